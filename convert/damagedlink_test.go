@@ -15,14 +15,15 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // A damagedLink is a service that has the files of a directory, and no checksums. Of each object the first answers have another
 // byte.
 type damagedLink struct {
+	store.Store
 	dir   string
 	times int
 
@@ -32,20 +33,20 @@ type damagedLink struct {
 
 const linkURL = "s3://b/"
 
-func (l *damagedLink) object(url string) (remote.Object, error) {
+func (l *damagedLink) object(url string) (store.Object, error) {
 	st, err := os.Stat(filepath.Join(l.dir, strings.TrimPrefix(url, linkURL)))
 	if err != nil || st.IsDir() {
-		return remote.Object{}, &remote.Error{URL: url, Kind: remote.ErrNotFound}
+		return store.Object{}, &store.Error{URL: url, Kind: store.ErrNotFound}
 	}
-	return remote.Object{URL: url, Size: st.Size(), Version: "1", Modified: time.Unix(1, 0)}, nil
+	return store.Object{URL: url, Size: st.Size(), Version: "1", Modified: time.Unix(1, 0)}, nil
 }
 
-func (l *damagedLink) Stat(_ context.Context, url string) (remote.Object, error) {
+func (l *damagedLink) Stat(_ context.Context, url string) (store.Object, error) {
 	return l.object(url)
 }
 
-func (l *damagedLink) List(_ context.Context, prefix string) iter.Seq2[remote.Object, error] {
-	return func(yield func(remote.Object, error) bool) {
+func (l *damagedLink) List(_ context.Context, prefix string) iter.Seq2[store.Object, error] {
+	return func(yield func(store.Object, error) bool) {
 		var urls []string
 		err := filepath.WalkDir(l.dir, func(path string, _ os.DirEntry, err error) error {
 			name, _ := filepath.Rel(l.dir, path)
@@ -55,7 +56,7 @@ func (l *damagedLink) List(_ context.Context, prefix string) iter.Seq2[remote.Ob
 			return err
 		})
 		if err != nil {
-			yield(remote.Object{}, err)
+			yield(store.Object{}, err)
 			return
 		}
 		slices.Sort(urls)
@@ -67,7 +68,7 @@ func (l *damagedLink) List(_ context.Context, prefix string) iter.Seq2[remote.Ob
 	}
 }
 
-func (l *damagedLink) Fetch(_ context.Context, o remote.Object, into remote.File, progress func(int64)) error {
+func (l *damagedLink) Fetch(_ context.Context, o store.Object, into store.File, progress func(int64)) error {
 	data, err := os.ReadFile(filepath.Join(l.dir, strings.TrimPrefix(o.URL, linkURL)))
 	if err != nil {
 		return err

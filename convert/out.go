@@ -13,9 +13,9 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // An output is named by a local directory, or by the URL of a dataset in an object store: then it is opened with a
@@ -47,7 +47,7 @@ func (o *Options) bucket() bucket.Options {
 // withClient adds the client of the inputs, unless there is one.
 func withClient(b bucket.Options, in stage.Options) bucket.Options {
 	if b.Client == nil {
-		b.Client, _ = in.Remote.(bucket.Client)
+		b.Client = in.Remote
 	}
 	return b
 }
@@ -90,7 +90,7 @@ func (o *Options) hasDataset(ctx context.Context, url string) (bool, error) {
 		if err == nil {
 			return true, nil
 		}
-		if !errors.Is(err, remote.ErrNotFound) {
+		if !errors.Is(err, store.ErrNotFound) {
 			return false, err
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/versitygw"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
@@ -32,7 +32,7 @@ func conversion(t *testing.T, url, out string) *convert.Conversion {
 		Reader: f.Reader(), Sources: []string{url + "/shards-{000..009}.tar"}, Out: out,
 		Options: convert.Options{
 			Sizes: plan.Sizes{Shards: 3},
-			Input: stage.Options{Options: input.Options{Remote: remote.New(remote.Options{}), LookupEnv: func(string) (string, bool) { return "", false }}},
+			Input: stage.Options{Options: input.Options{Remote: store.New(store.Options{}), LookupEnv: func(string) (string, bool) { return "", false }}},
 		},
 	}
 }
@@ -111,7 +111,7 @@ func TestRemoteS3(t *testing.T) {
 	}
 	local, fetched := conversion(t, testdata, filepath.Join(dir, "local")), conversion(t, "s3://train", filepath.Join(dir, "s3"))
 	fetched.Sources = []string{"s3://train/shards-*.tar"}
-	fetched.Input.Remote = remote.New(remote.Options{LookupEnv: func(key string) (string, bool) { v, ok := env[key]; return v, ok }})
+	fetched.Input.Remote = store.New(store.Options{LookupEnv: func(key string) (string, bool) { v, ok := env[key]; return v, ok }})
 	for _, c := range []*convert.Conversion{local, fetched} {
 		c.Cut = convert.CutParts
 		if done, err := c.Write(t.Context()); err != nil || done.Samples != 120 || !done.Verified {

@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // FindNamed returns the inputs with the given names, in order, as an earlier [Find] named them. Names
@@ -106,10 +106,10 @@ func findAt(ctx context.Context, where location, shown string, opts Options) (fo
 		return findTreeAt(ctx, where, shown, opts)
 	case where.remote():
 		found, err := opts.stat(ctx, where.name, shown)
-		if errors.Is(err, remote.ErrNotFound) { // one reply may be wrong
+		if errors.Is(err, store.ErrNotFound) { // one reply may be wrong
 			found, err = opts.stat(ctx, where.name, shown)
 		}
-		if errors.Is(err, remote.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			return Name{}, RemoteError(shown, err), nil
 		}
 		if err != nil {

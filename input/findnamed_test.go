@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/inputtest"
 	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // What Find has found is found again by the names that it gave, whatever they hold.
@@ -80,7 +80,7 @@ func TestFindNamedOfNothing(t *testing.T) {
 func TestFindNamedRefuses(t *testing.T) {
 	t.Parallel()
 	root := tree(t, "a-0.tar", "a-1.tar", "d/x.tar", "file")
-	denied := &remote.Error{URL: "s3://b/denied.tar", Kind: remote.ErrDenied, Status: 403, Err: errors.New("HTTP 403 Forbidden")}
+	denied := &store.Error{URL: "s3://b/denied.tar", Kind: store.ErrDenied, Status: 403, Err: errors.New("HTTP 403 Forbidden")}
 	for _, row := range []struct {
 		name string
 		args []string
@@ -100,7 +100,7 @@ func TestFindNamedRefuses(t *testing.T) {
 		{"no prefix", []string{"s3://b/d/"}, Options{}, ErrNotFound, "s3://b/d/: no such object"},
 		{"no tree", []string{"s3://b/none"}, Options{Directories: true}, ErrNotFound, "s3://b/none"},
 		{"a tree that is too large", []string{"s3://b/d"}, Options{Directories: true, MaxNames: 1}, ErrPattern, "Options.MaxNames"},
-		{"denied", []string{"@/no.tar", "s3://b/denied.tar"}, Options{}, remote.ErrDenied, "s3://b/denied.tar: access denied"},
+		{"denied", []string{"@/no.tar", "s3://b/denied.tar"}, Options{}, store.ErrDenied, "s3://b/denied.tar: access denied"},
 		{"a directory", []string{"@/d"}, Options{}, ErrNotRegular, "@/d: not a regular file: a directory"},
 		{"a directory, with slash", []string{"@/d/"}, Options{}, ErrNotRegular, ""},
 		{"a file where directories are", []string{"@/file"}, Options{Directories: true}, ErrNotDirectory, "@/file"},

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // lookups is how many remote names are looked up at once, waiting how many may be queued or
@@ -71,7 +71,7 @@ func (f *finder) takeRemote(l *lookup) error {
 		if !f.opts.AllowRepeats {
 			where := n.Path // of a file that was laid
 			if n.Path == "" {
-				where = remote.Identity(n.URL())
+				where = store.Identity(n.URL())
 			}
 			if err := f.once(where, n.Name); err != nil {
 				return err
@@ -107,7 +107,7 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 	case err == nil:
 		l.found = []Name{n}
 		return nil
-	case !errors.Is(err, remote.ErrNotFound):
+	case !errors.Is(err, store.ErrNotFound):
 		return f.serviceFailed(ctx, l.name, err)
 	case listed && pattern.meta():
 		return l.missNothing(f.list(ctx, l, pattern))
@@ -156,7 +156,7 @@ func (n Name) URL() string {
 	return ""
 }
 
-func objectName(shown string, o remote.Object) Name {
+func objectName(shown string, o store.Object) Name {
 	return Name{Name: shown, Size: o.Size, ModTime: o.Modified, Object: &o}
 }
 

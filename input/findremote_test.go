@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/inputtest"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 func TestFindRemote(t *testing.T) {
@@ -148,12 +148,12 @@ func TestFindRemoteArranges(t *testing.T) {
 func TestFindRemoteRefuses(t *testing.T) {
 	t.Parallel()
 	root := tree(t, "here.tar")
-	denied := &remote.Error{URL: "s3://b/denied.tar", Kind: remote.ErrDenied, Status: 403, Err: errors.New("HTTP 403 Forbidden"), Hint: "set credentials"}
+	denied := &store.Error{URL: "s3://b/denied.tar", Kind: store.ErrDenied, Status: 403, Err: errors.New("HTTP 403 Forbidden"), Hint: "set credentials"}
 	f := func() *inputtest.FakeRemote {
 		f := inputtest.ObjectsOf("s3://b/a.tar", "s3://b/d/a.tar", "s3://b/d/b.tar", "https://host/a.tar?sig=1", "https://host/a.tar?sig=2", "s3://b/hid/.a.tar", "s3://b/deep/x/a.tar")
 		f.Fails["s3://b/denied.tar"] = denied
 		f.Fails["s3://b/late/"] = denied
-		f.Fails["s3://b/bad"] = &remote.Error{URL: "s3://b/bad", Kind: remote.ErrURL}
+		f.Fails["s3://b/bad"] = &store.Error{URL: "s3://b/bad", Kind: store.ErrURL}
 		f.Objects["s3://b/late/a.tar"] = ""
 		return f
 	}
@@ -165,15 +165,15 @@ func TestFindRemoteRefuses(t *testing.T) {
 		says string
 	}{
 		{"missing", []string{"s3://b/no.tar"}, Options{}, ErrNotFound, "s3://b/no.tar: no such object: HTTP 404 Not Found (check the spelling"},
-		{"missing is the service's", []string{"s3://b/no.tar"}, Options{}, remote.ErrNotFound, ""},
+		{"missing is the service's", []string{"s3://b/no.tar"}, Options{}, store.ErrNotFound, ""},
 		{"missing is not-exist", []string{"s3://b/no.tar"}, Options{}, fs.ErrNotExist, ""},
 		{"missing many", []string{"s3://b/x{00..29}.tar"}, Options{}, ErrNotFound, "s3://b/x00.tar: no such file: 30 names in all, also s3://b/x01.tar, "},
 		{"missing among others", []string{"s3://b/a.tar", "s3://b/x.tar", root + "/no.tar", "s3://b/y.tar", root + "/here.tar"}, Options{}, ErrNotFound, "s3://b/x.tar: no such file: 3 names in all, also " + root + "/no.tar, s3://b/y.tar"},
 		{"missing, and a secret", []string{"https://u:pw@host/no.tar?X-Amz-Signature=1"}, Options{}, ErrNotFound, "https://host/no.tar?X-Amz-Signature=REDACTED: no such"},
 		{"missing where nothing is listed", []string{"https://host/no.tar"}, Options{}, ErrNotFound, "HTTP 404 Not Found (check the spelling)"},
 		{"a directory without its slash", []string{"s3://b/d"}, Options{}, ErrNotFound, "ends in /"},
-		{"denied", []string{"s3://b/no.tar", "s3://b/denied.tar"}, Options{}, remote.ErrDenied, "s3://b/denied.tar: access denied: HTTP 403 Forbidden (set credentials)"},
-		{"denied in a list", []string{"s3://b/late/*.tar"}, Options{}, remote.ErrDenied, "s3://b/late/*.tar: access denied"},
+		{"denied", []string{"s3://b/no.tar", "s3://b/denied.tar"}, Options{}, store.ErrDenied, "s3://b/denied.tar: access denied: HTTP 403 Forbidden (set credentials)"},
+		{"denied in a list", []string{"s3://b/late/*.tar"}, Options{}, store.ErrDenied, "s3://b/late/*.tar: access denied"},
 		{"bad URL", []string{"s3://b/bad"}, Options{}, ErrPattern, "s3://b/bad: bad URL"},
 		{"glob", []string{"s3://b/*.zip"}, Options{}, ErrNoMatch, "s3://b/*.zip: nothing matches (check the pattern"},
 		{"globs", []string{"s3://b/*.zip", "s3://c/"}, Options{}, ErrNoMatch, "s3://b/*.zip: nothing matches: 2 names in all, also s3://c/"},
@@ -248,11 +248,11 @@ func TestFindRemoteFirstError(t *testing.T) {
 		url := fmt.Sprintf("s3://b/%03d", i)
 		f.Objects[url] = ""
 		if i >= 20 {
-			f.Fails[url] = &remote.Error{URL: url, Kind: remote.ErrDenied}
+			f.Fails[url] = &store.Error{URL: url, Kind: store.ErrDenied}
 		}
 	}
 	_, err := findRemote(t, f, Options{}, "s3://b/{000..999}")
-	if !errors.Is(err, remote.ErrDenied) || !strings.HasPrefix(err.Error(), "s3://b/020: ") {
+	if !errors.Is(err, store.ErrDenied) || !strings.HasPrefix(err.Error(), "s3://b/020: ") {
 		t.Error(err)
 	}
 	if n := f.Running.Load(); n != 0 || f.Stated.Load() > 20+waiting+lookups+1 {
@@ -298,9 +298,9 @@ func TestRemoteError(t *testing.T) {
 		want []error
 		says string
 	}{
-		{&remote.Error{URL: "u", Kind: remote.ErrSum, Err: errors.New("md5 of x"), Hint: "fetch again"}, []error{remote.ErrSum}, "n: wrong checksum: md5 of x (fetch again)"},
-		{&remote.Error{URL: "u", Kind: remote.ErrChanged}, []error{remote.ErrChanged, ErrChanged}, "n: changed while it was being fetched"},
-		{fmt.Errorf("x: %w", &remote.Error{URL: "u", Err: os.ErrDeadlineExceeded}), []error{os.ErrDeadlineExceeded}, "n: i/o timeout"},
+		{&store.Error{URL: "u", Kind: store.ErrSum, Err: errors.New("md5 of x"), Hint: "fetch again"}, []error{store.ErrSum}, "n: wrong checksum: md5 of x (fetch again)"},
+		{&store.Error{URL: "u", Kind: store.ErrChanged}, []error{store.ErrChanged, ErrChanged}, "n: changed while it was being fetched"},
+		{fmt.Errorf("x: %w", &store.Error{URL: "u", Err: os.ErrDeadlineExceeded}), []error{os.ErrDeadlineExceeded}, "n: i/o timeout"},
 		{fs.ErrClosed, []error{fs.ErrClosed}, "n: file already closed"},
 	} {
 		err := RemoteError("n", tt.err)

@@ -20,14 +20,13 @@ package input
 import (
 	"context"
 	"io"
-	"iter"
 	"os"
 	"time"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/pin"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // Options say how names are found. The zero value is usable.
@@ -59,8 +58,8 @@ type Options struct {
 	Rewrite []string
 	// AllowPipe lets names begin with pipe:, which runs a program.
 	AllowPipe bool
-	// Remote reads names with the schemes of package remote. nil: they are [ErrScheme].
-	Remote Remote
+	// Remote reads names with the schemes of package store. nil: they are [ErrScheme].
+	Remote store.Store
 	// Laid has files in place of objects whose services do not answer. nil: none.
 	Laid *Laid
 
@@ -81,12 +80,12 @@ func (c *Contents) lacks(name, dir string) error {
 	return place.Refuse(name, c.Missing, c.Hint+" "+trimSlashes(dir), "")
 }
 
-// Remote reads objects: a [remote.Client].
-type Remote interface {
-	Stat(ctx context.Context, url string) (remote.Object, error)
-	List(ctx context.Context, prefix string) iter.Seq2[remote.Object, error]
-	Fetch(ctx context.Context, o remote.Object, into remote.File, progress func(n int64)) error
-}
+// RemoteOptions say how services are reached.
+type RemoteOptions = store.Options
+
+// NewRemote returns a reader and writer of objects by URL, such as s3://bucket/name. It sends no request before an object
+// is asked for.
+func NewRemote(opts RemoteOptions) store.Store { return store.New(opts) }
 
 // A Name is one input that was found: a regular file, a directory where such are
 // inputs, an object of a remote store or a tree of them, standard input, or what a
@@ -100,7 +99,7 @@ type Name struct {
 
 	// Object is the object of a remote name; nil: none. Name is redacted then: it holds no
 	// password, token or signature.
-	Object *remote.Object
+	Object *store.Object
 
 	// Tree lists the objects below a remote name where directories are inputs; nil: none. Name is
 	// redacted, Size the sum of the objects' sizes.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input/cache"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -57,19 +57,19 @@ func (o *Options) statBriefly(ctx context.Context, url, shown, file string, fi f
 	service := service(url)
 	why := o.Laid.silence(service)
 	if why == "" {
-		brief, cancel := context.WithTimeout(remote.Once(ctx), laidPatience)
+		brief, cancel := context.WithTimeout(store.Once(ctx), laidPatience)
 		object, err := o.Remote.Stat(brief, url)
 		late := brief.Err() != nil
 		cancel()
 		switch {
 		case ctx.Err() != nil:
 			return Name{}, err
-		case err != nil && (late || remote.Silent(err)):
+		case err != nil && (late || store.Silent(err)):
 			if why = fmt.Sprintf("no answer in %v", laidPatience); !late {
 				why = problem(err)
 			}
 			o.Laid.fellSilent(service, why)
-		case errors.Is(err, remote.ErrUnavailable): // it has answered, and may do better
+		case errors.Is(err, store.ErrUnavailable): // it has answered, and may do better
 			object, err = o.Remote.Stat(ctx, url)
 			return objectName(shown, object), err
 		default:
@@ -106,7 +106,7 @@ func (l *Laid) fellSilent(service, why string) {
 
 // problem returns an error of the service in a line, without the URL.
 func problem(err error) string {
-	if e, ok := errors.AsType[*remote.Error](err); ok {
+	if e, ok := errors.AsType[*store.Error](err); ok {
 		return text.Spaces(e.Problem())
 	}
 	return text.Spaces(err.Error())
@@ -123,7 +123,7 @@ type taking struct {
 func (l *Laid) take(file, url, shown string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	is := remote.Identity(url)
+	is := store.Identity(url)
 	if was, ok := l.taken[file]; ok && was.identity != is {
 		return place.Refuse(max(shown, was.shown), ErrRepeated, "give objects of one base name different directories", "nothing tells whether %s is this object or another one of that name", text.Name(file))
 	}

@@ -3,7 +3,6 @@ package input
 import (
 	"context"
 	"errors"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,39 +12,32 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // An answering is a Remote of objects that it looks at by a function.
 type answering struct {
-	answer func(ctx context.Context, url string) (remote.Object, error)
+	store.Store
+	answer func(ctx context.Context, url string) (store.Object, error)
 
 	mu    sync.Mutex
 	asked []string
 }
 
-func (r *answering) Stat(ctx context.Context, url string) (remote.Object, error) {
+func (r *answering) Stat(ctx context.Context, url string) (store.Object, error) {
 	r.mu.Lock()
 	r.asked = append(r.asked, url)
 	r.mu.Unlock()
 	return r.answer(ctx, url)
 }
 
-func (*answering) List(context.Context, string) iter.Seq2[remote.Object, error] {
-	panic("nothing here lists")
+func there(_ context.Context, url string) (store.Object, error) {
+	return store.Object{URL: url, Size: 7, Version: "1"}, nil
 }
 
-func (*answering) Fetch(context.Context, remote.Object, remote.File, func(int64)) error {
-	panic("nothing here is fetched")
-}
-
-func there(_ context.Context, url string) (remote.Object, error) {
-	return remote.Object{URL: url, Size: 7, Version: "1"}, nil
-}
-
-func failing(kind error, status int) func(context.Context, string) (remote.Object, error) {
-	return func(_ context.Context, url string) (remote.Object, error) {
-		return remote.Object{}, &remote.Error{URL: url, Kind: kind, Status: status}
+func failing(kind error, status int) func(context.Context, string) (store.Object, error) {
+	return func(_ context.Context, url string) (store.Object, error) {
+		return store.Object{}, &store.Error{URL: url, Kind: kind, Status: status}
 	}
 }
 
@@ -64,30 +56,30 @@ func TestLaid(t *testing.T) {
 	once := 0 // attempts that were brief, and met a busy service
 	for _, row := range []struct {
 		name   string
-		answer func(context.Context, string) (remote.Object, error)
+		answer func(context.Context, string) (store.Object, error)
 		args   []string
 		laid   []string // base names of the files that were found
 		kind   error
 		asked  int
 	}{
 		{"it answers", there, []string{"s3://b/a.tar"}, nil, nil, 1},
-		{"not reached", failing(remote.ErrUnavailable, 0), []string{"s3://b/x/a.tar"}, []string{"a.tar"}, nil, 1},
-		{"no credentials", failing(remote.ErrDenied, 0), []string{"s3://b/a.tar"}, []string{"a.tar"}, nil, 1},
-		{"the second is not asked for", failing(remote.ErrUnavailable, 0), []string{"https://h/a.tar?k=v", "https://h/b.tar"}, []string{"a.tar", "b.tar"}, nil, 0},
-		{"one that is not there", failing(remote.ErrUnavailable, 0), []string{"https://h/c.tar"}, nil, remote.ErrUnavailable, 1},
-		{"a directory", failing(remote.ErrUnavailable, 0), []string{"https://h/d.tar"}, nil, remote.ErrUnavailable, 1},
-		{"a file of the cache itself", failing(remote.ErrUnavailable, 0), []string{"https://h/lock"}, nil, remote.ErrUnavailable, 1},
-		{"refused", failing(remote.ErrDenied, 403), []string{"s3://b/a.tar"}, nil, remote.ErrDenied, 1},
-		{"removed", failing(remote.ErrNotFound, 404), []string{"s3://b/a.tar"}, nil, remote.ErrNotFound, 1},
-		{"not who it says", failing(remote.ErrTLS, 0), []string{"https://h/a.tar"}, nil, remote.ErrTLS, 1},
-		{"busy at first", func(ctx context.Context, url string) (remote.Object, error) {
+		{"not reached", failing(store.ErrUnavailable, 0), []string{"s3://b/x/a.tar"}, []string{"a.tar"}, nil, 1},
+		{"no credentials", failing(store.ErrDenied, 0), []string{"s3://b/a.tar"}, []string{"a.tar"}, nil, 1},
+		{"the second is not asked for", failing(store.ErrUnavailable, 0), []string{"https://h/a.tar?k=v", "https://h/b.tar"}, []string{"a.tar", "b.tar"}, nil, 0},
+		{"one that is not there", failing(store.ErrUnavailable, 0), []string{"https://h/c.tar"}, nil, store.ErrUnavailable, 1},
+		{"a directory", failing(store.ErrUnavailable, 0), []string{"https://h/d.tar"}, nil, store.ErrUnavailable, 1},
+		{"a file of the cache itself", failing(store.ErrUnavailable, 0), []string{"https://h/lock"}, nil, store.ErrUnavailable, 1},
+		{"refused", failing(store.ErrDenied, 403), []string{"s3://b/a.tar"}, nil, store.ErrDenied, 1},
+		{"removed", failing(store.ErrNotFound, 404), []string{"s3://b/a.tar"}, nil, store.ErrNotFound, 1},
+		{"not who it says", failing(store.ErrTLS, 0), []string{"https://h/a.tar"}, nil, store.ErrTLS, 1},
+		{"busy at first", func(ctx context.Context, url string) (store.Object, error) {
 			if once++; once == 1 {
-				return failing(remote.ErrUnavailable, 503)(ctx, url)
+				return failing(store.ErrUnavailable, 503)(ctx, url)
 			}
 			return there(ctx, url)
 		}, []string{"https://h/a.tar"}, nil, nil, 2},
-		{"two objects of one name", failing(remote.ErrUnavailable, 0), []string{"s3://b/train/a.tar", "s3://b/val/a.tar"}, nil, ErrRepeated, 0},
-		{"one object twice", failing(remote.ErrUnavailable, 0), []string{"s3://b/a.tar", "s3://b/a.tar"}, nil, ErrRepeated, 0},
+		{"two objects of one name", failing(store.ErrUnavailable, 0), []string{"s3://b/train/a.tar", "s3://b/val/a.tar"}, nil, ErrRepeated, 0},
+		{"one object twice", failing(store.ErrUnavailable, 0), []string{"s3://b/a.tar", "s3://b/a.tar"}, nil, ErrRepeated, 0},
 	} {
 		r := &answering{answer: row.answer}
 		found, err := Find(t.Context(), row.args, Options{Remote: r, Laid: NewLaid(dir)})
@@ -156,9 +148,9 @@ func TestLaidWaits(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		r := &answering{answer: func(ctx context.Context, _ string) (remote.Object, error) {
+		r := &answering{answer: func(ctx context.Context, _ string) (store.Object, error) {
 			<-ctx.Done()
-			return remote.Object{}, context.Cause(ctx)
+			return store.Object{}, context.Cause(ctx)
 		}}
 		laid, began := NewLaid(dir), time.Now()
 		for range 2 { // the second time nothing is asked

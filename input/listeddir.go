@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -25,7 +25,7 @@ type listedDir struct {
 	found []Name
 }
 
-func (d *listedDir) add(o remote.Object) error {
+func (d *listedDir) add(o store.Object) error {
 	if d.room.Add(-1) < 0 {
 		return tooMany(d.l.name, d.limit)
 	}
@@ -95,16 +95,14 @@ func (d *listedDir) complete(ctx context.Context) (told bool, err error) {
 			unlisted = append(unlisted, name)
 		}
 	}
-	objects := make([]remote.Object, len(unlisted))
+	objects := make([]store.Object, len(unlisted))
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(lookups)
 	for i, name := range unlisted {
 		g.Go(func() error {
-			o, err := remote.Sure(within, func(ctx context.Context) (remote.Object, error) {
-				return d.opts.Remote.Stat(ctx, d.p.bucket+d.dir+name+d.p.query)
-			})
+			o, err := store.Find(within, d.opts.Remote, d.p.bucket+d.dir+name+d.p.query)
 			where := Shown(d.p.bucket + d.dir + name)
-			if errors.Is(err, remote.ErrNotFound) {
+			if errors.Is(err, store.ErrNotFound) {
 				return holds.lacks(where, Shown(d.p.bucket+d.dir))
 			}
 			if err != nil {
@@ -136,8 +134,8 @@ func (f *finder) tellsContents(ctx context.Context, p objectPattern) (bool, erro
 	}
 	_, err := f.opts.Contents(func(name string) (text []byte, where string, err error) {
 		url := strings.TrimSuffix(p.prefix(), p.query) + name + p.query
-		_, err = statSure(ctx, f.opts.Remote, url)
-		if errors.Is(err, remote.ErrNotFound) {
+		_, err = store.StatTwice(ctx, f.opts.Remote, url)
+		if errors.Is(err, store.ErrNotFound) {
 			return nil, Shown(url), ErrNotFound
 		}
 		return nil, Shown(url), cmp.Or(err, errTells)
@@ -148,19 +146,10 @@ func (f *finder) tellsContents(ctx context.Context, p objectPattern) (bool, erro
 	return false, err
 }
 
-// statSure is Stat that asks again before an object is said not to exist: one reply may be wrong.
-func statSure(ctx context.Context, from Remote, url string) (remote.Object, error) {
-	o, err := from.Stat(ctx, url)
-	if errors.Is(err, remote.ErrNotFound) {
-		o, err = from.Stat(ctx, url)
-	}
-	return o, err
-}
-
 // readObject reads an object into memory.
-func readObject(ctx context.Context, from Remote, url string) ([]byte, error) {
-	o, err := statSure(ctx, from, url)
-	if errors.Is(err, remote.ErrNotFound) {
+func readObject(ctx context.Context, from store.Store, url string) ([]byte, error) {
+	o, err := store.StatTwice(ctx, from, url)
+	if errors.Is(err, store.ErrNotFound) {
 		return nil, place.Refuse(Shown(url), ErrNotFound, "", "")
 	}
 	if err != nil {

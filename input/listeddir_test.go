@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/inputtest"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // A listing that lacks objects loses none that the directory names, and of others it is said what was found.
@@ -64,8 +64,8 @@ func TestIncompleteListing(t *testing.T) {
 	if got, err := findRemote(t, f, Options{Match: shards}, "s3://b/set"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a prefix, where directories do not say what they hold: %q, %v", got, err)
 	}
-	f.Fails["s3://b/set/names"] = &remote.Error{URL: "s3://b/set/names", Kind: remote.ErrDenied}
-	if _, err := findRemote(t, f, Options{Match: shards, Contents: contents}, "s3://b/set"); !errors.Is(err, remote.ErrDenied) {
+	f.Fails["s3://b/set/names"] = &store.Error{URL: "s3://b/set/names", Kind: store.ErrDenied}
+	if _, err := findRemote(t, f, Options{Match: shards, Contents: contents}, "s3://b/set"); !errors.Is(err, store.ErrDenied) {
 		t.Errorf("what a directory holds may not be read: %v", err)
 	}
 	delete(f.Fails, "s3://b/set/names")
@@ -86,8 +86,8 @@ func TestIncompleteListing(t *testing.T) {
 		t.Errorf("a shard that is missing: %v", err)
 	}
 	f.Objects["s3://b/set/4.ffr"] = "x" // one fault at a time: the names are asked for side by side, and either error may be first
-	f.Fails["s3://b/set/3.ffr"] = &remote.Error{URL: "s3://b/set/3.ffr", Kind: remote.ErrDenied}
-	if _, err := findRemote(t, f, Options{Match: shards, Contents: contents}, "s3://b/set/"); !errors.Is(err, remote.ErrDenied) {
+	f.Fails["s3://b/set/3.ffr"] = &store.Error{URL: "s3://b/set/3.ffr", Kind: store.ErrDenied}
+	if _, err := findRemote(t, f, Options{Match: shards, Contents: contents}, "s3://b/set/"); !errors.Is(err, store.ErrDenied) {
 		t.Errorf("a shard that may not be read: %v", err)
 	}
 }

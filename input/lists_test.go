@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/inputtest"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -96,7 +96,7 @@ func TestFindLists(t *testing.T) {
 		{"missing many", "@/no.tar\ns3://x/no\n@/a.tar\n", []string{"LIST", "ROOT/never"}, nil, ErrNotFound, "@/no.tar: no such file, at LIST:1: 3 names in all, also s3://x/no at LIST:2, @/never ("},
 		{"bad pattern", "@/a.tar\n\n{a\n", []string{"LIST"}, nil, ErrPattern, "{a: bad pattern: unbalanced"},
 		{"bad pattern says where", "@/a.tar\n\n{a\n", []string{"LIST"}, nil, ErrPattern, ", at LIST:3 ("},
-		{"denied object says its own line", "s3://x/denied\n@/a.tar\n", []string{"LIST"}, nil, remote.ErrDenied, "s3://x/denied: access denied, at LIST:1"},
+		{"denied object says its own line", "s3://x/denied\n@/a.tar\n", []string{"LIST"}, nil, store.ErrDenied, "s3://x/denied: access denied, at LIST:1"},
 		{"scheme", "hdfs://x\n", []string{"LIST"}, nil, ErrScheme, "at LIST:1"},
 		{"zero byte", "a\nb\x00\n", []string{"LIST"}, nil, ErrList, "LIST: bad list of names: line 2: a zero byte"},
 		{"too many", "@/{1..200}\n", []string{"LIST"}, nil, ErrPattern, "at LIST:1"},
@@ -107,7 +107,7 @@ func TestFindLists(t *testing.T) {
 			fix := strings.NewReplacer("@", root, "ROOT", root, "LIST", list)
 			must(t, os.WriteFile(list, []byte(fix.Replace(tt.text)), 0o644))
 			f := inputtest.ObjectsOf("s3://x/0", "s3://x/1")
-			f.Fails["s3://x/denied"] = &remote.Error{Kind: remote.ErrDenied}
+			f.Fails["s3://x/denied"] = &store.Error{Kind: store.ErrDenied}
 			for i := range tt.args {
 				if tt.args[i] == "LIST" {
 					tt.args[i] = "@" + list
@@ -133,7 +133,7 @@ func TestListsRefused(t *testing.T) {
 	must(t, syscall.Mkfifo(root+"/fifo", 0o644))
 	f := inputtest.ObjectsOf("s3://x/short")
 	f.Objects["https://h/large"] = strings.Repeat("a\n", maxList/2+1)
-	f.Fails["fetch s3://x/short"] = &remote.Error{Kind: remote.ErrLength}
+	f.Fails["fetch s3://x/short"] = &store.Error{Kind: store.ErrLength}
 	for _, tt := range []struct {
 		name string
 		args []string
@@ -151,7 +151,7 @@ func TestListsRefused(t *testing.T) {
 		{"no network", []string{"@https://h/large"}, Options{}, ErrScheme, "https:"},
 		{"no network for directories", []string{"@https://h/large"}, Options{Directories: true}, ErrScheme, "https:"},
 		{"missing object", []string{"@s3://x/no"}, Options{Remote: f}, ErrNotFound, "s3://x/no: no such object"},
-		{"an object that breaks off", []string{"@s3://x/short"}, Options{Remote: f}, remote.ErrLength, "s3://x/short: wrong length"},
+		{"an object that breaks off", []string{"@s3://x/short"}, Options{Remote: f}, store.ErrLength, "s3://x/short: wrong length"},
 		{"a program", []string{"@pipe:cat x"}, Options{AllowPipe: true}, ErrScheme, "@-"},
 		{"another scheme", []string{"@hdfs:x"}, Options{}, ErrScheme, ""},
 		{"standard input twice", []string{"@-", "@-"}, Options{Stdin: strings.NewReader("a\n")}, ErrRepeated, "standard input"},

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // An objectPattern names objects of a service that gives lists, as shell globs name files:
@@ -30,7 +30,7 @@ func parseObjects(where location) (objectPattern, bool) {
 
 // splitQuery takes ?provider= off the end of an ais: URL. The query of any other URL is part of it.
 func splitQuery(url string) (rest, query string) {
-	rest, _ = remote.SplitProvider(url)
+	rest, _ = store.SplitProvider(url)
 	return rest, url[len(rest):]
 }
 

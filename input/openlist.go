@@ -8,9 +8,9 @@ import (
 	"os"
 	"sync"
 
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // open opens a list; done must be called when it has been read.
@@ -89,13 +89,13 @@ func (l *lists) fetch(ctx context.Context, url, shown string) (io.Reader, error)
 	return nil, RemoteError(shown, err)
 }
 
-// memory is a [remote.File] of at most maxList bytes.
+// memory is a [store.File] of at most maxList bytes.
 type memory struct {
 	mu sync.Mutex
 	b  []byte
 }
 
-var _ remote.File = (*memory)(nil)
+var _ store.File = (*memory)(nil)
 
 func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 	m.mu.Lock()

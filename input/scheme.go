@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// Schemes that are known with or without "//" after them, like the schemes of package remote: a name
+// Schemes that are known with or without "//" after them, like the schemes of package store: a name
 // that has one is never a file.
 var (
 	listedSchemes = []string{"s3", "gs", "ais"} // of services that list objects
@@ -28,7 +28,7 @@ func schemeOf(name string) string {
 		return ""
 	}
 	scheme := strings.ToLower(m[1])
-	if m[2] != "" || remote.Supports(scheme) || slices.Contains(otherSchemes, scheme) {
+	if m[2] != "" || store.Supports(scheme) || slices.Contains(otherSchemes, scheme) {
 		return scheme
 	}
 	return ""
@@ -46,7 +46,7 @@ func locate(name string) location {
 }
 
 func (l location) local() bool  { return l.scheme == "" || l.scheme == "file" }
-func (l location) remote() bool { return remote.Supports(l.scheme) }
+func (l location) remote() bool { return store.Supports(l.scheme) }
 
 // localPaths returns the paths that a local name may mean, the likelier one first.
 func (l location) localPaths() []string {

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 var (
@@ -18,11 +18,11 @@ func Shown(name string) string {
 	if !strings.Contains(name, ":") {
 		return name
 	}
-	if !remote.Supports(schemeOf(name)) {
-		return urlInText.ReplaceAllStringFunc(name, remote.Redact)
+	if !store.Supports(schemeOf(name)) {
+		return urlInText.ReplaceAllStringFunc(name, store.Redact)
 	}
 	if at := urlJoined.FindStringIndex(name); at != nil {
-		return remote.Redact(name[:at[0]]) + "::" + Shown(name[at[0]+2:])
+		return store.Redact(name[:at[0]]) + "::" + Shown(name[at[0]+2:])
 	}
-	return remote.Redact(name)
+	return store.Redact(name)
 }

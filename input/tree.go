@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -65,9 +65,9 @@ func (t *ObjectTree) prefix() string { return t.url + t.query }
 func (f *treeFile) name() string { return f.text[:f.path] }
 
 // Object returns file i, as it was listed.
-func (t *ObjectTree) Object(i int) remote.Object {
+func (t *ObjectTree) Object(i int) store.Object {
 	f := &t.files[i]
-	o := remote.Object{URL: t.url + f.name() + t.query, Size: f.size, Version: f.text[f.path:]}
+	o := store.Object{URL: t.url + f.name() + t.query, Size: f.size, Version: f.text[f.path:]}
 	if f.modified != noTime {
 		o.Modified = time.Unix(0, f.modified).UTC()
 	}
@@ -88,7 +88,7 @@ func (t *ObjectTree) ModTime(i int) time.Time {
 
 // Add takes the next object of the list, which must come in the order of keys. It refuses what
 // cannot be a file below the directory, or conflicts with a file before it.
-func (t *ObjectTree) Add(o remote.Object) error {
+func (t *ObjectTree) Add(o store.Object) error {
 	bad := func(kind error, hint, format string, args ...any) error {
 		return place.Refuse(Shown(o.URL), kind, hint, format, args...)
 	}

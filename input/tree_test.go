@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/inputtest"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // directoryOptions are those of a format whose inputs are directories.
-func directoryOptions(r Remote) Options {
+func directoryOptions(r store.Store) Options {
 	return Options{Directories: true, LookupEnv: noEnv, Remote: r}
 }
 
@@ -91,14 +91,14 @@ func TestSecurityTreeKeys(t *testing.T) {
 		tree := NewTree("s3://b/d")
 		for _, key := range tt.keys {
 			if err == nil {
-				err = tree.Add(remote.Object{URL: "s3://b/d/" + key, Size: 1})
+				err = tree.Add(store.Object{URL: "s3://b/d/" + key, Size: 1})
 			}
 		}
 		if e := (*Error)(nil); (err == nil) != (tt.says == "") || err != nil && (!errors.As(err, &e) || !strings.Contains(err.Error(), tt.says)) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
-	for _, o := range []remote.Object{
+	for _, o := range []store.Object{
 		{URL: "s3://b/other/x"}, {URL: "s3://b/d/x", Size: -1}, {URL: "s3://b/d/x", Size: math.MaxInt64}, {URL: "s3://b/d/x", Size: math.MaxInt64 / 4},
 	} {
 		if err := NewTree("s3://b/d").Add(o); !errors.Is(err, ErrMalformed) {
@@ -115,7 +115,7 @@ func FuzzTreeKeys(f *testing.F) {
 	f.Fuzz(func(t *testing.T, one, two string) {
 		tree := NewTree("s3://b/d")
 		for _, key := range []string{one, two} {
-			if err := tree.Add(remote.Object{URL: "s3://b/d/" + key, Size: 1}); err != nil {
+			if err := tree.Add(store.Object{URL: "s3://b/d/" + key, Size: 1}); err != nil {
 				return
 			}
 		}
@@ -141,7 +141,7 @@ func FuzzTreeKeys(f *testing.F) {
 func TestTreeTimes(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 5, 6, 7, 8, 9, 123_000_000, time.UTC)
-	timeOf := func(o remote.Object) time.Time {
+	timeOf := func(o store.Object) time.Time {
 		tree := NewTree("s3://b")
 		o.URL = "s3://b/x"
 		must(t, tree.Add(o))
@@ -150,16 +150,16 @@ func TestTreeTimes(t *testing.T) {
 		}
 		return tree.ModTime(0)
 	}
-	v, w := timeOf(remote.Object{Modified: at, Version: "v"}), timeOf(remote.Object{Modified: at, Version: "w"})
+	v, w := timeOf(store.Object{Modified: at, Version: "v"}), timeOf(store.Object{Modified: at, Version: "w"})
 	if second := at.Truncate(time.Second); !v.Truncate(time.Second).Equal(second) || !w.Truncate(time.Second).Equal(second) || v.Equal(w) {
 		t.Errorf("%v, %v", v, w)
 	}
-	one, two := timeOf(remote.Object{Version: "1"}), timeOf(remote.Object{Version: "2"})
-	if one.Equal(two) || !one.Equal(timeOf(remote.Object{Version: "1"})) || one.Year() < 1970 || one.Year() > 2038 {
+	one, two := timeOf(store.Object{Version: "1"}), timeOf(store.Object{Version: "2"})
+	if one.Equal(two) || !one.Equal(timeOf(store.Object{Version: "1"})) || one.Year() < 1970 || one.Year() > 2038 {
 		t.Errorf("%v, %v", one, two)
 	}
 	for _, odd := range []time.Time{{}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(-1<<40, 0)} {
-		if got := timeOf(remote.Object{Version: "1", Modified: odd}); !got.Equal(one) {
+		if got := timeOf(store.Object{Version: "1", Modified: odd}); !got.Equal(one) {
 			t.Errorf("%v: %v", odd, got)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -29,11 +29,11 @@ func TestExitCode(t *testing.T) {
 		{"a task that is none", plan.ErrTask, 1},
 		{"corrupt", verify.ErrCorrupt, 2},
 		{"refused", &converters.Error{Err: converters.ErrChanged}, 3},
-		{"a wrong setting", &remote.Error{Kind: remote.ErrSetting, Err: &fs.PathError{Err: syscall.ENOENT}}, 1},
-		{"a service that denies access", fmt.Errorf("x: %w", &remote.Error{Kind: remote.ErrDenied}), 3},
-		{"a server that does not prove what it is", &remote.Error{Kind: remote.ErrTLS}, 3},
-		{"a redirect that is refused", &remote.Error{Kind: remote.ErrRedirect}, 3},
-		{"a service that does not answer", &remote.Error{Kind: remote.ErrUnavailable, Err: syscall.ECONNREFUSED}, 4},
+		{"a wrong setting", &store.Error{Kind: store.ErrSetting, Err: &fs.PathError{Err: syscall.ENOENT}}, 1},
+		{"a service that denies access", fmt.Errorf("x: %w", &store.Error{Kind: store.ErrDenied}), 3},
+		{"a server that does not prove what it is", &store.Error{Kind: store.ErrTLS}, 3},
+		{"a redirect that is refused", &store.Error{Kind: store.ErrRedirect}, 3},
+		{"a service that does not answer", &store.Error{Kind: store.ErrUnavailable, Err: syscall.ECONNREFUSED}, 4},
 		{"no space", &fs.PathError{Err: syscall.ENOSPC}, 4},
 		{"a staged copy that was changed", &converters.Error{Err: fmt.Errorf("%w, between offsets", stage.ErrCopy)}, 4},
 		{"unfinished", missing, 5},

@@ -20,9 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -33,8 +31,8 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -43,24 +41,12 @@ const DefaultSize = 16 << 30
 
 // Options say how a dataset in a bucket is written and read.
 type Options struct {
-	Client   Client
+	Client   store.Store
 	Scratch  string       // where directories for shards are made; "": ffconvert in os.UserCacheDir
 	Size     int64        // most bytes of shards in scratch, those that are being written among them; 0: DefaultSize
 	ReadBack bool         // compare all bytes of an uploaded shard with what was written; else the service compares checksums
 	Beside   bool         // a dataset may be begun beside objects of other programs
 	Warn     func(string) // is told of what stays behind in the bucket; may be nil
-}
-
-// A Client reads and writes objects, as [remote.Client] does.
-type Client interface {
-	Stat(ctx context.Context, url string) (remote.Object, error)
-	List(ctx context.Context, prefix string) iter.Seq2[remote.Object, error]
-	Fetch(ctx context.Context, o remote.Object, into remote.File, progress func(n int64)) error
-	Read(ctx context.Context, o remote.Object, p []byte, off int64) error
-	Put(ctx context.Context, url string, from io.ReaderAt, size int64, opts remote.PutOptions) (remote.Object, error)
-	Remove(ctx context.Context, url string) error
-	Pending(ctx context.Context, prefix string) iter.Seq2[remote.Pending, error]
-	Abort(ctx context.Context, p remote.Pending) error
 }
 
 // requests is how many small objects are asked for at once.
@@ -75,11 +61,12 @@ type bucket struct {
 	replaces bool            // a dataset that was there is removed
 	room     *semaphore.Weighted
 
+	there *store.Listing // the objects of the dataset
+
 	mu      sync.Mutex
-	objects map[string]remote.Object // of the dataset, by their names in it
-	was     map[string][]byte        // of files in scratch that can change: SHA-256 of what the bucket has
-	extra   []string                 // names in [dataset.IndexDir] that are no indexes
-	pending []remote.Pending         // uploads that were begun and not ended when the bucket was opened
+	was     map[string][]byte // of files in scratch that can change: SHA-256 of what the bucket has
+	extra   []string          // names in [dataset.IndexDir] that are no indexes
+	pending []store.Object    // uploads that were begun and not ended when the bucket was opened
 }
 
 // Base returns the URL of a dataset with its scheme in lower case, and one slash at its end.
@@ -91,56 +78,17 @@ func Base(url string) string {
 	return strings.ToLower(scheme) + "://" + strings.TrimRight(rest, "/") + "/"
 }
 
-// at returns the URL of an object.
-func (b *bucket) at(name string) string { return b.url + name }
-
 // ReadsBack implements [dataset.Bucket].
 func (b *bucket) ReadsBack() bool { return b.opts.ReadBack }
 
 // Names implements [dataset.Bucket].
 func (b *bucket) Names(dir string) []string {
 	if dir != "." {
-		return append(b.below(dir), b.extra...)
+		return append(b.there.Names(dir+"/"), b.extra...)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var names []string
-	for name := range b.objects {
-		if strings.HasSuffix(name, record.Ext) && !strings.Contains(name, "/") {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// object returns an object of the dataset.
-func (b *bucket) object(name string) (remote.Object, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	o, ok := b.objects[name]
-	return o, ok
-}
-
-// enter notes that the dataset has an object.
-func (b *bucket) enter(name string, o remote.Object) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.objects[name] = o
-}
-
-// below returns the names of objects in a directory of the dataset, sorted.
-func (b *bucket) below(dir string) []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var names []string
-	for name := range b.objects {
-		if strings.HasPrefix(name, dir+"/") {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return slices.DeleteFunc(b.there.Names(""), func(name string) bool {
+		return !strings.HasSuffix(name, record.Ext) || strings.Contains(name, "/")
+	})
 }
 
 // Remove implements [dataset.Bucket].
@@ -148,17 +96,16 @@ func (b *bucket) Remove(names ...string) error {
 	g, ctx := errgroup.WithContext(b.ctx)
 	g.SetLimit(requests)
 	for _, name := range names {
-		if _, ok := b.object(name); !ok {
+		if _, ok := b.there.Object(name); !ok {
 			continue
 		}
 		b.replaces = b.replaces || name == dataset.PlanName
 		g.Go(func() error {
-			if err := b.opts.Client.Remove(ctx, b.at(name)); err != nil {
+			if err := b.there.Drop(ctx, name); err != nil {
 				return err
 			}
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			delete(b.objects, name)
 			delete(b.was, name)
 			return nil
 		})
@@ -209,25 +156,20 @@ func (b *bucket) Fetch(ctx context.Context, name string) (done func(), err error
 
 // fetch brings an object into the scratch. One that is said to be gone, or to have another version, is asked for once more:
 // the listing, or one reply, may have been wrong.
-func (b *bucket) fetch(ctx context.Context, o remote.Object, name string) error {
+func (b *bucket) fetch(ctx context.Context, o store.Object, name string) error {
 	err := b.fetchOnce(ctx, o, name)
-	if !isDoubtful(err) {
+	if !store.IsDoubtful(err) {
 		return err
 	}
-	now, late := remote.Sure(ctx, func(ctx context.Context) (remote.Object, error) { return b.opts.Client.Stat(ctx, b.at(name)) })
+	now, late := store.Find(ctx, b.there, b.url+name)
 	if late != nil || now.Size != o.Size { // a larger one has no room
 		return err
 	}
-	b.enter(name, now)
+	b.there.Enter(name, now)
 	return b.fetchOnce(ctx, now, name)
 }
 
-// isDoubtful reports whether one wrong reply, or a listing, could have led to an error.
-func isDoubtful(err error) bool {
-	return errors.Is(err, remote.ErrNotFound) || errors.Is(err, remote.ErrChanged) || errors.Is(err, remote.ErrLength)
-}
-
-func (b *bucket) fetchOnce(ctx context.Context, o remote.Object, name string) error {
+func (b *bucket) fetchOnce(ctx context.Context, o store.Object, name string) error {
 	if err := b.out.Mkdir(path.Dir(name)); err != nil {
 		return err
 	}
@@ -235,7 +177,7 @@ func (b *bucket) fetchOnce(ctx context.Context, o remote.Object, name string) er
 	if err != nil {
 		return err
 	}
-	err = damage(o, b.opts.Client.Fetch(ctx, o, f, nil))
+	err = damage(o, b.there.Fetch(ctx, o, f, nil))
 	if late := f.Close(); err == nil {
 		err = late
 	}
@@ -244,9 +186,9 @@ func (b *bucket) fetchOnce(ctx context.Context, o remote.Object, name string) er
 
 // damage returns the error of a fetch. Bytes that differ from the checksum that the service keeps are damage to the
 // dataset; of a source they would only be refused.
-func damage(o remote.Object, err error) error {
-	if e, ok := errors.AsType[*remote.Error](err); ok && errors.Is(err, remote.ErrSum) {
-		return &place.Error{Where: remote.Redact(o.URL), Off: -1, Err: errors.New(e.Problem()), Kind: place.Corrupt}
+func damage(o store.Object, err error) error {
+	if e, ok := errors.AsType[*store.Error](err); ok && errors.Is(err, store.ErrSum) {
+		return &place.Error{Where: store.Redact(o.URL), Off: -1, Err: errors.New(e.Problem()), Kind: place.Corrupt}
 	}
 	return err
 }

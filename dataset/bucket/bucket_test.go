@@ -16,18 +16,18 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
 const url = "s3://bucket/data/"
 
-func newStore() *store { return &store{objects: map[string]stored{}} }
+func newStore() *memory { return &memory{objects: map[string]stored{}} }
 
 // of is a conversion of ten tars into three shards in a bucket.
-func of(t *testing.T, s *store, scratch, out string) *convert.Conversion {
+func of(t *testing.T, s *memory, scratch, out string) *convert.Conversion {
 	t.Helper()
 	tar, known := format.Named("tar")
 	if !known {
@@ -50,7 +50,7 @@ func local(t *testing.T) string {
 }
 
 // equal compares a complete dataset in a bucket with one in a directory: the same names, the same bytes but for times.
-func equal(t *testing.T, s *store, dir string) {
+func equal(t *testing.T, s *memory, dir string) {
 	t.Helper()
 	want := []string{".ffconvert/journal", ".ffconvert/plan", "index/PART_00000.arrow", "index/PART_00001.arrow", "index/PART_00002.arrow",
 		"manifest.json", "meta.json", "PART_00000.ffr", "PART_00001.ffr", "PART_00002.ffr"}
@@ -207,7 +207,7 @@ func TestTasks(t *testing.T) {
 }
 
 // view verifies a dataset in a bucket and returns its problems.
-func view(t *testing.T, s *store) []string {
+func view(t *testing.T, s *memory) []string {
 	t.Helper()
 	scratch := t.TempDir()
 	out, err := bucket.View(t.Context(), url, bucket.Options{Client: s, Scratch: scratch})
@@ -237,7 +237,7 @@ func view(t *testing.T, s *store) []string {
 }
 
 // change replaces the bytes of an object, as another program would.
-func (s *store) change(name string, edit func([]byte) []byte) {
+func (s *memory) change(name string, edit func([]byte) []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writes++
@@ -366,7 +366,7 @@ func TestPending(t *testing.T) {
 		s.pending = []string{url + "PART_00001.ffr", other, url + "index/PART_00001.arrow"}
 		s.before = func(_ int, what, _ string) (error, bool) {
 			if denied && (what == "abort" || what == "remove") {
-				return &remote.Error{Kind: remote.ErrDenied}, false
+				return &store.Error{Kind: store.ErrDenied}, false
 			}
 			return nil, false
 		}
@@ -562,18 +562,18 @@ func TestStale(t *testing.T) {
 // A bucket that others have filled: objects that are too large, lines that are none, names that lead elsewhere.
 func TestHostile(t *testing.T) {
 	t.Parallel()
-	for name, edit := range map[string]func(*store){
-		"a huge plan": func(s *store) { s.change(".ffconvert/plan", func([]byte) []byte { return make([]byte, 2<<20) }) },
-		"no plan":     func(s *store) { s.change(".ffconvert/plan", func([]byte) []byte { return []byte("plan") }) },
-		"a torn line": func(s *store) {
+	for name, edit := range map[string]func(*memory){
+		"a huge plan": func(s *memory) { s.change(".ffconvert/plan", func([]byte) []byte { return make([]byte, 2<<20) }) },
+		"no plan":     func(s *memory) { s.change(".ffconvert/plan", func([]byte) []byte { return []byte("plan") }) },
+		"a torn line": func(s *memory) {
 			s.change(".ffconvert/done/PART_00000.ffr", func(b []byte) []byte { return b[:len(b)-9] })
 		},
-		"two lines": func(s *store) {
+		"two lines": func(s *memory) {
 			s.change(".ffconvert/done/PART_00000.ffr", func(b []byte) []byte { return append(b, b...) })
 		},
-		"another's name": func(s *store) { s.objects[url+".ffconvert/done/../../x"] = stored{[]byte("x"), "v0"} },
-		"a name outside": func(s *store) { s.objects[url+"index/../../../x.arrow"] = stored{[]byte("x"), "v0"} },
-		"no journal":     func(s *store) { s.change(".ffconvert/journal", func([]byte) []byte { return nil }) },
+		"another's name": func(s *memory) { s.objects[url+".ffconvert/done/../../x"] = stored{[]byte("x"), "v0"} },
+		"a name outside": func(s *memory) { s.objects[url+"index/../../../x.arrow"] = stored{[]byte("x"), "v0"} },
+		"no journal":     func(s *memory) { s.change(".ffconvert/journal", func([]byte) []byte { return nil }) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,7 +2,6 @@ package bucket
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -10,57 +9,10 @@ import (
 	"slices"
 	"strconv"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
-
-// StatAll looks at objects by their names below base. It returns those that exist. An object that the user may not read is
-// left out: who only writes has the listing alone.
-func StatAll(ctx context.Context, client Client, base string, names []string) (map[string]remote.Object, error) {
-	found := make([]*remote.Object, len(names))
-	g, within := errgroup.WithContext(ctx)
-	g.SetLimit(requests)
-	for i, name := range names {
-		g.Go(func() error {
-			o, err := client.Stat(within, base+name)
-			if errors.Is(err, remote.ErrNotFound) || errors.Is(err, remote.ErrDenied) {
-				return nil
-			}
-			found[i] = &o
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	there := make(map[string]remote.Object, len(names))
-	for i, o := range found {
-		if o != nil {
-			there[names[i]] = *o
-		}
-	}
-	return there, nil
-}
-
-// ask enters those of the names that the bucket has and its listing lacks. A listing that leaves an object out must
-// not make it missing.
-func (b *bucket) ask(names []string) error {
-	var unlisted []string
-	for _, name := range names {
-		if _, listed := b.object(name); !listed {
-			unlisted = append(unlisted, name)
-		}
-	}
-	there, err := StatAll(b.ctx, b.opts.Client, b.url, unlisted)
-	for name, o := range there {
-		b.enter(name, o)
-	}
-	return err
-}
 
 // Fixed are the objects that a dataset may have whatever its shards are.
 func Fixed() []string { return slices.Clone(fixed) }
@@ -75,7 +27,7 @@ func (b *bucket) askNamed(task bool) error {
 		for i := range m.Shards {
 			names = append(names, m.Shards[i].Name, dataset.IndexName(m.Shards[i].Name))
 		}
-		return b.ask(names)
+		return b.there.Ask(b.ctx, names)
 	}
 	if task {
 		return nil
@@ -85,16 +37,16 @@ func (b *bucket) askNamed(task bool) error {
 	for i := range done {
 		done[i] = path.Join(dataset.DoneDir, record.Name(i, shards))
 	}
-	if err := b.ask(done); err != nil {
+	if err := b.there.Ask(b.ctx, done); err != nil {
 		return err
 	}
 	var names []string
 	for _, name := range done {
-		if _, finished := b.object(name); finished {
+		if _, finished := b.there.Object(name); finished {
 			names = append(names, path.Base(name), dataset.IndexName(path.Base(name)))
 		}
 	}
-	return errors.Join(b.ask(names), b.askIndexed())
+	return errors.Join(b.there.Ask(b.ctx, names), b.askIndexed())
 }
 
 // Planned returns how many shards a plan has; 0: it is damaged.
@@ -120,7 +72,7 @@ var indexedBy = regexp.MustCompile(`^[0-9]+-of-([0-9]{1,5})$`)
 // askIndexed asks for what the other tasks have indexed, where the listing has what one has.
 func (b *bucket) askIndexed() error {
 	var names []string
-	for _, name := range b.below(dataset.IndexedDir) {
+	for _, name := range b.there.Names(dataset.IndexedDir + "/") {
 		if m := indexedBy.FindStringSubmatch(path.Base(name)); m != nil && len(names) == 0 {
 			of, _ := strconv.Atoi(m[1])
 			for k := range of {
@@ -128,5 +80,5 @@ func (b *bucket) askIndexed() error {
 			}
 		}
 	}
-	return b.ask(names)
+	return b.there.Ask(b.ctx, names)
 }

@@ -8,20 +8,20 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // Open implements [dataset.Bucket]. A shard is read by ranges: a sample of it takes a few requests. Indexes are small, and
 // read in many places: one is fetched whole.
 func (b *bucket) Open(name string) (dataset.File, int64, error) {
 	if name == dataset.KeysName { // no manifest names it, and a list may lack it
-		if err := b.ask([]string{name}); err != nil {
+		if err := b.there.Ask(b.ctx, []string{name}); err != nil {
 			return nil, 0, err
 		}
 	}
 	o, ok := b.sized(b.ctx, name)
 	if !ok {
-		return nil, 0, &fs.PathError{Op: "open", Path: b.at(name), Err: fs.ErrNotExist}
+		return nil, 0, &fs.PathError{Op: "open", Path: b.url + name, Err: fs.ErrNotExist}
 	}
 	if !strings.HasPrefix(name, dataset.IndexDir+"/") {
 		return ranges{b.read(o)}, o.Size, nil
@@ -40,8 +40,8 @@ func (b *bucket) Open(name string) (dataset.File, int64, error) {
 
 // sized is object, of which the service is asked once more where its size is not the one that the manifest says: the listing
 // may have been damaged on its way, and all bytes that are read by a wrong size look damaged.
-func (b *bucket) sized(ctx context.Context, name string) (remote.Object, bool) {
-	o, ok := b.object(name)
+func (b *bucket) sized(ctx context.Context, name string) (store.Object, bool) {
+	o, ok := b.there.Object(name)
 	m, err := b.out.Manifest()
 	if !ok || err != nil || m == nil {
 		return o, ok
@@ -49,8 +49,8 @@ func (b *bucket) sized(ctx context.Context, name string) (remote.Object, bool) {
 	for i := range m.Shards {
 		s := &m.Shards[i]
 		if name == s.Name && o.Size != s.Bytes || name == dataset.IndexName(s.Name) && o.Size != s.Index.Bytes {
-			if now, err := b.opts.Client.Stat(ctx, b.at(name)); err == nil {
-				b.enter(name, now)
+			if now, err := b.there.Stat(ctx, b.url+name); err == nil {
+				b.there.Enter(name, now)
 				return now, true
 			}
 		}
@@ -76,7 +76,7 @@ type ranges struct{ io.ReaderAt }
 // ReadAt asks once more for bytes that one wrong reply may have denied.
 func (r ranges) ReadAt(p []byte, off int64) (int, error) {
 	n, err := r.ReaderAt.ReadAt(p, off)
-	if isDoubtful(err) {
+	if store.IsDoubtful(err) {
 		n, err = r.ReaderAt.ReadAt(p, off)
 	}
 	return n, err

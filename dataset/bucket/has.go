@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -16,8 +16,8 @@ import (
 // program has copied there, the header of the shard and all bytes of the index are read.
 func (b *bucket) Has(f dataset.Finished) (bool, error) {
 	index := dataset.IndexName(f.Name)
-	shard, ok1 := b.object(f.Name)
-	beside, ok2 := b.object(index)
+	shard, ok1 := b.there.Object(f.Name)
+	beside, ok2 := b.there.Object(index)
 	if !ok1 || !ok2 || shard.Size != f.Bytes || beside.Size != f.Index.Bytes {
 		return false, nil
 	}
@@ -40,7 +40,7 @@ func (b *bucket) Has(f dataset.Finished) (bool, error) {
 		}
 		return b.isIndexOf(f, beside)
 	}
-	got, err := record.ReadInfo(b.read(shard), remote.Redact(shard.URL), shard.Size, record.Options{MaxSample: math.MaxInt64})
+	got, err := record.ReadInfo(b.read(shard), store.Redact(shard.URL), shard.Size, record.Options{MaxSample: math.MaxInt64})
 	if err != nil {
 		return false, damaged(err)
 	}
@@ -51,21 +51,21 @@ func (b *bucket) Has(f dataset.Finished) (bool, error) {
 }
 
 // isIndexOf reads an index and compares its checksum.
-func (b *bucket) isIndexOf(f dataset.Finished, o remote.Object) (bool, error) {
+func (b *bucket) isIndexOf(f dataset.Finished, o store.Object) (bool, error) {
 	sum := crc32.NewIEEE()
 	_, err := io.CopyBuffer(sum, io.NewSectionReader(b.read(o), 0, o.Size), make([]byte, 1<<20))
 	return err == nil && sum.Sum32() == f.Index.CRC, gone(err)
 }
 
 // isRead reads all bytes of a shard and compares them with their checksums, and these with the shard that was finished.
-func (b *bucket) isRead(f dataset.Finished, o remote.Object) (bool, error) {
+func (b *bucket) isRead(f dataset.Finished, o store.Object) (bool, error) {
 	sound := true
 	scan := record.NewScanner("", o.Size, record.Options{MaxSample: math.MaxInt64})
 	scan.Problem = func(*record.FormatError) { sound = false }
 	buf := make([]byte, min(8<<20, o.Size))
 	for off := int64(0); off < o.Size && sound; off += int64(len(buf)) {
 		p := buf[:min(int64(len(buf)), o.Size-off)]
-		if err := b.opts.Client.Read(b.ctx, o, p, off); err != nil {
+		if err := b.there.Read(b.ctx, o, p, off); err != nil {
 			return false, gone(err)
 		}
 		if _, err := scan.Write(p); err != nil {
@@ -77,21 +77,21 @@ func (b *bucket) isRead(f dataset.Finished, o remote.Object) (bool, error) {
 }
 
 // isStored reports whether an object of the list is the one that was uploaded.
-func (b *bucket) isStored(name string, o remote.Object, want dataset.StoredObject) (bool, error) {
+func (b *bucket) isStored(name string, o store.Object, want dataset.StoredObject) (bool, error) {
 	if want.Version != "" && o.Version == want.Version {
 		return true, nil
 	}
 	if want.Sum == "" {
 		return false, nil
 	}
-	now, err := b.opts.Client.Stat(b.ctx, b.at(name))
+	now, err := b.there.Stat(b.ctx, b.url+name)
 	if err != nil {
 		return false, gone(err)
 	}
 	return now.Size == o.Size && storedOf(now).Sum == want.Sum, nil
 }
 
-func (b *bucket) read(o remote.Object) io.ReaderAt { return remote.ReadAt(b.ctx, b.opts.Client, o) }
+func (b *bucket) read(o store.Object) io.ReaderAt { return store.ReadAt(b.ctx, b.there, o) }
 
 // damaged returns nil for the error of a shard that is damaged or gone: it is not the one that was finished.
 func damaged(err error) error {
@@ -102,7 +102,7 @@ func damaged(err error) error {
 }
 
 func gone(err error) error {
-	if errors.Is(err, remote.ErrNotFound) || errors.Is(err, remote.ErrChanged) {
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrChanged) {
 		return nil
 	}
 	return err

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -17,15 +17,15 @@ import (
 func Named(ctx context.Context, url string, opts Options) (named, of int, err error) {
 	base := Base(url)
 	o, err := opts.Client.Stat(ctx, base+dataset.PlanName)
-	if errors.Is(err, remote.ErrNotFound) {
-		err = fmt.Errorf("%s: %w", remote.Redact(base), dataset.ErrNothingKept)
+	if errors.Is(err, store.ErrNotFound) {
+		err = fmt.Errorf("%s: %w", store.Redact(base), dataset.ErrNothingKept)
 	}
 	if err != nil {
 		return 0, 0, err
 	}
-	f, err := plan.OpenFile(remote.ReadAt(ctx, opts.Client, o), o.Size)
+	f, err := plan.OpenFile(store.ReadAt(ctx, opts.Client, o), o.Size)
 	if err != nil {
-		return 0, 0, fmt.Errorf("%s: %w: %w", remote.Redact(o.URL), plan.ErrDamaged, err)
+		return 0, 0, fmt.Errorf("%s: %w: %w", store.Redact(o.URL), plan.ErrDamaged, err)
 	}
 	of = f.Head.Shards
 	listed := map[string]bool{}
@@ -44,7 +44,7 @@ func Named(ctx context.Context, url string, opts Options) (named, of int, err er
 		}
 	}
 	if len(others) < named {
-		there, err := StatAll(ctx, opts.Client, base, others)
+		there, err := store.NewListing(opts.Client, base).StatAll(ctx, others)
 		return named + len(there), of, err
 	}
 	return named, of, nil

@@ -20,9 +20,9 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -30,8 +30,8 @@ import (
 // slashes that some services drop or resolve: they would list the dataset elsewhere.
 func Check(url string) error {
 	scheme, rest, _ := strings.Cut(url, "://")
-	bad := &remote.Error{URL: remote.Redact(url), Kind: remote.ErrURL, Err: errors.New("no dataset can be written there"), Hint: "s3://bucket/name/ or gs://bucket/name/"}
-	if !remote.Writes(scheme) {
+	bad := &store.Error{URL: store.Redact(url), Kind: store.ErrURL, Err: errors.New("no dataset can be written there"), Hint: "s3://bucket/name/ or gs://bucket/name/"}
+	if !store.Writes(scheme) {
 		return bad
 	}
 	for _, name := range strings.Split(strings.TrimRight(rest, "/"), "/")[1:] {
@@ -70,8 +70,8 @@ func open(ctx context.Context, url, dir string, shared bool, opts *Options, writ
 	if err := removeStale(scratch); err != nil {
 		return nil, err
 	}
-	b := &bucket{opts: *opts, ctx: ctx, url: Base(url), room: semaphore.NewWeighted(opts.Size), objects: map[string]remote.Object{}, was: map[string][]byte{}}
-	return dataset.OpenScratch(filepath.Join(scratch, scratchPrefix+dir), remote.Redact(b.url), shared, func(o *dataset.Output) (dataset.Bucket, error) {
+	b := &bucket{opts: *opts, ctx: ctx, url: Base(url), room: semaphore.NewWeighted(opts.Size), there: store.NewListing(opts.Client, Base(url)), was: map[string][]byte{}}
+	return dataset.OpenScratch(filepath.Join(scratch, scratchPrefix+dir), store.Redact(b.url), shared, func(o *dataset.Output) (dataset.Bucket, error) {
 		b.out = o
 		return b, b.fill(writes, shared)
 	})
@@ -119,12 +119,12 @@ func (b *bucket) fill(writes, task bool) error {
 	if err != nil {
 		return err
 	}
-	if err := b.ask(fixed); err != nil {
+	if err := b.there.Ask(b.ctx, fixed); err != nil {
 		return err
 	}
 	ours := false
 	for _, name := range fixed {
-		o, ok := b.object(name)
+		o, ok := b.there.Object(name)
 		if !ok {
 			continue
 		}
@@ -133,8 +133,8 @@ func (b *bucket) fill(writes, task bool) error {
 			return err
 		}
 	}
-	if writes && !ours && !b.opts.Beside && (other != "" || len(b.objects) > 0) {
-		return fmt.Errorf("%s: %w", remote.Redact(b.url), dataset.ErrNotEmpty)
+	if writes && !ours && !b.opts.Beside && (other != "" || len(b.there.Names("")) > 0) {
+		return fmt.Errorf("%s: %w", store.Redact(b.url), dataset.ErrNotEmpty)
 	}
 	if err := b.askNamed(task); err != nil {
 		return err
@@ -142,40 +142,36 @@ func (b *bucket) fill(writes, task bool) error {
 	if err := b.bringDone(); err != nil {
 		return err
 	}
-	for _, name := range b.below(dataset.IndexedDir) {
-		o, _ := b.object(name)
+	for _, name := range b.there.Names(dataset.IndexedDir + "/") {
+		o, _ := b.there.Object(name)
 		if err := b.bring(o, name); err != nil {
 			return err
 		}
 	}
-	if _, planned := b.object(dataset.PlanName); planned || len(b.below(dataset.IndexDir)) > 0 {
+	if _, planned := b.there.Object(dataset.PlanName); planned || len(b.there.Names(dataset.IndexDir+"/")) > 0 {
 		if err := b.out.Mkdir(dataset.IndexDir); err != nil { // whose it is, the plan and the manifest say
 			return err
 		}
 	}
 	if writes {
-		b.lookPending()
+		b.pending = b.there.Begun(b.ctx, isOurs)
 	}
 	return nil
 }
 
 // list enters the objects of the dataset, and returns the name of one that is none of it; "": there is none.
 func (b *bucket) list() (other string, err error) {
-	for o, err := range b.opts.Client.List(b.ctx, b.url) {
-		if err != nil {
-			return "", err
+	err = b.there.Look(b.ctx, func(name string) bool {
+		if isOurs(name) {
+			return true
 		}
-		name := strings.TrimPrefix(o.URL, b.url)
-		if !isOurs(name) {
-			other = cmp.Or(other, name)
-			if strings.HasPrefix(name, dataset.IndexDir+"/") {
-				b.extra = append(b.extra, name)
-			}
-			continue
+		other = cmp.Or(other, name)
+		if strings.HasPrefix(name, dataset.IndexDir+"/") {
+			b.extra = append(b.extra, name)
 		}
-		b.objects[name] = o
-	}
-	return other, nil
+		return false
+	})
+	return other, err
 }
 
 // isOurs reports whether an object may belong to a dataset.
@@ -193,10 +189,10 @@ func isOurs(name string) bool {
 }
 
 // bring fetches a file that can change, and notes what it is.
-func (b *bucket) bring(o remote.Object, name string) error {
+func (b *bucket) bring(o store.Object, name string) error {
 	free, err := b.Room(b.ctx, o.Size) // a hostile one does not fill the device
 	if err != nil {
-		return fmt.Errorf("%s: %w", remote.Redact(o.URL), err)
+		return fmt.Errorf("%s: %w", store.Redact(o.URL), err)
 	}
 	defer free()
 	err = b.fetch(b.ctx, o, name)
@@ -241,22 +237,22 @@ func (b *bucket) isSound(name string) bool {
 // bringDone adds the lines of finished shards to the journal. One that is damaged is left out: its shard is written
 // again.
 func (b *bucket) bringDone() error {
-	names := b.below(dataset.DoneDir)
-	if _, ok := b.object(dataset.JournalName); !ok || len(names) == 0 {
+	names := b.there.Names(dataset.DoneDir + "/")
+	if _, ok := b.there.Object(dataset.JournalName); !ok || len(names) == 0 {
 		return nil
 	}
 	lines := make([][]byte, len(names))
 	g, ctx := errgroup.WithContext(b.ctx)
 	g.SetLimit(requests)
 	for i, name := range names {
-		o, _ := b.object(name)
+		o, _ := b.there.Object(name)
 		if o.Size > crcline.Max {
 			continue
 		}
 		g.Go(func() error {
 			for range 2 { // it may have been damaged on its way
 				line := make([]byte, o.Size)
-				if err := b.opts.Client.Read(ctx, o, line, 0); err != nil {
+				if err := b.there.Read(ctx, o, line, 0); err != nil {
 					return err
 				}
 				if isLine(line) {
@@ -289,16 +285,4 @@ func isLine(line []byte) bool {
 	}
 	_, sound := crcline.Check(text)
 	return sound
-}
-
-// lookPending notes uploads in parts that killed processes have left. Who may not list them goes on without.
-func (b *bucket) lookPending() {
-	for p, err := range b.opts.Client.Pending(b.ctx, b.url) {
-		if err != nil {
-			return
-		}
-		if isOurs(strings.TrimPrefix(p.URL, b.url)) {
-			b.pending = append(b.pending, p)
-		}
-	}
 }

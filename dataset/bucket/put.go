@@ -13,12 +13,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // Put implements [dataset.Bucket].
 func (b *bucket) Put(ctx context.Context, f *dataset.Finished, moved func(bytes int64)) error {
-	var shard, beside remote.Object
+	var shard, beside store.Object
 	g, both := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		shard, err = b.uploadOwn(both, f.Name, moved)
@@ -32,7 +32,7 @@ func (b *bucket) Put(ctx context.Context, f *dataset.Finished, moved func(bytes 
 		return err
 	}
 	if b.replaces && !b.owns(ctx) { // it has no place in the dataset of the run that has
-		return errors.Join(b.occupied(), b.withdraw(ctx, map[string]remote.Object{f.Name: shard, dataset.IndexName(f.Name): beside}))
+		return errors.Join(b.occupied(), b.withdraw(ctx, map[string]store.Object{f.Name: shard, dataset.IndexName(f.Name): beside}))
 	}
 	f.Stored = &dataset.Stored{Shard: storedOf(shard), Index: storedOf(beside)}
 	line, err := f.Line()
@@ -40,14 +40,11 @@ func (b *bucket) Put(ctx context.Context, f *dataset.Finished, moved func(bytes 
 		return err
 	}
 	name := path.Join(dataset.DoneDir, f.Name)
-	done, err := b.opts.Client.Put(ctx, b.at(name), bytes.NewReader(line), int64(len(line)), remote.PutOptions{})
-	if err == nil {
-		b.enter(name, done)
-	}
+	_, err = b.there.Upload(ctx, name, &store.Upload{From: bytes.NewReader(line), Size: int64(len(line))})
 	return err
 }
 
-func storedOf(o remote.Object) dataset.StoredObject {
+func storedOf(o store.Object) dataset.StoredObject {
 	s := dataset.StoredObject{Version: o.Version}
 	if o.Sum.Kind != "" {
 		s.Sum = o.Sum.Kind + ":" + o.Sum.Value
@@ -57,27 +54,27 @@ func storedOf(o remote.Object) dataset.StoredObject {
 
 // uploadOwn puts a shard or an index. One that was not there when this run began, and is there now, another run has put: it
 // stays, and must have the same bytes.
-func (b *bucket) uploadOwn(ctx context.Context, name string, moved func(int64)) (remote.Object, error) {
-	_, known := b.object(name)
-	o, err := b.upload(ctx, name, remote.PutOptions{New: !known, Progress: moved})
-	if !errors.Is(err, remote.ErrExists) {
+func (b *bucket) uploadOwn(ctx context.Context, name string, moved func(int64)) (store.Object, error) {
+	_, known := b.there.Object(name)
+	o, err := b.upload(ctx, name, !known, moved)
+	if !errors.Is(err, store.ErrExists) {
 		return o, err
 	}
 	if err = b.same(ctx, name); errors.Is(err, dataset.ErrOccupied) && b.owns(ctx) {
-		return b.upload(ctx, name, remote.PutOptions{Progress: moved})
+		return b.upload(ctx, name, false, moved)
 	}
-	o, _ = b.object(name)
+	o, _ = b.there.Object(name)
 	return o, err
 }
 
 // withdraw removes objects, unless others have their names by now.
-func (b *bucket) withdraw(ctx context.Context, mine map[string]remote.Object) error {
+func (b *bucket) withdraw(ctx context.Context, mine map[string]store.Object) error {
 	for name, o := range mine {
-		now, err := b.opts.Client.Stat(ctx, b.at(name))
+		now, err := b.there.Stat(ctx, b.url+name)
 		if err == nil && now.Version == o.Version {
-			err = b.opts.Client.Remove(ctx, b.at(name))
+			err = b.there.Remove(ctx, b.there.At(name))
 		}
-		if err != nil && !errors.Is(err, remote.ErrNotFound) {
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 	}
@@ -87,49 +84,46 @@ func (b *bucket) withdraw(ctx context.Context, mine map[string]remote.Object) er
 // owns reports whether this run replaces what was there and has put the plan that is there now: of several runs one has.
 // What others have put since, it replaces; they find its plan in the place of theirs before they end.
 func (b *bucket) owns(ctx context.Context) bool {
-	mine, ok := b.object(dataset.PlanName)
+	mine, ok := b.there.Object(dataset.PlanName)
 	if !ok || !b.replaces {
 		return false
 	}
-	o, err := b.opts.Client.Stat(ctx, b.at(dataset.PlanName))
+	o, err := b.there.Stat(ctx, b.url+dataset.PlanName)
 	return err == nil && o.Version == mine.Version
 }
 
 // upload puts a file of the scratch, and reads it back where that is asked for.
-func (b *bucket) upload(ctx context.Context, name string, opts remote.PutOptions) (remote.Object, error) {
+func (b *bucket) upload(ctx context.Context, name string, isNew bool, moved func(int64)) (store.Object, error) {
 	f, err := b.out.Root.Open(name)
 	if err != nil {
-		return remote.Object{}, err
+		return store.Object{}, err
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
-		return remote.Object{}, err
+		return store.Object{}, err
 	}
-	o, err := b.opts.Client.Put(ctx, b.at(name), f, st.Size(), opts)
+	o, err := b.there.Upload(ctx, name, &store.Upload{From: f, Size: st.Size(), New: isNew, Progress: moved})
 	if err == nil && b.opts.ReadBack {
 		err = b.compare(ctx, o, f)
-	}
-	if err == nil {
-		b.enter(name, o)
 	}
 	return o, err
 }
 
 // compare reads an object and compares it with the file that it was made of.
-func (b *bucket) compare(ctx context.Context, o remote.Object, f io.ReaderAt) error {
+func (b *bucket) compare(ctx context.Context, o store.Object, f io.ReaderAt) error {
 	const block = 8 << 20
 	there, here := make([]byte, min(block, o.Size)), make([]byte, min(block, o.Size))
 	for off := int64(0); off < o.Size; off += block {
 		n := min(block, o.Size-off)
-		if err := b.opts.Client.Read(ctx, o, there[:n], off); err != nil {
+		if err := b.there.Read(ctx, o, there[:n], off); err != nil {
 			return err
 		}
 		if _, err := f.ReadAt(here[:n], off); err != nil {
 			return err
 		}
 		if !bytes.Equal(there[:n], here[:n]) {
-			return &remote.Error{URL: remote.Redact(o.URL), Kind: remote.ErrSum, Err: fmt.Errorf("read back, its bytes from %d on are not the ones that were written", off)}
+			return &store.Error{URL: store.Redact(o.URL), Kind: store.ErrSum, Err: fmt.Errorf("read back, its bytes from %d on are not the ones that were written", off)}
 		}
 	}
 	return nil
@@ -147,7 +141,7 @@ func (b *bucket) save(name string, onlyNew bool) (put bool, err error) {
 	if err != nil || bytes.Equal(sum, b.was[name]) {
 		return false, err
 	}
-	if _, err := b.upload(b.ctx, name, remote.PutOptions{New: onlyNew}); err != nil {
+	if _, err := b.upload(b.ctx, name, onlyNew, nil); err != nil {
 		return false, err
 	}
 	b.was[name] = sum
@@ -169,12 +163,12 @@ func (b *bucket) sum(name string) ([]byte, error) {
 // Begin implements [dataset.Bucket].
 func (b *bucket) Begin() error {
 	for _, name := range []string{dataset.PlanName, dataset.JournalName} {
-		_, there := b.object(name)
+		_, there := b.there.Object(name)
 		if there && name != dataset.PlanName { // which was written anew if it was damaged
 			continue
 		}
 		_, err := b.save(name, !there)
-		if errors.Is(err, remote.ErrExists) {
+		if errors.Is(err, store.ErrExists) {
 			err = b.same(b.ctx, name)
 		}
 		if err != nil {
@@ -186,26 +180,26 @@ func (b *bucket) Begin() error {
 
 // noOther removes a manifest that another run has put since this one has begun, which replaces its dataset.
 func (b *bucket) noOther() error {
-	if _, known := b.object(dataset.ManifestName); known || !b.replaces {
+	if _, known := b.there.Object(dataset.ManifestName); known || !b.replaces {
 		return nil
 	}
-	_, err := b.opts.Client.Stat(b.ctx, b.at(dataset.ManifestName))
+	_, err := b.there.Stat(b.ctx, b.url+dataset.ManifestName)
 	switch {
 	case err == nil:
-		return b.opts.Client.Remove(b.ctx, b.at(dataset.ManifestName))
-	case errors.Is(err, remote.ErrNotFound), errors.Is(err, remote.ErrDenied):
+		return b.there.Remove(b.ctx, b.there.At(dataset.ManifestName))
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDenied):
 		return nil
 	}
 	return err
 }
 
 func (b *bucket) occupied() error {
-	return fmt.Errorf("%s: %w: another run writes there at the same time; run again when it has ended", remote.Redact(b.url), dataset.ErrOccupied)
+	return fmt.Errorf("%s: %w: another run writes there at the same time; run again when it has ended", store.Redact(b.url), dataset.ErrOccupied)
 }
 
 // same compares a file of the scratch with an object that another process has put at the same time.
 func (b *bucket) same(ctx context.Context, name string) error {
-	o, err := b.opts.Client.Stat(ctx, b.at(name))
+	o, err := b.there.Stat(ctx, b.url+name)
 	if err != nil {
 		return err
 	}
@@ -218,11 +212,11 @@ func (b *bucket) same(ctx context.Context, name string) error {
 	if err == nil && st.Size() == o.Size {
 		err = b.compare(ctx, o, f)
 	}
-	if err == nil && st.Size() != o.Size || errors.Is(err, remote.ErrSum) {
+	if err == nil && st.Size() != o.Size || errors.Is(err, store.ErrSum) {
 		return b.occupied()
 	}
 	if err == nil {
-		b.enter(name, o)
+		b.there.Enter(name, o)
 	}
 	return err
 }
@@ -237,9 +231,9 @@ func (b *bucket) Complete() error {
 	if err := b.unchanged(); err != nil { // before others can take it for whole
 		return err
 	}
-	_, there := b.object(dataset.ManifestName)
+	_, there := b.there.Object(dataset.ManifestName)
 	_, err := b.save(dataset.ManifestName, !there)
-	if errors.Is(err, remote.ErrExists) {
+	if errors.Is(err, store.ErrExists) {
 		if b.owns(b.ctx) {
 			_, err = b.save(dataset.ManifestName, false)
 		} else {
@@ -274,7 +268,7 @@ func (b *bucket) sameManifest() error {
 	if err != nil {
 		return err
 	}
-	o, err := b.opts.Client.Stat(b.ctx, b.at(dataset.ManifestName))
+	o, err := b.there.Stat(b.ctx, b.url+dataset.ManifestName)
 	if err != nil {
 		return err
 	}
@@ -286,7 +280,7 @@ func (b *bucket) sameManifest() error {
 		return err
 	}
 	if !theirs.Same(mine) {
-		return fmt.Errorf("%s: %w: another process has completed it with other shards", remote.Redact(b.url), dataset.ErrOccupied)
+		return fmt.Errorf("%s: %w: another process has completed it with other shards", store.Redact(b.url), dataset.ErrOccupied)
 	}
 	return nil
 }
@@ -294,13 +288,13 @@ func (b *bucket) sameManifest() error {
 // tidy removes what only an unfinished dataset needs. The dataset is complete: what cannot be removed is said.
 func (b *bucket) tidy() {
 	for _, p := range b.pending {
-		if err := b.opts.Client.Abort(b.ctx, p); err != nil {
-			b.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", remote.Redact(p.URL), p.Begun.Format(time.RFC3339), err))
+		if err := b.there.Remove(b.ctx, p); err != nil {
+			b.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", store.Redact(p.URL), p.Modified.Format(time.RFC3339), err))
 		}
 	}
-	left := b.below(dataset.DoneDir)
+	left := b.there.Names(dataset.DoneDir + "/")
 	if err := b.Remove(left...); err != nil {
-		b.warn(fmt.Sprintf("%s: the dataset is complete; objects below %s, which it no longer needs, were not removed: %v", remote.Redact(b.url), dataset.DoneDir, err))
+		b.warn(fmt.Sprintf("%s: the dataset is complete; objects below %s, which it no longer needs, were not removed: %v", store.Redact(b.url), dataset.DoneDir, err))
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/testserver"
 	"github.com/ffconvert/ffconvert/internal/versitygw"
 )
@@ -32,7 +32,7 @@ func into(t *testing.T, s interface{ Env() []string }, url string, change ...str
 		name, value, _ := strings.Cut(v, "=")
 		env[name] = value
 	}
-	c := remote.New(remote.Options{LookupEnv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Retries: 2, Patience: 20 * time.Second})
+	c := store.New(store.Options{LookupEnv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Retries: 2, Patience: 20 * time.Second})
 	t.Cleanup(c.Close)
 	one := of(t, nil, t.TempDir(), url)
 	one.Bucket.Client = c
@@ -79,11 +79,11 @@ func TestRights(t *testing.T) {
 					t.Fatal(err)
 				}
 			default:
-				refused(t, err, remote.ErrDenied, place.Refused, "s3://"+bucket)
+				refused(t, err, store.ErrDenied, place.Refused, "s3://"+bucket)
 			}
 			if lacks == "s3:GetObject" {
 				_, err := into(t, gateway, url, as...).Write(t.Context())
-				refused(t, err, remote.ErrDenied, place.Refused, url)
+				refused(t, err, store.ErrDenied, place.Refused, url)
 			}
 			gateway.Allow(t, bucket, all)
 			if done, err := into(t, gateway, url, as...).Write(t.Context()); err != nil || done.Shards != 3 {
@@ -111,7 +111,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	for _, url := range []string{"https://host/data", "s3://bucket//data", "s3://bucket/a//b", "gs://bucket/./b/", "s3://bucket/a/.."} {
-		if err := bucket.Check(url); !errors.Is(err, remote.ErrURL) {
+		if err := bucket.Check(url); !errors.Is(err, store.ErrURL) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
@@ -123,9 +123,9 @@ func TestNoBucket(t *testing.T) {
 	gateway := versitygw.Start(t)
 	gateway.Bucket(t, "there")
 	_, err := into(t, gateway, "s3://nowhere/data/").Write(t.Context())
-	refused(t, err, remote.ErrNotFound, place.Refused, "s3://nowhere/")
+	refused(t, err, store.ErrNotFound, place.Refused, "s3://nowhere/")
 	_, err = into(t, gateway, "s3://there/data/", "AWS_SECRET_ACCESS_KEY="+secret).Write(t.Context())
-	refused(t, err, remote.ErrDenied, place.Refused, "s3://there/data/")
+	refused(t, err, store.ErrDenied, place.Refused, "s3://there/data/")
 }
 
 // A bucket that is full is told as such; when there is room the same conversion goes on.
@@ -141,15 +141,15 @@ func TestFull(t *testing.T) {
 	const url = "s3://small/data/"
 	c := into(t, gateway, url)
 	ballast := bytes.NewReader(make([]byte, 600<<10))
-	if _, err := c.Bucket.Client.Put(t.Context(), "s3://small/ballast", ballast, ballast.Size(), remote.PutOptions{}); err != nil {
+	if _, err := c.Bucket.Client.Put(t.Context(), &store.Upload{URL: "s3://small/ballast", From: ballast, Size: ballast.Size()}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := c.Write(t.Context())
-	refused(t, err, remote.ErrFull, place.IO, "s3://small/data/")
-	if _, err := c.Bucket.Client.Stat(t.Context(), url+"manifest.json"); !errors.Is(err, remote.ErrNotFound) {
+	refused(t, err, store.ErrFull, place.IO, "s3://small/data/")
+	if _, err := c.Bucket.Client.Stat(t.Context(), url+"manifest.json"); !errors.Is(err, store.ErrNotFound) {
 		t.Fatalf("a manifest: %v", err)
 	}
-	if err := c.Bucket.Client.Remove(t.Context(), "s3://small/ballast"); err != nil {
+	if err := c.Bucket.Client.Remove(t.Context(), store.Object{URL: "s3://small/ballast"}); err != nil {
 		t.Fatal(err)
 	}
 	done, err := into(t, gateway, url).Write(t.Context())

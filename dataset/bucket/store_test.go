@@ -13,11 +13,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// A store is a service in memory. Its methods may be called concurrently.
-type store struct {
+// A memory is a service in memory. Its methods may be called concurrently.
+type memory struct {
 	mu      sync.Mutex
 	objects map[string]stored // by URL
 	writes  int               // versions given so far
@@ -39,7 +39,7 @@ type stored struct {
 	version string
 }
 
-func (s *store) request(what, url string, act func() error) error {
+func (s *memory) request(what, url string, act func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.n++
@@ -57,13 +57,13 @@ func (s *store) request(what, url string, act func() error) error {
 	return err
 }
 
-func (s *store) about(url string, o stored) remote.Object {
-	return remote.Object{URL: url, Size: int64(len(o.data)), Version: o.version, Sum: remote.Sum{Kind: cmp.Or(s.kind, "crc32c"), Value: fmt.Sprintf("%08x", crc32.Checksum(o.data, crc32.MakeTable(crc32.Castagnoli)))}}
+func (s *memory) about(url string, o stored) store.Object {
+	return store.Object{URL: url, Size: int64(len(o.data)), Version: o.version, Sum: store.Sum{Kind: cmp.Or(s.kind, "crc32c"), Value: fmt.Sprintf("%08x", crc32.Checksum(o.data, crc32.MakeTable(crc32.Castagnoli)))}}
 }
 
-func notFound(url string) error { return &remote.Error{URL: url, Kind: remote.ErrNotFound} }
+func notFound(url string) error { return &store.Error{URL: url, Kind: store.ErrNotFound} }
 
-func (s *store) Stat(_ context.Context, url string) (o remote.Object, err error) {
+func (s *memory) Stat(_ context.Context, url string) (o store.Object, err error) {
 	err = s.request("stat", url, func() error {
 		there, ok := s.objects[url]
 		if !ok {
@@ -76,14 +76,14 @@ func (s *store) Stat(_ context.Context, url string) (o remote.Object, err error)
 }
 
 // List gives no checksums, as S3 does.
-func (s *store) List(_ context.Context, prefix string) iter.Seq2[remote.Object, error] {
-	return func(yield func(remote.Object, error) bool) {
-		var all []remote.Object
+func (s *memory) List(_ context.Context, prefix string) iter.Seq2[store.Object, error] {
+	return func(yield func(store.Object, error) bool) {
+		var all []store.Object
 		err := s.request("list", prefix, func() error {
 			for _, url := range slices.Sorted(maps.Keys(s.objects)) {
 				if strings.HasPrefix(url, prefix) && !s.hidden[url] {
 					o := s.about(url, s.objects[url])
-					o.Sum = remote.Sum{}
+					o.Sum = store.Sum{}
 					if url == s.longer {
 						o.Size++
 					}
@@ -93,7 +93,7 @@ func (s *store) List(_ context.Context, prefix string) iter.Seq2[remote.Object, 
 			return nil
 		})
 		if err != nil {
-			yield(remote.Object{}, err)
+			yield(store.Object{}, err)
 			return
 		}
 		for _, o := range all {
@@ -104,14 +104,14 @@ func (s *store) List(_ context.Context, prefix string) iter.Seq2[remote.Object, 
 	}
 }
 
-func (s *store) get(o remote.Object) (data []byte, err error) {
+func (s *memory) get(o store.Object) (data []byte, err error) {
 	err = s.request("get", o.URL, func() error {
 		there, ok := s.objects[o.URL]
 		switch {
 		case !ok:
 			return notFound(o.URL)
 		case there.version != o.Version:
-			return &remote.Error{URL: o.URL, Kind: remote.ErrChanged}
+			return &store.Error{URL: o.URL, Kind: store.ErrChanged}
 		}
 		data = there.data
 		return nil
@@ -119,7 +119,7 @@ func (s *store) get(o remote.Object) (data []byte, err error) {
 	return data, err
 }
 
-func (s *store) Fetch(_ context.Context, o remote.Object, into remote.File, _ func(int64)) error {
+func (s *memory) Fetch(_ context.Context, o store.Object, into store.File, _ func(int64)) error {
 	data, err := s.get(o)
 	if err == nil {
 		_, err = into.WriteAt(data, 0)
@@ -127,12 +127,12 @@ func (s *store) Fetch(_ context.Context, o remote.Object, into remote.File, _ fu
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil && s.rotten == o.URL {
-		err = &remote.Error{URL: o.URL, Kind: remote.ErrSum}
+		err = &store.Error{URL: o.URL, Kind: store.ErrSum}
 	}
 	return err
 }
 
-func (s *store) Read(_ context.Context, o remote.Object, p []byte, off int64) error {
+func (s *memory) Read(_ context.Context, o store.Object, p []byte, off int64) error {
 	data, err := s.get(o)
 	if err == nil {
 		copy(p, data[off:])
@@ -140,14 +140,15 @@ func (s *store) Read(_ context.Context, o remote.Object, p []byte, off int64) er
 	return err
 }
 
-func (s *store) Put(_ context.Context, url string, from io.ReaderAt, size int64, opts remote.PutOptions) (o remote.Object, err error) {
+func (s *memory) Put(_ context.Context, u *store.Upload) (o store.Object, err error) {
+	url, size := u.URL, u.Size
 	data := make([]byte, size)
-	if _, err := from.ReadAt(data, 0); err != nil && err != io.EOF {
+	if _, err := u.From.ReadAt(data, 0); err != nil && err != io.EOF {
 		return o, err
 	}
 	err = s.request("put", url, func() error {
-		if _, there := s.objects[url]; there && opts.New {
-			return &remote.Error{URL: url, Kind: remote.ErrExists}
+		if _, there := s.objects[url]; there && u.New {
+			return &store.Error{URL: url, Kind: store.ErrExists}
 		}
 		s.writes++
 		s.objects[url] = stored{bytes.Clone(data), fmt.Sprintf("v%d", s.writes)}
@@ -160,37 +161,36 @@ func (s *store) Put(_ context.Context, url string, from io.ReaderAt, size int64,
 		}
 		return nil
 	})
-	if err == nil && opts.Progress != nil {
-		opts.Progress(size)
+	if err == nil && u.Progress != nil {
+		u.Progress(size)
 	}
 	return o, err
 }
 
-func (s *store) Remove(_ context.Context, url string) error {
-	return s.request("remove", url, func() error { delete(s.objects, url); return nil })
+func (s *memory) Remove(_ context.Context, o store.Object) error {
+	if o.Upload != "" {
+		return s.request("abort", o.URL, func() error {
+			s.pending = slices.DeleteFunc(s.pending, func(url string) bool { return url == o.URL })
+			return nil
+		})
+	}
+	return s.request("remove", o.URL, func() error { delete(s.objects, o.URL); return nil })
 }
 
-func (s *store) Pending(context.Context, string) iter.Seq2[remote.Pending, error] {
-	return func(yield func(remote.Pending, error) bool) {
+func (s *memory) Pending(context.Context, string) iter.Seq2[store.Object, error] {
+	return func(yield func(store.Object, error) bool) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, url := range s.pending {
-			if !yield(remote.Pending{URL: url}, nil) {
+			if !yield(store.Object{URL: url, Upload: "id"}, nil) {
 				return
 			}
 		}
 	}
 }
 
-func (s *store) Abort(_ context.Context, p remote.Pending) error {
-	return s.request("abort", p.URL, func() error {
-		s.pending = slices.DeleteFunc(s.pending, func(url string) bool { return url == p.URL })
-		return nil
-	})
-}
-
 // names returns the names of the objects below a URL, sorted.
-func (s *store) names(base string) []string {
+func (s *memory) names(base string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var names []string

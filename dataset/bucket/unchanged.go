@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // unchanged compares all objects that the manifest names, the plan and the manifest itself with the versions that this run has
@@ -25,16 +25,16 @@ func (b *bucket) unchanged() error {
 	for _, name := range names {
 		named[name] = true
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { _, known := b.object(name); return !known })
-	now := map[string]remote.Object{}
+	names = slices.DeleteFunc(names, func(name string) bool { _, known := b.there.Object(name); return !known })
+	now := map[string]store.Object{}
 	var others []string
-	for o, err := range b.opts.Client.List(b.ctx, b.url) {
+	for o, err := range b.there.List(b.ctx, b.url) {
 		if err != nil {
 			return err
 		}
 		name := strings.TrimPrefix(o.URL, b.url)
 		now[name] = o
-		if _, known := b.object(name); b.replaces && !known && !named[name] && dataset.IsDatasetFile(name) && strings.Contains(name, "PART_") {
+		if _, known := b.there.Object(name); b.replaces && !known && !named[name] && dataset.IsDatasetFile(name) && strings.Contains(name, "PART_") {
 			others = append(others, name)
 		}
 	}
@@ -42,7 +42,7 @@ func (b *bucket) unchanged() error {
 		if !b.owns(b.ctx) {
 			return b.occupied()
 		}
-		if err := b.opts.Client.Remove(b.ctx, b.at(name)); err != nil {
+		if err := b.there.Remove(b.ctx, b.there.At(name)); err != nil {
 			return err
 		}
 	}
@@ -52,7 +52,7 @@ func (b *bucket) unchanged() error {
 			unlisted = append(unlisted, name)
 		}
 	}
-	there, err := StatAll(b.ctx, b.opts.Client, b.url, unlisted)
+	there, err := b.there.StatAll(b.ctx, unlisted)
 	if err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func (b *bucket) unchanged() error {
 
 // isSame reports whether an object is the one that this run knows by that name: of its version, or of its checksum, since the
 // reply to a put may have said another version.
-func (b *bucket) isSame(name string, o remote.Object) bool {
-	mine, _ := b.object(name)
+func (b *bucket) isSame(name string, o store.Object) bool {
+	mine, _ := b.there.Object(name)
 	if o.Size != mine.Size {
 		return false
 	}

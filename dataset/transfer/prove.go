@@ -8,38 +8,26 @@ import (
 	"io"
 	"math"
 
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/record"
 )
 
-const block = 4 << 20 // bytes that are read at once, to be proven
-
 // prove reads a file and compares it with what the manifest says of it: of a shard the header, whose CRC pins the
 // checksums of all samples, and these; of another file its CRC. where is the place that it is in.
-func (f *file) prove(ctx context.Context, where string, from io.ReaderAt, progress func(n int64)) error {
-	buf := make([]byte, min(block, f.bytes))
+func (f *file) prove(ctx context.Context, where string, from io.ReaderAt) error {
 	check, end := f.checker()
-	for off := int64(0); off < f.bytes; off += int64(len(buf)) {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		p := buf[:min(int64(len(buf)), f.bytes-off)]
-		n, err := from.ReadAt(p, off)
-		if n < len(p) {
-			if err == nil || errors.Is(err, io.EOF) {
-				err = fmt.Errorf("%w: it ends at offset %d", ErrSource, off+int64(n))
-			}
-			return f.wrong(where, err)
-		}
-		if _, err := check.Write(p); err != nil {
-			return f.wrong(where, fmt.Errorf("%w: %w", ErrSource, err))
-		}
-		if progress != nil {
-			progress(int64(n))
-		}
+	err := store.CopyBlocks(ctx, judging{check}, from, f.bytes, nil)
+	if err == nil {
+		err = end()
 	}
-	return f.wrong(where, end())
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, ErrSource):
+		err = fmt.Errorf("%w: %w", ErrSource, err)
+	}
+	return f.wrong(where, err)
 }
 
 // proveText is prove of a file that is in memory.
@@ -48,6 +36,17 @@ func (f *file) proveText(where string, text []byte) error {
 		return f.wrong(where, fmt.Errorf("%w: other bytes than were written", ErrSource))
 	}
 	return nil
+}
+
+// A judging writer takes every error for one of the bytes.
+type judging struct{ io.Writer }
+
+func (w judging) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrSource, err)
+	}
+	return n, err
 }
 
 // checker returns a writer for all bytes of the file; end returns how they differ.
@@ -88,11 +87,11 @@ func (f *file) checker() (w io.Writer, end func() error) {
 // lost returns the error of reading the file in a dataset that has to have it: that it is missing there, or differs
 // from the checksum of its service, is damage.
 func (f *file) lost(where string, err error) error {
-	e, ok := errors.AsType[*remote.Error](err)
+	e, ok := errors.AsType[*store.Error](err)
 	switch {
-	case ok && (errors.Is(err, remote.ErrNotFound) || errors.Is(err, remote.ErrSum)): // which says how often it was asked for
+	case ok && (errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrSum)): // which says how often it was asked for
 		return f.wrong(where, fmt.Errorf("%w: %s", ErrSource, e.Problem()))
-	case isMissing(err) && place.KindOf(err) == place.Refused: // not an error of the scratch
+	case store.IsMissing(err) && place.KindOf(err) == place.Refused: // not an error of the scratch
 		return f.wrong(where, fmt.Errorf("%w: it is missing", ErrSource))
 	}
 	return err

@@ -19,7 +19,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -27,12 +26,13 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -83,12 +83,14 @@ type file struct {
 // A job is one copy.
 type job struct {
 	opts Options
-	from source
-	to   target
+	from site
+	to   *target
 	m    *dataset.Manifest
 	text []byte // of the manifest
 	sign []byte // its signature; nil: none
 	mark string // its SHA-256
+
+	scratch scratch
 
 	begin  sync.Once // before the first change of the destination
 	begun  error
@@ -97,48 +99,6 @@ type job struct {
 	small  []string
 }
 
-// A source is a dataset that is copied. Its methods may be called concurrently.
-type source interface {
-	name() string
-	// read reads a small file. fs.ErrNotExist if there is none.
-	read(ctx context.Context, name string) ([]byte, error)
-	// into copies a file of size bytes into an empty one.
-	into(ctx context.Context, name string, size int64, to remote.File, progress func(n int64)) error
-	// local opens a file of size bytes to be read more than once. done must be called in the end.
-	local(ctx context.Context, name string, size int64) (f io.ReaderAt, done func(), err error)
-	// hash returns the checksum of a file of that kind; "": it is not known without reading it from a network.
-	hash(ctx context.Context, name string, like remote.Sum) (string, error)
-	close() error
-}
-
-// A target is a place that receives a dataset. has and put may be called concurrently.
-type target interface {
-	// look finds out what is there, and returns an error if it must stay.
-	look(ctx context.Context, j *job) (state, error)
-	// begin is called before the first change: it removes the manifest, and sets the mark.
-	begin(ctx context.Context, j *job) error
-	// has reports whether a file is there that is proven to be f.
-	has(ctx context.Context, j *job, f *file) (bool, error)
-	// put copies a file and proves it.
-	put(ctx context.Context, j *job, f *file) error
-	// save puts a small file unless the destination has these bytes; without text it removes the file. It reports whether
-	// that changed anything.
-	save(ctx context.Context, name string, text []byte) (bool, error)
-	// finish removes what is of another dataset, then puts the manifest, and removes the mark.
-	finish(ctx context.Context, j *job) error
-	close() error
-}
-
-// A state is what a destination holds.
-type state int
-
-const (
-	isEmpty state = iota
-	isBegun       // a copy of this manifest
-	isWhole       // the same dataset, with a manifest
-	isOther       // another dataset, that is to be replaced
-)
-
 // Copy copies a dataset. Both places are directories or URLs.
 func Copy(ctx context.Context, from, to string, opts Options) (*Done, error) {
 	began := time.Now()
@@ -146,7 +106,8 @@ func Copy(ctx context.Context, from, to string, opts Options) (*Done, error) {
 	if opts.Progress == nil {
 		opts.Progress = func(int64) {}
 	}
-	j := &job{opts: opts}
+	size := cmp.Or(opts.Bucket.Size, bucket.DefaultSize)
+	j := &job{opts: opts, scratch: scratch{opts.Bucket.Scratch, size, semaphore.NewWeighted(size)}}
 	var err error
 	if j.from, err = openSource(from, opts); err != nil {
 		return nil, err
@@ -177,9 +138,9 @@ func Copy(ctx context.Context, from, to string, opts Options) (*Done, error) {
 // readManifest reads the manifest and its signature.
 func (j *job) readManifest(ctx context.Context) (err error) {
 	j.text, err = j.from.read(ctx, dataset.ManifestName)
-	if isMissing(err) {
-		if o, ok := j.from.(*objects); ok {
-			if err := o.bucketThere(ctx); err != nil {
+	if store.IsMissing(err) {
+		if j.from.dir == nil {
+			if err := j.from.bucketThere(ctx); err != nil {
 				return err
 			}
 		}
@@ -187,15 +148,15 @@ func (j *job) readManifest(ctx context.Context) (err error) {
 		if _, err := j.from.read(ctx, dataset.PlanName); err == nil {
 			kind = dataset.ErrUnfinished
 		}
-		return fmt.Errorf("%s: %w", j.from.name(), kind)
+		return fmt.Errorf("%s: %w", j.from.name, kind)
 	}
 	if err != nil {
 		return err
 	}
-	if j.m, err = dataset.ParseManifest(strings.TrimSuffix(j.from.name(), "/")+"/"+dataset.ManifestName, j.text); err != nil {
+	if j.m, err = dataset.ParseManifest(strings.TrimSuffix(j.from.name, "/")+"/"+dataset.ManifestName, j.text); err != nil {
 		return err
 	}
-	if j.sign, err = j.from.read(ctx, dataset.SignatureName); err != nil && !isMissing(err) {
+	if j.sign, err = j.from.read(ctx, dataset.SignatureName); err != nil && !store.IsMissing(err) {
 		return err
 	}
 	sum := sha256.Sum256(j.text)
@@ -214,11 +175,10 @@ func (j *job) files() []file {
 }
 
 func (j *job) run(ctx context.Context) error {
-	is, err := j.to.look(ctx, j)
-	if err != nil {
+	if err := j.to.look(ctx, j); err != nil {
 		return err
 	}
-	if is == isOther {
+	if j.to.is == isOther {
 		if err := j.change(ctx); err != nil {
 			return err
 		}
@@ -266,7 +226,7 @@ func (j *job) file(ctx context.Context, f *file) error {
 		return err
 	}
 	err = j.to.put(ctx, j, f)
-	if _, remote := j.from.(*objects); remote && errors.Is(err, ErrSource) { // maybe by the transport
+	if j.from.dir == nil && errors.Is(err, ErrSource) { // maybe by the transport
 		err = j.to.put(ctx, j, f)
 	}
 	if err != nil {
@@ -295,10 +255,10 @@ func (j *job) complete(ctx context.Context) error {
 		if name == dataset.MetaName {
 			f := file{name: name, bytes: j.m.Meta.Bytes, sum: j.m.Meta}
 			if err == nil {
-				err = f.proveText(j.from.name(), text)
+				err = f.proveText(j.from.name, text)
 			}
-			err = f.lost(j.from.name(), err)
-		} else if isMissing(err) {
+			err = f.lost(j.from.name, err)
+		} else if store.IsMissing(err) {
 			text, err = nil, nil
 		} else if err == nil && name == dataset.JournalName {
 			text, err = dataset.ElsewhereJournal(text)
@@ -311,7 +271,7 @@ func (j *job) complete(ctx context.Context) error {
 		}
 	}
 	if now, err := j.from.read(ctx, dataset.ManifestName); err != nil || !slices.Equal(now, j.text) {
-		return errors.Join(fmt.Errorf("%s: %w", j.from.name(), ErrChanged), err)
+		return errors.Join(fmt.Errorf("%s: %w", j.from.name, ErrChanged), err)
 	}
 	return j.to.finish(ctx, j)
 }

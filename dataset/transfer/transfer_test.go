@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -24,9 +23,9 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/dataset/transfer"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/testserver"
 	"github.com/ffconvert/ffconvert/internal/versitygw"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -241,15 +240,15 @@ func TestRefused(t *testing.T) {
 }
 
 // stores are real services, each with an empty bucket: a client and the URL of a dataset there.
-var stores = map[string]func(t *testing.T) (*remote.Client, string){
-	"versitygw": func(t *testing.T) (*remote.Client, string) {
+var stores = map[string]func(t *testing.T) (*store.Client, string){
+	"versitygw": func(t *testing.T) (*store.Client, string) {
 		s := versitygw.Start(t)
 		return s3(t, s), "s3://bucket/data"
 	},
-	"gofakes3": func(t *testing.T) (*remote.Client, string) {
+	"gofakes3": func(t *testing.T) (*store.Client, string) {
 		return s3(t, testserver.GoFakeS3().Start(t)), "s3://bucket/data"
 	},
-	"fake-gcs-server": func(t *testing.T) (*remote.Client, string) {
+	"fake-gcs-server": func(t *testing.T) (*store.Client, string) {
 		s := testserver.StartGoogle(t)
 		s.Bucket(t, "bucket")
 		return client(t, s.Env()), "gs://bucket/data"
@@ -259,13 +258,13 @@ var stores = map[string]func(t *testing.T) (*remote.Client, string){
 func s3(t *testing.T, s interface {
 	Bucket(t testing.TB, bucket string)
 	Env() []string
-}) *remote.Client {
+}) *store.Client {
 	s.Bucket(t, "bucket")
 	return client(t, s.Env())
 }
 
-func client(t *testing.T, env []string) *remote.Client {
-	c := remote.New(remote.Options{Retries: -1, LookupEnv: func(key string) (string, bool) {
+func client(t *testing.T, env []string) *store.Client {
+	c := store.New(store.Options{Retries: -1, LookupEnv: func(key string) (string, bool) {
 		for _, v := range env {
 			if name, value, _ := strings.Cut(v, "="); name == key {
 				return value, true
@@ -278,7 +277,7 @@ func client(t *testing.T, env []string) *remote.Client {
 }
 
 // objects returns all objects below a URL.
-func objects(t *testing.T, c bucket.Client, url string) map[string]string {
+func objects(t *testing.T, c store.Store, url string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	for o, err := range c.List(t.Context(), url+"/") {
@@ -294,9 +293,9 @@ func objects(t *testing.T, c bucket.Client, url string) map[string]string {
 	return files
 }
 
-func put(t *testing.T, c bucket.Client, url, text string) {
+func put(t *testing.T, c store.Store, url, text string) {
 	t.Helper()
-	if _, err := c.Put(t.Context(), url, strings.NewReader(text), int64(len(text)), remote.PutOptions{}); err != nil {
+	if _, err := c.Put(t.Context(), &store.Upload{URL: url, From: strings.NewReader(text), Size: int64(len(text))}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -366,7 +365,7 @@ func TestStores(t *testing.T) {
 			if _, err := transfer.Copy(t.Context(), url+"3", back+"3", opts); !errors.Is(err, transfer.ErrNone) || place.KindOf(err) != place.Refused {
 				t.Error(err)
 			}
-			if _, err := transfer.Copy(t.Context(), other, "https://host/data", opts); !errors.Is(err, remote.ErrURL) {
+			if _, err := transfer.Copy(t.Context(), other, "https://host/data", opts); !errors.Is(err, store.ErrURL) {
 				t.Error(err)
 			}
 			opts.Bucket.Size = 100
@@ -404,7 +403,7 @@ var errCut = errors.New("cut")
 
 // A cutter fails each request from the n-th on. acted: the n-th is done all the same.
 type cutter struct {
-	bucket.Client
+	store.Store
 	mu    sync.Mutex
 	n     int
 	acted bool
@@ -422,18 +421,18 @@ func (c *cutter) cut() (before, after error) {
 	return errCut, nil
 }
 
-func (c *cutter) Put(ctx context.Context, url string, from io.ReaderAt, size int64, opts remote.PutOptions) (o remote.Object, err error) {
+func (c *cutter) Put(ctx context.Context, u *store.Upload) (o store.Object, err error) {
 	before, after := c.cut()
 	if before == nil {
-		o, err = c.Client.Put(ctx, url, from, size, opts)
+		o, err = c.Store.Put(ctx, u)
 	}
 	return o, errors.Join(before, after, err)
 }
 
-func (c *cutter) Remove(ctx context.Context, url string) (err error) {
+func (c *cutter) Remove(ctx context.Context, o store.Object) (err error) {
 	before, after := c.cut()
 	if before == nil {
-		err = c.Client.Remove(ctx, url)
+		err = c.Store.Remove(ctx, o)
 	}
 	return errors.Join(before, after, err)
 }
@@ -451,7 +450,7 @@ func TestCuts(t *testing.T) {
 			opts := transfer.Options{Bucket: bucket.Options{Client: c}, Overwrite: true, Workers: 1}
 			copied(t, other, to, opts)
 			cut := opts
-			cut.Bucket.Client = &cutter{Client: c, n: n, acted: acted}
+			cut.Bucket.Client = &cutter{Store: c, n: n, acted: acted}
 			_, err := transfer.Copy(t.Context(), from, to, cut)
 			if err == nil {
 				ended = true
@@ -475,14 +474,10 @@ func TestCuts(t *testing.T) {
 }
 
 // A denying client may put and not remove.
-type denying struct{ bucket.Client }
+type denying struct{ store.Store }
 
-func (d denying) Remove(_ context.Context, url string) error {
-	return &remote.Error{URL: url, Kind: remote.ErrDenied}
-}
-
-func (d denying) Abort(_ context.Context, p remote.Pending) error {
-	return d.Remove(context.Background(), p.URL)
+func (d denying) Remove(_ context.Context, o store.Object) error {
+	return &store.Error{URL: o.URL, Kind: store.ErrDenied}
 }
 
 // What killed processes have left is removed; what cannot be removed is said, and the copy is complete.
@@ -498,7 +493,7 @@ func TestLeftBehind(t *testing.T) {
 	opts := transfer.Options{Bucket: bucket.Options{Client: denying{c}, Warn: func(text string) { said = append(said, text) }}}
 	copied(t, from, "s3://bucket/data", opts)
 	for _, name := range []string{"manifest.json", ".ffconvert/plan", ".ffconvert/journal"} { // as if it had been killed before them
-		if err := c.Remove(t.Context(), "s3://bucket/data/"+name); err != nil {
+		if err := c.Remove(t.Context(), store.Object{URL: "s3://bucket/data/" + name}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // A file by the base name of an object, in the cache directory, is used in place of a fetch if it is complete.
@@ -44,7 +44,7 @@ func TestByHand(t *testing.T) {
 			r := &heldRemote{}
 			found := r.add("s3://b/deep/x-000.tar", stored)
 			if row.sum {
-				found.Object.Sum = remote.Sum{Kind: "md5", Value: fmt.Sprintf("%x", md5.Sum(stored))}
+				found.Object.Sum = store.Sum{Kind: "md5", Value: fmt.Sprintf("%x", md5.Sum(stored))}
 			}
 			dir := t.TempDir()
 			if row.file != nil {

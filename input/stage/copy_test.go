@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // A copy that was changed is not read, and the error says where it is and what to do.
@@ -53,7 +53,7 @@ func TestTreeSums(t *testing.T) {
 	keys := []string{"a.jpg", "n01!/x", "n01/a", "n01/b", "n01/deep/c", "n010", "z/y"}
 	s := &treeSums{tree: tree, dir: "cache"}
 	for _, key := range keys {
-		must(t, tree.Add(remote.Object{URL: "s3://b/train/" + key, Size: int64(len(key)), Modified: at}))
+		must(t, tree.Add(store.Object{URL: "s3://b/train/" + key, Size: int64(len(key)), Modified: at}))
 		s.files = append(s.files, blocksum.Sum64([]byte(key)))
 	}
 	for path, n := range map[string]int{"": 5, "n01": 3, "n01/deep": 1, "n01!": 1, "z": 1, "y": 0} {

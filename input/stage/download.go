@@ -15,10 +15,10 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/cache"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/blocksum"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // treeFetches is how many files of a tree are made at once. The client limits the connections.
@@ -121,7 +121,7 @@ func (w *treeWriter) finish(c *cache.Cache) (sum uint64, err error) {
 }
 
 // treeError places a failure to stage an object as a file of a tree.
-func treeError(o remote.Object, c *cache.Cache, err error) error {
+func treeError(o store.Object, c *cache.Cache, err error) error {
 	name := input.Shown(o.URL)
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ENOTDIR) {
 		return place.Refuse(name, input.ErrKey, "rename it, or give an Options.CacheDir on another file system", "another object has that path where letters are not told apart")
@@ -132,7 +132,7 @@ func treeError(o remote.Object, c *cache.Cache, err error) error {
 // A treeWriter is a file that refuses bytes beyond its listed size, and sums the others.
 type treeWriter struct {
 	*os.File
-	of   remote.Object
+	of   store.Object
 	opts Options
 
 	mu  sync.Mutex

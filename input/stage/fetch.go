@@ -8,8 +8,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/cache"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // fetch copies an object to the cache, and decompresses it into a second writer, so that the cache
@@ -28,8 +28,8 @@ func (j *job) fetch(ctx context.Context, w *cache.Writer) (whole *cache.Writer, 
 	if _, err := io.ReadFull(io.NewSectionReader(w, 0, size), head); err != nil && err != io.EOF {
 		return nil, 0, j.cacheError(err)
 	}
-	if remote.IsPage(name, head) {
-		return nil, 0, place.Refuse(name, remote.ErrPage, "the URL leads to an error or a login; look at it in a browser", "")
+	if store.IsPage(name, head) {
+		return nil, 0, place.Refuse(name, store.ErrPage, "the URL leads to an error or a login; look at it in a browser", "")
 	}
 	if j.compression, err = sniff(head); err != nil {
 		return nil, 0, sniffError(name, size, err, "the object is incomplete where it was made")
@@ -85,7 +85,7 @@ func (j *job) fetchTo(ctx context.Context, w *cache.Writer) error {
 
 // fetchObject writes an object to a file. fileError places an error of the file, which comes before what
 // the client makes of it.
-func (j *job) fetchObject(ctx context.Context, o remote.Object, name string, file remote.File, fileError func(error) error) error {
+func (j *job) fetchObject(ctx context.Context, o store.Object, name string, file store.File, fileError func(error) error) error {
 	into := &fetched{File: file}
 	err := j.opts.Remote.Fetch(ctx, o, into, j.progress)
 	switch {
@@ -123,7 +123,7 @@ func (j *job) unpack(ctx context.Context, w, out *cache.Writer) error {
 
 // A fetched file keeps its first error, apart from the errors of the client.
 type fetched struct {
-	remote.File
+	store.File
 	mu  sync.Mutex
 	err error
 }

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // compressedAs are the compressions of a source; none first.
@@ -26,10 +26,10 @@ func identify(n input.Name, run identity, place int) (identity, error) {
 	case n.Once():
 		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged once 1\n%x\n%d\n", run, place)), nil
 	case n.Object != nil && !told(n.Object):
-		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged object of one run 1\n%x\n%q\n%d\n", run, remote.Identity(n.Object.URL), n.Object.Size)), nil
+		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged object of one run 1\n%x\n%q\n%d\n", run, store.Identity(n.Object.URL), n.Object.Size)), nil
 	case n.Object != nil:
 		o := n.Object // a store that counts versions begins at 1 again in a new bucket: the checksum tells them apart
-		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged object 2\n%q\n%q\n%d\n%q\n", remote.Identity(o.URL), string(o.Pin()), o.Size, o.Sum.Kind+" "+o.Sum.Value)), nil
+		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged object 2\n%q\n%q\n%d\n%q\n", store.Identity(o.URL), string(o.Pin()), o.Size, o.Sum.Kind+" "+o.Sum.Value)), nil
 	}
 	path, err := filepath.Abs(n.Path)
 	if err != nil {
@@ -39,7 +39,7 @@ func identify(n input.Name, run identity, place int) (identity, error) {
 }
 
 // told reports whether equal pins of the object mean equal bytes.
-func told(o *remote.Object) bool { return o.Pin().Tells() }
+func told(o *store.Object) bool { return o.Pin().Tells() }
 
 // servesOneRun reports whether no later run can use a copy of n: it cannot tell whether the source
 // has the same bytes then.

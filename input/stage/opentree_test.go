@@ -19,8 +19,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/cache"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/inputtest"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 func TestTree(t *testing.T) {
@@ -117,14 +117,14 @@ func TestTreeQuota(t *testing.T) {
 // brokenRemote fails, or stops, in the middle of fetches.
 type brokenRemote struct {
 	*inputtest.FakeRemote
-	fetch func(ctx context.Context, o remote.Object, into remote.File) error // nil error: go on
+	fetch func(ctx context.Context, o store.Object, into store.File) error // nil error: go on
 }
 
-func (r brokenRemote) List(ctx context.Context, prefix string) iter.Seq2[remote.Object, error] {
+func (r brokenRemote) List(ctx context.Context, prefix string) iter.Seq2[store.Object, error] {
 	return r.FakeRemote.List(ctx, prefix)
 }
 
-func (r brokenRemote) Fetch(ctx context.Context, o remote.Object, into remote.File, progress func(int64)) error {
+func (r brokenRemote) Fetch(ctx context.Context, o store.Object, into store.File, progress func(int64)) error {
 	if err := r.fetch(ctx, o, into); err != nil {
 		return err
 	}
@@ -137,33 +137,33 @@ func TestTreeFails(t *testing.T) {
 	why := errors.New("enough")
 	for _, tt := range []struct {
 		name  string
-		fetch func(cancel context.CancelCauseFunc, ctx context.Context, o remote.Object, into remote.File) error
+		fetch func(cancel context.CancelCauseFunc, ctx context.Context, o store.Object, into store.File) error
 		want  error
 		says  string
 	}{
-		{"cancelled", func(cancel context.CancelCauseFunc, ctx context.Context, _ remote.Object, _ remote.File) error {
+		{"cancelled", func(cancel context.CancelCauseFunc, ctx context.Context, _ store.Object, _ store.File) error {
 			cancel(why)
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}, why, ""},
-		{"changed", func(_ context.CancelCauseFunc, _ context.Context, o remote.Object, _ remote.File) error {
-			return &remote.Error{URL: o.URL, Kind: remote.ErrChanged}
+		{"changed", func(_ context.CancelCauseFunc, _ context.Context, o store.Object, _ store.File) error {
+			return &store.Error{URL: o.URL, Kind: store.ErrChanged}
 		}, input.ErrChanged, "s3://b/d/2/y: changed"},
-		{"gone", func(_ context.CancelCauseFunc, _ context.Context, o remote.Object, _ remote.File) error {
+		{"gone", func(_ context.CancelCauseFunc, _ context.Context, o store.Object, _ store.File) error {
 			return inputtest.NotThere(o.URL)
 		}, input.ErrNotFound, "s3://b/d/2/y: no such"},
-		{"longer than listed", func(_ context.CancelCauseFunc, _ context.Context, o remote.Object, into remote.File) error {
+		{"longer than listed", func(_ context.CancelCauseFunc, _ context.Context, o store.Object, into store.File) error {
 			_, err := into.WriteAt([]byte("xx"), o.Size-1)
 			return err
 		}, input.ErrChanged, "s3://b/d/2/y: changed while it was being read: more than the 14 bytes that were listed"},
-		{"far behind", func(_ context.CancelCauseFunc, _ context.Context, _ remote.Object, into remote.File) error {
+		{"far behind", func(_ context.CancelCauseFunc, _ context.Context, _ store.Object, into store.File) error {
 			_, err := into.WriteAt([]byte("x"), math.MaxInt64)
 			return err
 		}, input.ErrChanged, "more than the 14 bytes"},
 	} {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancelCause(t.Context())
-		r := brokenRemote{fake, func(ctx context.Context, o remote.Object, into remote.File) error {
+		r := brokenRemote{fake, func(ctx context.Context, o store.Object, into store.File) error {
 			if !strings.HasSuffix(o.URL, "/y") {
 				return nil
 			}
@@ -193,7 +193,7 @@ func TestTreeFails(t *testing.T) {
 
 type shortRemote struct{ *inputtest.FakeRemote }
 
-func (shortRemote) Fetch(context.Context, remote.Object, remote.File, func(int64)) error { return nil }
+func (shortRemote) Fetch(context.Context, store.Object, store.File, func(int64)) error { return nil }
 
 // Every operation of the file system may fail; it is said, and nothing is left.
 func TestTreeFaults(t *testing.T) {
@@ -242,7 +242,7 @@ func TestTreeSamePath(t *testing.T) {
 	c, err := cacheOf(t)
 	must(t, err)
 	for _, cause := range []error{fs.ErrExist, syscall.EEXIST, syscall.ENOTDIR} {
-		err := treeError(remote.Object{URL: "s3://b/A"}, c, &fs.PathError{Op: "openat", Path: "A", Err: cause})
+		err := treeError(store.Object{URL: "s3://b/A"}, c, &fs.PathError{Op: "openat", Path: "A", Err: cause})
 		if !errors.Is(err, input.ErrKey) || !strings.HasPrefix(err.Error(), "s3://b/A: its key cannot be") {
 			t.Error(err)
 		}
@@ -286,7 +286,7 @@ func filesBelow(t *testing.T, dir string) map[string]string {
 }
 
 // treeOptions are of a format whose inputs are directories, with a cache in dir.
-func treeOptions(dir string, r input.Remote) Options {
+func treeOptions(dir string, r store.Store) Options {
 	return Options{Options: input.Options{Directories: true, LookupEnv: noEnv, Remote: r}, CacheDir: filepath.Join(dir, "cache")}
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -19,12 +18,13 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // A heldRemote serves objects from memory, in pieces that arrive out of order.
 type heldRemote struct {
+	store.Store
 	objects map[string][]byte
 	fail    func(url string) error // in the middle of a fetch
 
@@ -34,21 +34,13 @@ type heldRemote struct {
 	most    int // fetches at once
 }
 
-func (r *heldRemote) Stat(context.Context, string) (remote.Object, error) {
-	panic("nothing here looks at an object again")
-}
-
-func (r *heldRemote) List(context.Context, string) iter.Seq2[remote.Object, error] {
-	panic("nothing here lists")
-}
-
-func (r *heldRemote) Fetch(ctx context.Context, o remote.Object, into remote.File, progress func(int64)) error {
+func (r *heldRemote) Fetch(ctx context.Context, o store.Object, into store.File, progress func(int64)) error {
 	r.fetches.Add(1)
 	r.count(1)
 	defer r.count(-1)
 	data, ok := r.objects[o.URL]
 	if !ok {
-		return &remote.Error{URL: o.URL, Kind: remote.ErrNotFound, Status: 404}
+		return &store.Error{URL: o.URL, Kind: store.ErrNotFound, Status: 404}
 	}
 	time.Sleep(time.Millisecond)
 	piece := max(1, len(data)/5)
@@ -64,7 +56,7 @@ func (r *heldRemote) Fetch(ctx context.Context, o remote.Object, into remote.Fil
 			}
 		}
 		if _, err := into.WriteAt(data[from:to], int64(from)); err != nil {
-			return &remote.Error{URL: o.URL, Err: fmt.Errorf("some words: %w", err)}
+			return &store.Error{URL: o.URL, Err: fmt.Errorf("some words: %w", err)}
 		}
 		progress(int64(to - from))
 	}
@@ -88,7 +80,7 @@ func (r *heldRemote) add(name string, data []byte) input.Name {
 		r.objects = map[string][]byte{}
 	}
 	r.objects[name+"?secret"] = data
-	o := &remote.Object{URL: name + "?secret", Size: int64(len(data)), Version: fmt.Sprintf("%x", md5.Sum(data))}
+	o := &store.Object{URL: name + "?secret", Size: int64(len(data)), Version: fmt.Sprintf("%x", md5.Sum(data))}
 	return input.Name{Name: name, Size: o.Size, Object: o}
 }
 
@@ -156,16 +148,16 @@ func TestRemoteWeakVersion(t *testing.T) {
 	at := time.Unix(1e9, 0)
 	for _, tt := range []struct {
 		name          string
-		before, after remote.Object // version and time alone
-		fetches       int64         // of two runs
-		same          bool          // mark
+		before, after store.Object // version and time alone
+		fetches       int64        // of two runs
+		same          bool         // mark
 	}{
-		{"strong", remote.Object{Version: `"1"`, Modified: at}, remote.Object{Version: `"1"`, Modified: at.Add(time.Hour)}, 1, true},
-		{"weak, not modified", remote.Object{Version: `W/"1"`, Modified: at}, remote.Object{Version: `W/"1"`, Modified: at}, 1, true},
-		{"weak, modified", remote.Object{Version: `W/"1"`, Modified: at}, remote.Object{Version: `W/"1"`, Modified: at.Add(time.Second)}, 2, false},
-		{"weak, changed", remote.Object{Version: `W/"1"`, Modified: at}, remote.Object{Version: `W/"2"`, Modified: at}, 2, false},
-		{"weak alone", remote.Object{Version: `W/"1"`}, remote.Object{Version: `W/"1"`}, 2, true},
-		{"weak alone, changed", remote.Object{Version: `W/"1"`}, remote.Object{Version: `W/"2"`}, 2, false},
+		{"strong", store.Object{Version: `"1"`, Modified: at}, store.Object{Version: `"1"`, Modified: at.Add(time.Hour)}, 1, true},
+		{"weak, not modified", store.Object{Version: `W/"1"`, Modified: at}, store.Object{Version: `W/"1"`, Modified: at}, 1, true},
+		{"weak, modified", store.Object{Version: `W/"1"`, Modified: at}, store.Object{Version: `W/"1"`, Modified: at.Add(time.Second)}, 2, false},
+		{"weak, changed", store.Object{Version: `W/"1"`, Modified: at}, store.Object{Version: `W/"2"`, Modified: at}, 2, false},
+		{"weak alone", store.Object{Version: `W/"1"`}, store.Object{Version: `W/"1"`}, 2, true},
+		{"weak alone, changed", store.Object{Version: `W/"1"`}, store.Object{Version: `W/"2"`}, 2, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -173,7 +165,7 @@ func TestRemoteWeakVersion(t *testing.T) {
 			r := &heldRemote{}
 			opts := Options{Options: input.Options{Remote: r}, CacheDir: filepath.Join(dir, "cache")}
 			var marks []pin.Pin
-			for i, o := range []remote.Object{tt.before, tt.after} {
+			for i, o := range []store.Object{tt.before, tt.after} {
 				n := r.add("http://h/x", []byte(strconv.Itoa(i)))
 				n.Object.Version, n.Object.Modified = o.Version, o.Modified
 				set, err := Open(t.Context(), []input.Name{n}, opts)
@@ -235,14 +227,14 @@ func TestRemoteErrors(t *testing.T) {
 		want []error
 		says string
 	}{
-		{"not there any more", nil, &remote.Error{URL: "x", Kind: remote.ErrNotFound, Status: 404, Hint: "check\nit"}, Options{},
-			[]error{input.ErrNotFound, os.ErrNotExist, remote.ErrNotFound}, "s3://b/x.tar: no such object (check it)"},
-		{"changed", nil, &remote.Error{URL: "x", Kind: remote.ErrChanged}, Options{}, []error{input.ErrChanged, remote.ErrChanged}, "s3://b/x.tar: changed while it was being fetched"},
-		{"denied", nil, fmt.Errorf("wrapped: %w", &remote.Error{URL: "x", Kind: remote.ErrDenied, Err: errors.New("no\x1b way"), Hint: "log in"}), Options{},
-			[]error{remote.ErrDenied, remote.ErrDenied}, "s3://b/x.tar: access denied: no  way (log in)"},
+		{"not there any more", nil, &store.Error{URL: "x", Kind: store.ErrNotFound, Status: 404, Hint: "check\nit"}, Options{},
+			[]error{input.ErrNotFound, os.ErrNotExist, store.ErrNotFound}, "s3://b/x.tar: no such object (check it)"},
+		{"changed", nil, &store.Error{URL: "x", Kind: store.ErrChanged}, Options{}, []error{input.ErrChanged, store.ErrChanged}, "s3://b/x.tar: changed while it was being fetched"},
+		{"denied", nil, fmt.Errorf("wrapped: %w", &store.Error{URL: "x", Kind: store.ErrDenied, Err: errors.New("no\x1b way"), Hint: "log in"}), Options{},
+			[]error{store.ErrDenied, store.ErrDenied}, "s3://b/x.tar: access denied: no  way (log in)"},
 		{"something else", nil, io.ErrClosedPipe, Options{}, []error{io.ErrClosedPipe}, "s3://b/x.tar: "},
-		{"a page", []byte("\n <!DOCTYPE HTML><title>log in"), nil, Options{}, []error{remote.ErrPage}, "an HTML page in place of data"},
-		{"another page", []byte("\xef\xbb\xbf<HTML>"), nil, Options{}, []error{remote.ErrPage}, "browser"},
+		{"a page", []byte("\n <!DOCTYPE HTML><title>log in"), nil, Options{}, []error{store.ErrPage}, "an HTML page in place of data"},
+		{"another page", []byte("\xef\xbb\xbf<HTML>"), nil, Options{}, []error{store.ErrPage}, "browser"},
 		{"cut where it was made", gz[:len(gz)-1], nil, Options{}, []error{ErrTruncated}, "offset"},
 		{"cut within its first bytes", gz[:1], nil, Options{}, []error{ErrTruncated}, "where it was made"},
 		{"damaged", append(bytes.Clone(gz), "garbage"...), nil, Options{}, []error{input.ErrMalformed}, "offset"},

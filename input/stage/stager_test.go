@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // Groups go through a cache much smaller than all of them, taken by many at once, and twice.
@@ -184,7 +184,7 @@ type narrowRemote struct {
 	slots chan struct{}
 }
 
-func (r *narrowRemote) Fetch(ctx context.Context, o remote.Object, into remote.File, progress func(int64)) error {
+func (r *narrowRemote) Fetch(ctx context.Context, o store.Object, into store.File, progress func(int64)) error {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
@@ -258,7 +258,7 @@ func TestStagerFailsOnce(t *testing.T) {
 			var found []input.Name
 			for i := range 4 {
 				url := fmt.Sprintf("s3://b/%d", i)
-				found = append(found, input.Name{Name: url, Size: 10, Object: &remote.Object{URL: url, Size: 10, Version: "1"}}) // not there
+				found = append(found, input.Name{Name: url, Size: 10, Object: &store.Object{URL: url, Size: 10, Version: "1"}}) // not there
 			}
 			opts.Remote, opts.CacheDir = r, filepath.Join(t.TempDir(), "cache")
 			s, err := NewStager(found, opts)

@@ -19,7 +19,7 @@ var layers = []struct {
 	}},
 	{"bytes", []string{"aio", "record", "verify", "internal/blocksum", "internal/direct", "internal/sidecar"}},
 	{"samples", []string{"converters", "encode", "internal/jsonvalue"}},
-	{"files", []string{"input"}},
+	{"files", []string{"input", "internal/store"}},
 	{"plan", []string{"shard/choose", "shard/plan"}},
 	{"dataset", []string{"dataset"}},
 	{"programs", []string{"browse", "check", "convert", "export", "findings", "loader", "packed", "shard"}},

@@ -12,11 +12,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // FakeRemote serves objects by URL, for http and https without lists.
 type FakeRemote struct {
+	store.Store // nil: nothing is written
+
 	Objects map[string]string
 	Fails   map[string]error // of Stat and Fetch by URL, of List by prefix
 	Delay   time.Duration    // of each Stat
@@ -34,15 +36,15 @@ func (f *FakeRemote) say(what string) {
 	f.Asked = append(f.Asked, what)
 }
 
-func (f *FakeRemote) Object(url string) remote.Object {
-	return remote.Object{URL: url, Size: int64(len(f.Objects[url])), Version: "v" + f.Objects[url], Modified: time.Unix(int64(len(url)), 0)}
+func (f *FakeRemote) Object(url string) store.Object {
+	return store.Object{URL: url, Size: int64(len(f.Objects[url])), Version: "v" + f.Objects[url], Modified: time.Unix(int64(len(url)), 0)}
 }
 
 func NotThere(url string) error {
-	return &remote.Error{URL: remote.Redact(url), Kind: remote.ErrNotFound, Status: 404, Err: errors.New("HTTP 404 Not Found")}
+	return &store.Error{URL: store.Redact(url), Kind: store.ErrNotFound, Status: 404, Err: errors.New("HTTP 404 Not Found")}
 }
 
-func (f *FakeRemote) Stat(ctx context.Context, url string) (remote.Object, error) {
+func (f *FakeRemote) Stat(ctx context.Context, url string) (store.Object, error) {
 	f.say("stat " + url)
 	f.Stated.Add(1)
 	n := f.Running.Add(1)
@@ -52,23 +54,23 @@ func (f *FakeRemote) Stat(ctx context.Context, url string) (remote.Object, error
 	select {
 	case <-time.After(f.Delay):
 	case <-ctx.Done():
-		return remote.Object{}, context.Cause(ctx)
+		return store.Object{}, context.Cause(ctx)
 	}
 	if err := f.Fails[url]; err != nil {
-		return remote.Object{}, err
+		return store.Object{}, err
 	}
 	if _, ok := f.Objects[url]; !ok {
-		return remote.Object{}, NotThere(url)
+		return store.Object{}, NotThere(url)
 	}
 	return f.Object(url), nil
 }
 
-func (f *FakeRemote) List(ctx context.Context, prefix string) iter.Seq2[remote.Object, error] {
+func (f *FakeRemote) List(ctx context.Context, prefix string) iter.Seq2[store.Object, error] {
 	f.say("list " + prefix)
 	f.Listed.Add(1)
-	return func(yield func(remote.Object, error) bool) {
+	return func(yield func(store.Object, error) bool) {
 		if strings.HasPrefix(prefix, "http") {
-			yield(remote.Object{}, &remote.Error{URL: prefix, Kind: remote.ErrNoList})
+			yield(store.Object{}, &store.Error{URL: prefix, Kind: store.ErrNoList})
 			return
 		}
 		base, query, _ := strings.Cut(prefix, "?provider=")
@@ -78,12 +80,12 @@ func (f *FakeRemote) List(ctx context.Context, prefix string) iter.Seq2[remote.O
 			}
 		}
 		if err := f.Fails[prefix]; err != nil {
-			yield(remote.Object{}, err)
+			yield(store.Object{}, err)
 		}
 	}
 }
 
-func (f *FakeRemote) Fetch(ctx context.Context, o remote.Object, into remote.File, progress func(n int64)) error {
+func (f *FakeRemote) Fetch(ctx context.Context, o store.Object, into store.File, progress func(n int64)) error {
 	if err := f.Fails["fetch "+o.URL]; err != nil {
 		return err
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // Inputs are the inputs of a check. They are found and opened together, as in a conversion;
@@ -196,7 +196,7 @@ func (c *Inputs) Refuse(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case !placed, ctx.Err() != nil, errors.Is(err, input.ErrPattern), errors.Is(err, input.ErrRepeated), errors.Is(err, input.ErrScheme), errors.Is(err, input.ErrList), errors.Is(err, remote.ErrSetting):
+	case !placed, ctx.Err() != nil, errors.Is(err, input.ErrPattern), errors.Is(err, input.ErrRepeated), errors.Is(err, input.ErrScheme), errors.Is(err, input.ErrList), errors.Is(err, store.ErrSetting):
 		return err
 	}
 	f := findings.Finding{Place: findings.Place{File: at.Where, Offset: at.Off}, Text: at.Err.Error(), Hint: at.Hint, Rule: inputRule(at)}
@@ -228,12 +228,12 @@ func inputRule(err error) string {
 		{stage.ErrRatio, check.Limit},
 		{stage.ErrQuota, check.Limit},
 		{input.ErrCommand, check.Truncated},
-		{remote.ErrLength, check.Truncated},
-		{remote.ErrSum, check.Malformed},
-		{remote.ErrPage, check.Malformed},
-		{remote.ErrDenied, check.Missing},
-		{remote.ErrTLS, check.Missing},
-		{remote.ErrRedirect, check.Missing},
+		{store.ErrLength, check.Truncated},
+		{store.ErrSum, check.Malformed},
+		{store.ErrPage, check.Malformed},
+		{store.ErrDenied, check.Missing},
+		{store.ErrTLS, check.Missing},
+		{store.ErrRedirect, check.Missing},
 	} {
 		if errors.Is(err, row.err) {
 			return row.rule

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // Bucket are the flags for a dataset in an object store.
@@ -31,7 +32,7 @@ func (o *Bucket) AddUpload(flags *pflag.FlagSet) {
 }
 
 // options returns the options that the flags give to package bucket. warn is told of what stays behind.
-func (o *Bucket) options(client bucket.Client, warn func(string)) bucket.Options {
+func (o *Bucket) options(client store.Store, warn func(string)) bucket.Options {
 	return bucket.Options{Client: client, Scratch: o.scratch, Size: o.size, ReadBack: o.readBack.Value == "read", Warn: warn}
 }
 

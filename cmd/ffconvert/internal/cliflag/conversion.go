@@ -15,7 +15,6 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
-	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
@@ -185,7 +184,7 @@ func (o *Conversion) Options(ctx context.Context, tool string, progress *progres
 		Progress: progress, Doubt: progress.Warn, Listed: progress.Listed, Waiting: progress.Waiting,
 		Drain: func() <-chan struct{} { return stop.From(ctx).Within(o.Grace) },
 	}
-	opts.Bucket = o.Bucket.options(opts.Input.Remote.(bucket.Client), progress.Note)
+	opts.Bucket = o.Bucket.options(opts.Input.Remote, progress.Note)
 	if verboseCache() {
 		opts.Input.Verbose = progress.Note
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/convert/option"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // Remote are the flags for sources that are not files: URLs and commands. A plan does not keep
@@ -16,7 +16,7 @@ type Remote struct {
 	allowPipe bool
 	rewrite   []string
 
-	s3          remote.S3Options
+	s3          store.S3Options
 	pathStyle   option.Choice
 	anonymous   bool
 	connections int
@@ -27,9 +27,9 @@ type Remote struct {
 func newRemote() Remote {
 	return Remote{
 		pathStyle:   option.Choice{Value: "auto", Words: []string{"auto", "path", "host"}},
-		connections: remote.DefaultConnections,
-		retries:     remote.DefaultRetries,
-		patience:    remote.DefaultPatience,
+		connections: store.DefaultConnections,
+		retries:     store.DefaultRetries,
+		patience:    store.DefaultPatience,
 	}
 }
 
@@ -62,15 +62,15 @@ func (o *Remote) AddConnection(flags *pflag.FlagSet) {
 const maxConnections = 512
 
 // client returns a client of the services. It connects when the first object is read.
-func (o *Remote) client() *remote.Client {
-	how := remote.Options{S3: o.s3, Anonymous: o.anonymous, Connections: o.connections, Retries: o.retries, Patience: o.patience}
+func (o *Remote) client() *store.Client {
+	how := store.Options{S3: o.s3, Anonymous: o.anonymous, Connections: o.connections, Retries: o.retries, Patience: o.patience}
 	if o.pathStyle.Value != "auto" {
 		how.S3.PathStyle = o.pathStyle.Value
 	}
 	if o.retries == 0 {
 		how.Retries = -1
 	}
-	return remote.New(how)
+	return store.New(how)
 }
 
 // apply sets the options of packages input and input/stage.

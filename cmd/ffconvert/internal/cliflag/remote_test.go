@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 func TestRemoteFlags(t *testing.T) {
@@ -19,14 +19,14 @@ func TestRemoteFlags(t *testing.T) {
 		want func(o *Remote) bool // nil: refused
 	}{
 		{"", func(o *Remote) bool {
-			return !o.allowPipe && o.rewrite == nil && o.s3 == (remote.S3Options{}) && o.pathStyle.Value == "auto" && !o.anonymous &&
-				o.connections == remote.DefaultConnections && o.retries == remote.DefaultRetries && o.patience == remote.DefaultPatience
+			return !o.allowPipe && o.rewrite == nil && o.s3 == (store.S3Options{}) && o.pathStyle.Value == "auto" && !o.anonymous &&
+				o.connections == store.DefaultConnections && o.retries == store.DefaultRetries && o.patience == store.DefaultPatience
 		}},
 		{"--allow-pipe --anonymous --rewrite a=b,c --rewrite d=e", func(o *Remote) bool {
 			return o.allowPipe && o.anonymous && len(o.rewrite) == 2 && o.rewrite[0] == "a=b,c"
 		}},
 		{"--s3-endpoint localhost:9000 --s3-region r --s3-profile p --s3-path-style path", func(o *Remote) bool {
-			return o.s3 == remote.S3Options{Endpoint: "localhost:9000", Region: "r", Profile: "p"} && o.pathStyle.Value == "path"
+			return o.s3 == store.S3Options{Endpoint: "localhost:9000", Region: "r", Profile: "p"} && o.pathStyle.Value == "path"
 		}},
 		{"--connections 1 --retries 0 --fetch-timeout 90s", func(o *Remote) bool {
 			return o.connections == 1 && o.retries == 0 && o.patience == 90*time.Second

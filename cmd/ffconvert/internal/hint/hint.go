@@ -12,8 +12,8 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -35,12 +35,12 @@ var hints = map[convert.Advice]string{
 }
 
 // remoteHints are the flags that help if an object cannot be read.
-var remoteHints = map[remote.Advice]string{
-	remote.SetEndpoint:    "is the endpoint right? see --s3-endpoint, AWS_ENDPOINT_URL_S3",
-	remote.SetRegion:      "see --s3-region, AWS_REGION",
-	remote.SetProfile:     "see --s3-profile, AWS_PROFILE, ~/.aws/config",
-	remote.SetAnonymous:   "--anonymous for a public bucket",
-	remote.UnsetAnonymous: "without --anonymous the credentials of the environment are used",
+var remoteHints = map[store.Advice]string{
+	store.SetEndpoint:    "is the endpoint right? see --s3-endpoint, AWS_ENDPOINT_URL_S3",
+	store.SetRegion:      "see --s3-region, AWS_REGION",
+	store.SetProfile:     "see --s3-profile, AWS_PROFILE, ~/.aws/config",
+	store.SetAnonymous:   "--anonymous for a public bucket",
+	store.UnsetAnonymous: "without --anonymous the credentials of the environment are used",
 }
 
 // Legacy follows [record.ErrLegacy] in the commands that have the flag.
@@ -48,7 +48,7 @@ const Legacy = "; --allow-legacy accepts it"
 
 // Remote returns the entry of remoteHints for an error, or "".
 func Remote(err error) string {
-	if e, ok := errors.AsType[*remote.Error](err); ok {
+	if e, ok := errors.AsType[*store.Error](err); ok {
 		return remoteHints[e.Advice]
 	}
 	return ""

@@ -1,0 +1,209 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
+)
+
+// mostText bounds a small file: of ten million samples a plan has 100 MiB.
+const mostText = 1 << 30
+
+// A site is the directory or the object store that has a dataset, or receives it.
+type site struct {
+	*store.Listing
+	name string     // in messages
+	dir  *store.Dir // the store, if it is a directory; nil: an object store
+}
+
+func isURL(name string) bool { return strings.Contains(name, "://") }
+
+func objectStore(url string, client store.Store) site {
+	base := bucket.Base(url)
+	return site{store.NewListing(client, base), store.Redact(base), nil}
+}
+
+func directory(dir *store.Dir) site { return site{store.NewListing(dir, ""), dir.Root.Name(), dir} }
+
+// differ returns an error if both places are one.
+func differ(from, to string) error {
+	same := bucket.Base(from) == bucket.Base(to)
+	if !isURL(from) && !isURL(to) {
+		a, err := os.Stat(from)
+		if err != nil {
+			return err
+		}
+		b, err := os.Stat(to)
+		same = err == nil && os.SameFile(a, b)
+	}
+	if same {
+		return fmt.Errorf("%s: %w", store.Redact(to), ErrSame)
+	}
+	return nil
+}
+
+func openSource(from string, opts Options) (site, error) {
+	if isURL(from) {
+		return objectStore(from, opts.Bucket.Client), nil
+	}
+	root, err := os.OpenRoot(from)
+	if err != nil {
+		e := place.IOError(from, err)
+		if errors.Is(err, fs.ErrNotExist) { // the input's fault, and not the system's
+			e.Kind = place.None
+		}
+		return site{}, e
+	}
+	return directory(&store.Dir{Root: root}), nil
+}
+
+func (s *site) close() error {
+	if s.dir == nil {
+		return nil
+	}
+	return s.dir.Root.Close()
+}
+
+// bucketThere returns an error if the bucket does not exist. It lists the bucket, because a request for one object is
+// answered alike for a missing bucket and a missing object.
+func (s *site) bucketThere(ctx context.Context) error {
+	for _, err := range s.List(ctx, s.Base) {
+		if errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		break
+	}
+	return nil
+}
+
+// read reads a small file; of an object store until two times agree, or its bytes have the checksum that the service
+// keeps: it may be one without a sum, and a reply wrong. See [store.IsMissing].
+func (s *site) read(ctx context.Context, name string) ([]byte, error) {
+	before, sure, fault := s.readOnce(ctx, name)
+	for range 3 {
+		if sure || fault != nil && !store.IsMissing(fault) {
+			break
+		}
+		text, now, err := s.readOnce(ctx, name)
+		same := store.IsMissing(fault) && store.IsMissing(err) || fault == nil && err == nil && bytes.Equal(text, before)
+		if before, sure, fault = text, now, err; same {
+			break
+		}
+	}
+	return before, fault
+}
+
+// readOnce reads a file. sure: nothing but the file itself could be wrong.
+func (s *site) readOnce(ctx context.Context, name string) (text []byte, sure bool, err error) {
+	at, err := store.StatTwice(ctx, s, s.Base+name) // a dataset may do without it
+	if err == nil {
+		text, err = s.readObject(ctx, at)
+	}
+	if err != nil {
+		return nil, s.dir != nil, err
+	}
+	if h := at.Sum.NewHash(); h != nil {
+		h.Write(text)
+		sure = hex.EncodeToString(h.Sum(nil)) == at.Sum.Value
+	}
+	return text, sure || s.dir != nil, nil
+}
+
+// readObject reads a small file that was found.
+func (s *site) readObject(ctx context.Context, at store.Object) ([]byte, error) {
+	if at.Size < 0 || at.Size > mostText {
+		return nil, &place.Error{Where: store.Redact(at.URL), Off: -1, Err: fmt.Errorf("more than %d bytes", int64(mostText)), Kind: place.Refused}
+	}
+	text := make([]byte, at.Size)
+	return text, s.Read(ctx, at, text, 0)
+}
+
+// into copies a file that the manifest describes into an empty one.
+func (s *site) into(ctx context.Context, f *file, to store.File, progress func(n int64)) error {
+	at, err := store.Find(ctx, s, s.Base+f.name)
+	if err != nil {
+		return err
+	}
+	if at.Size != f.bytes {
+		return &place.Error{Where: s.name, Off: -1, Entry: f.name, Err: fmt.Errorf("%w: it has %d bytes, %d by the manifest", ErrSource, at.Size, f.bytes), Kind: place.Corrupt}
+	}
+	return s.Fetch(ctx, at, to, progress)
+}
+
+// hash returns the checksum of a file of the kind of like; of an object its service is asked, and nothing is read. "": it is
+// not known.
+func (s *site) hash(ctx context.Context, f *file, like store.Sum) (string, error) {
+	at, err := store.Find(ctx, s, s.Base+f.name)
+	if err != nil || s.dir == nil {
+		if at.Sum.Kind != like.Kind {
+			return "", err
+		}
+		return at.Sum.Value, err
+	}
+	h := like.NewHash()
+	if h == nil {
+		return "", nil
+	}
+	from, err := s.dir.Open(f.name)
+	if err != nil {
+		return "", err
+	}
+	defer from.Close()
+	if err := store.CopyBlocks(ctx, h, from, at.Size, nil); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// A scratch has the files that are copied from one object store to another.
+type scratch struct {
+	dir  string
+	size int64 // bytes
+	room *semaphore.Weighted
+}
+
+// local opens a file of the source to be read more than once: an object is fetched into a file without a name, of which
+// nothing is left after any end. done must be called in the end.
+func (j *job) local(ctx context.Context, f *file) (from io.ReaderAt, done func(), err error) {
+	if j.from.dir != nil {
+		file, err := j.from.dir.Open(f.name)
+		return file, func() { file.Close() }, err
+	}
+	if f.bytes > j.scratch.size {
+		return nil, nil, bucket.TooLarge(j.scratch.size, f.bytes)
+	}
+	dir, err := bucket.ScratchDir(j.scratch.dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := j.scratch.room.Acquire(ctx, f.bytes); err != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	file, err := dataset.Unnamed(dir)
+	if err != nil {
+		j.scratch.room.Release(f.bytes)
+		return nil, nil, err
+	}
+	done = func() {
+		file.Close()
+		j.scratch.room.Release(f.bytes)
+	}
+	if err := j.from.into(ctx, f, file, nil); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return file, done, nil
+}

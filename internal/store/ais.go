@@ -1,0 +1,279 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// An aisStore reads from an AIStore at AIS_ENDPOINT, by its native API:
+//
+//	HEAD, GET {endpoint}/v1/objects/BUCKET/OBJECT?provider=P
+//	GET       {endpoint}/v1/buckets/BUCKET?provider=P   {"action":"list","value":{…}}
+//
+// P is the ?provider= of an ais: URL ([SplitProvider]), else ais; for s3: and gs: URLs, if
+// USE_AIS_FOR sends them here, it is aws and gcp.
+//
+// A gateway redirects requests for objects to the target that has them, on another port or
+// host. AIS_AUTHN_TOKEN, or the token in AIS_AUTHN_TOKEN_FILE, is sent only to the host
+// and port of AIS_ENDPOINT: the gateway checks it, and the target trusts the redirect.
+//
+// The version of an object is made of all its attributes, see aisPin. The API has no If-Match: a reply
+// with other attributes is refused. If the checksum is the only attribute, which replies to ranges do
+// not have, comparing the checksum of the fetched bytes finds a change.
+//
+// https://github.com/NVIDIA/aistore/blob/main/docs/http_api.md, api/apc/lsmsg.go, cmn/objlist.go
+type aisStore struct {
+	readOnly
+	endpoint string // without a slash at its end
+	token    string
+	client   *http.Client
+	pageSize int // names to a page of a list; 0: as many as the service gives
+}
+
+func newAIS(opts Options, hc *http.Client) (service, error) {
+	endpoint := opts.env("AIS_ENDPOINT")
+	if endpoint == "" {
+		return nil, &Error{Kind: ErrSetting, Err: errors.New("AIS_ENDPOINT is not set"), Hint: "as in AIS_ENDPOINT=http://gateway:8080"}
+	}
+	u, err := readEndpoint("AIS_ENDPOINT", endpoint, "http", "http://gateway:8080")
+	if err != nil {
+		return nil, err
+	}
+	s := &aisStore{endpoint: u.Scheme + "://" + u.Host + strings.TrimRight(u.EscapedPath(), "/"), client: hc}
+	if !opts.Anonymous {
+		if s.token, err = aisToken(opts); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// aisToken returns the token of `ais auth login`, from the environment or from a file {"token": "…"}.
+func aisToken(opts Options) (string, error) {
+	if token := opts.env("AIS_AUTHN_TOKEN"); token != "" {
+		return token, nil
+	}
+	path := opts.env("AIS_AUTHN_TOKEN_FILE")
+	if path == "" {
+		return "", nil
+	}
+	text, err := readFile(path, maxAnswer)
+	if err != nil {
+		return "", &Error{Kind: ErrSetting, Err: fmt.Errorf("AIS_AUTHN_TOKEN_FILE: %w", err)}
+	}
+	var file struct {
+		Token string `json:"token"`
+	}
+	if err := json.Unmarshal(text, &file); err != nil || file.Token == "" {
+		return "", &Error{Kind: ErrSetting, Err: errors.New("AIS_AUTHN_TOKEN_FILE: it holds no token"), Hint: "run ais auth login"}
+	}
+	return file.Token, nil
+}
+
+// An aisName is an object, or the prefix of a list, in a bucket of a provider.
+type aisName struct{ bucket, object, provider string }
+
+func splitAIS(name string, partial bool) (aisName, *Error) {
+	plain, provider := SplitProvider(name)
+	bucket, object, bad := splitBucket(plain, partial)
+	if bad != nil {
+		return aisName{}, bad
+	}
+	n := aisName{bucket, object, cmp.Or(provider, map[string]string{"s3": "aws", "gs": "gcp"}[schemeOf(name)], "ais")}
+	if !slices.Contains(aisProviders, n.provider) {
+		return aisName{}, &Error{URL: Redact(name), Kind: ErrURL, Err: fmt.Errorf("%q is not a provider of AIStore", clean(n.provider)), Hint: strings.Join(aisProviders, ", ")}
+	}
+	return n, nil
+}
+
+// aisProviders are the values of ?provider= of AIStore's api/apc/provider.go, its short names too.
+var aisProviders = []string{"ais", "aws", "s3", "gcp", "gs", "azure", "az", "oci", "oc", "ht"}
+
+const providerQuery = "?provider="
+
+// SplitProvider takes the provider off the end of an ais: URL: the cloud that has the bucket. "" where
+// the URL names none, and the bucket is AIStore's own.
+//
+//	ais://bucket/key?provider=aws   ais://bucket?provider=aws
+func SplitProvider(url string) (rest, provider string) {
+	if i := strings.LastIndex(url, providerQuery); i >= 0 && schemeOf(url) == "ais" && !strings.Contains(url[i:], "/") {
+		return url[:i], url[i+len(providerQuery):]
+	}
+	return url, ""
+}
+
+// address returns the URL of an object (what: "objects") or of a bucket's list (what: "buckets").
+func (s *aisStore) address(what string, n aisName) string {
+	a := s.endpoint + "/v1/" + what + "/" + url.PathEscape(n.bucket)
+	if what == "objects" {
+		for part := range strings.SplitSeq(n.object, "/") {
+			a += "/" + escapeAll(part)
+		}
+	}
+	return a + "?provider=" + url.QueryEscape(n.provider)
+}
+
+func (s *aisStore) stat(ctx context.Context, name string) (Object, error) {
+	n, bad := splitAIS(name, false)
+	if bad != nil {
+		return Object{}, bad
+	}
+	resp, err := s.do(ctx, request{name: name, method: http.MethodHead, address: s.address("objects", n), header: http.Header{}})
+	if err != nil {
+		return Object{}, err
+	}
+	resp.Body.Close()
+	h := resp.Header
+	return Object{URL: name, Size: resp.ContentLength, Version: aisVersion(aisPin(h, true)), Modified: lastModified(h), Sum: aisSum(h)}, nil
+}
+
+// aisSum is the checksum of an object. "sha256" is left out: it was SHA-512/256 in some
+// versions of AIStore.
+func aisSum(h http.Header) Sum {
+	sum := Sum{Kind: strings.ToLower(h.Get("Ais-Checksum-Type")), Value: strings.ToLower(h.Get("Ais-Checksum-Value"))}
+	if sum.Kind == "sha256" || sum.newHash() == nil {
+		return Sum{}
+	}
+	return sum
+}
+
+func (s *aisStore) open(ctx context.Context, o Object, off, n int64) (*reply, error) {
+	name, bad := splitAIS(o.URL, false)
+	if bad != nil {
+		return nil, bad
+	}
+	header := http.Header{}
+	setRange(header, off, n)
+	resp, err := s.do(ctx, request{name: o.URL, method: http.MethodGet, address: s.address("objects", name), header: header})
+	if err != nil {
+		return nil, err
+	}
+	var sum Sum
+	whole := resp.StatusCode == http.StatusOK
+	if whole { // else it is the sum of the range
+		sum = aisSum(resp.Header)
+	}
+	if err := samePin(o, aisPin(resp.Header, whole)); err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	return replyOf(o, resp, o.Version, sum)
+}
+
+// An aisList is a list request; an aisPage is what answers it, in JSON where that is accepted.
+type aisList struct {
+	Action string       `json:"action"`
+	Value  aisListValue `json:"value"`
+}
+
+type aisListValue struct {
+	ID     string `json:"uuid"` // of the list, from the page before
+	Props  string `json:"props"`
+	Prefix string `json:"prefix"`
+	Token  string `json:"continuation_token"`
+	Size   int    `json:"pagesize"`
+}
+
+type aisPage struct {
+	ID      string `json:"uuid"`
+	Token   string `json:"continuation_token"`
+	Entries []struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+		Sum     string `json:"checksum"` // its value alone
+		Custom  string `json:"custom-md"`
+		Size    int64  `json:"size,string"`
+		Flags   uint64 `json:"flags"`
+	} `json:"entries"`
+}
+
+// aisProps are the attributes of listed objects from which an aisPin is made.
+const aisProps = "name,size,version,checksum,custom"
+
+// aisDirectory is the flag of entries that are directories, apc.EntryIsDir.
+const aisDirectory = 1 << 8
+
+func (s *aisStore) list(ctx context.Context, prefix, token string, begun bool) (page []Object, next string, err error) {
+	n, bad := splitAIS(prefix, true)
+	if begun {
+		return nil, "", nil
+	}
+	if bad != nil {
+		return nil, "", bad
+	}
+	ask := aisList{"list", aisListValue{Props: aisProps, Prefix: n.object, Size: s.pageSize}}
+	ask.Value.ID, ask.Value.Token, _ = strings.Cut(token, " ")
+	body, err := json.Marshal(ask)
+	if err != nil {
+		return nil, "", &Error{URL: Redact(prefix), Kind: ErrURL, Err: err}
+	}
+	resp, err := s.do(ctx, request{name: prefix, method: http.MethodGet, address: s.address("buckets", n),
+		header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
+		body:   func() io.Reader { return bytes.NewReader(body) }, size: int64(len(body))})
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	var answer aisPage
+	if err := decode(ctx, prefix, resp, maxPage, json.Unmarshal, &answer); err != nil {
+		return nil, "", err
+	}
+	for _, entry := range answer.Entries {
+		if entry.Flags&aisDirectory == 0 {
+			page = append(page, Object{URL: listed(prefix, entry.Name), Size: entry.Size, Version: aisVersion(aisListPin(n.provider, entry.Version, entry.Sum, entry.Custom))})
+		}
+	}
+	if answer.Token == "" {
+		return page, "", nil
+	}
+	return page, answer.ID + " " + answer.Token, nil
+}
+
+// do sends a request.
+func (s *aisStore) do(ctx context.Context, r request) (*http.Response, error) {
+	if s.token != "" { // redirect removes it
+		r.header.Set("Authorization", "Bearer "+s.token)
+	}
+	r.accept, r.refused = read, s.refused
+	resp, err := r.send(ctx, s.client)
+	if err != nil {
+		return nil, err
+	}
+	if isHTML(resp.Header) && resp.Header.Get("Ais-Checksum-Type") == "" && resp.Header.Get("Ais-Version") == "" {
+		resp.Body.Close()
+		return nil, &Error{URL: Redact(r.name), Kind: ErrPage, Status: resp.StatusCode, Hint: "is AIS_ENDPOINT an AIStore?"}
+	}
+	return resp, nil
+}
+
+// refused reads the JSON of an error, in a header of replies to HEAD. It leaves out hosts and paths
+// within the cluster.
+func (s *aisStore) refused(name string, resp *http.Response) *Error {
+	e := statusError(name, resp)
+	text := resp.Header.Get("Hdr-Error")
+	if text == "" {
+		text = string(errorBody(resp))
+	}
+	var answer struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal([]byte(text), &answer) == nil {
+		text = answer.Message
+	}
+	if text = said(text, s.token); text != "" && !strings.Contains(text, "<") {
+		e.Err = errors.New(text)
+	}
+	if e.Kind == ErrDenied {
+		e.Hint = "see AIS_AUTHN_TOKEN, AIS_AUTHN_TOKEN_FILE; run ais auth login"
+	}
+	return e
+}

@@ -1,0 +1,235 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Client is the [Store] of objects over the network: it asks the service of each URL, and asks again. Its methods may be
+// called concurrently.
+type Client struct {
+	opts Options
+	hc   *http.Client
+
+	conns chan *connToken // of all objects together
+
+	mu   sync.Mutex
+	made map[string]service // by scheme, made when first used
+}
+
+var _ Store = (*Client)(nil)
+
+// New makes a client. It sends no request and reads no setting before an object is asked for.
+func New(opts Options) *Client {
+	return &Client{opts: opts, hc: newHTTPClient(opts), conns: newConnTokens(opts.connections()), made: make(map[string]service)}
+}
+
+// Close closes idle connections. The client may be used again.
+func (c *Client) Close() { c.hc.CloseIdleConnections() }
+
+// services are the makers of services by scheme.
+var services = map[string]func(opts Options, hc *http.Client) (service, error){
+	"http": newHTTP, "https": newHTTP, "s3": newS3, "gs": newGS, "ais": newAIS,
+}
+
+// Supports reports whether a Client reads the objects of a scheme, such as "https".
+func Supports(scheme string) bool { return services[strings.ToLower(scheme)] != nil }
+
+// service returns the service of a URL.
+func (c *Client) service(url string) (service, error) {
+	scheme := schemeOf(url)
+	if scheme == "" {
+		return nil, &Error{URL: Redact(url), Kind: ErrURL, Err: errors.New("no // after the scheme"), Hint: "as in s3://bucket/name"}
+	}
+	if services[scheme] == nil {
+		return nil, &Error{URL: Redact(url), Kind: ErrURL, Err: fmt.Errorf("no such scheme"), Hint: "http, https, s3, gs, ais"}
+	}
+	if schemes := strings.FieldsFunc(c.opts.env("USE_AIS_FOR"), func(r rune) bool { return strings.ContainsRune(":, ", r) }); slices.Contains(schemes, scheme) {
+		scheme = "ais" // as webdataset has it, gs:s3
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.made[scheme]; s != nil {
+		return s, nil
+	}
+	s, err := services[scheme](c.opts, c.hc)
+	if err != nil {
+		if e, ok := errors.AsType[*Error](err); ok && e.URL == "" {
+			e.URL = Redact(url)
+		}
+		return nil, err
+	}
+	c.made[scheme] = s
+	return s, nil
+}
+
+// Stat returns the size of an object, its version and, if the service has one, its checksum. It repeats
+// failed requests as Fetch does.
+func (c *Client) Stat(ctx context.Context, url string) (Object, error) {
+	s, err := c.service(url)
+	if err != nil {
+		return Object{}, err
+	}
+	var o Object
+	err = c.retry(ctx, func() error {
+		o, err = s.stat(ctx, url)
+		return err
+	})
+	if err != nil {
+		return Object{}, err
+	}
+	return o, nil
+}
+
+// List yields the objects with URLs that begin with prefix, in the order of their code points, each
+// once: callers merge lists and find repeated names by that order. It ends after the first error:
+// ErrNoList if the service gives no lists, or not in order. It repeats failed requests.
+func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return c.all(ctx, prefix, false)
+}
+
+// Pending yields the uploads in parts of objects with URLs that begin with prefix. It ends after the
+// first error. MinIO lists the uploads of one object alone: prefix must be its whole URL. It yields none where a
+// service does not list them.
+func (c *Client) Pending(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return c.all(ctx, prefix, true)
+}
+
+func (c *Client) all(ctx context.Context, prefix string, begun bool) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		if err := c.pages(ctx, prefix, begun, yield); err != nil {
+			yield(Object{}, err)
+		}
+	}
+}
+
+func (c *Client) pages(ctx context.Context, prefix string, begun bool, yield func(Object, error) bool) error {
+	s, err := c.service(prefix)
+	if err != nil {
+		return err
+	}
+	last, useless := "", 0 // pages without an object, of uploads all
+	for token := ""; ; {
+		var page []Object
+		var next string
+		err := c.retryFound(ctx, !begun, func() (err error) {
+			if page, next, err = s.list(ctx, prefix, token, begun); err == nil && !begun {
+				err = checkPage(prefix, page, last)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, o := range page {
+			if begun && !strings.HasPrefix(o.URL, prefix) { // some services know no prefix
+				continue
+			}
+			if !yield(o, nil) {
+				return nil
+			}
+		}
+		if useless++; !begun && len(page) > 0 {
+			last, useless = page[len(page)-1].URL, 0
+		}
+		if next == "" {
+			return nil
+		}
+		if useless > maxEmptyPages || begun && next == token {
+			return noList(prefix, errors.New("the list does not come to an end"))
+		}
+		token = next
+	}
+}
+
+// checkPage returns an error unless the objects of a page begin with prefix and follow each other and last, the URL of the
+// last object of the page before; "": there is none.
+func checkPage(prefix string, page []Object, last string) error {
+	begin, names, end := parts(prefix)
+	name := func(url string) string { return strings.TrimSuffix(strings.TrimPrefix(url, begin), end) }
+	for _, o := range page {
+		var err *Error
+		switch {
+		case !strings.HasPrefix(name(o.URL), names):
+			err = noList(prefix, fmt.Errorf("the list of %q holds %q", names, name(o.URL)))
+		case last != "" && name(o.URL) <= name(last):
+			err = noList(prefix, fmt.Errorf("the list is not in order: %q comes after %q", name(o.URL), name(last)))
+		}
+		if err != nil {
+			err.page = true
+			return err
+		}
+		last = o.URL
+	}
+	return nil
+}
+
+// retry repeats a request that brings no bytes of an object, until it succeeds or another attempt would
+// not help.
+func (c *Client) retry(ctx context.Context, request func() error) error {
+	return c.retryFound(ctx, false, request)
+}
+
+// retryFound is retry of a request for something that was found before.
+func (c *Client) retryFound(ctx context.Context, found bool, request func() error) error {
+	p := &pace{patience: c.opts.patience()}
+	p.enter()
+	a := &attempts{opts: c.opts, pace: p, found: found}
+	for {
+		err := request()
+		if err == nil {
+			return nil
+		}
+		if err := a.next(ctx, err, false); err != nil {
+			return err
+		}
+	}
+}
+
+// Read reads len(p) bytes of o from off on, of its version, and repeats failed requests.
+func (c *Client) Read(ctx context.Context, o Object, p []byte, off int64) error {
+	s, err := c.service(o.URL)
+	if err != nil || len(p) == 0 {
+		return err
+	}
+	f := &fetch{c: c, service: s, o: o, pace: &pace{patience: c.opts.patience()}}
+	f.total.Store(max(o.Size, -1))
+	a := &attempts{opts: c.opts, pace: f.pace, found: o.found()}
+	at, tried := 0, false
+	return c.repeat(ctx, a, nil, func([]byte) (bool, error) {
+		a.known, tried = tried, true
+		n, err := f.readOnce(ctx, p[at:], off+int64(at))
+		if at += n; at == len(p) {
+			return true, nil
+		}
+		return n > 0, err
+	})
+}
+
+// ReadAt returns an object for reading by ranges: each ReadAt is a request of s. It may be called concurrently, as long
+// as ctx is not done.
+func ReadAt(ctx context.Context, s Store, o Object) io.ReaderAt {
+	return readerAt(func(p []byte, off int64) (int, error) {
+		n := int(max(0, min(int64(len(p)), o.Size-off)))
+		if n > 0 {
+			if err := s.Read(ctx, o, p[:n], off); err != nil {
+				return 0, err
+			}
+		}
+		if n < len(p) {
+			return n, io.EOF
+		}
+		return n, nil
+	})
+}
+
+type readerAt func(p []byte, off int64) (int, error)
+
+func (f readerAt) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }

@@ -1,0 +1,178 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+// A Dir is the [Store] of the files below a directory: their URLs are their names, with slashes. What is not a regular
+// file is listed, and refused by all that would read it. Nothing is asked for again. Files have no versions but
+// their sizes and times, which Read and Fetch do not compare.
+type Dir struct {
+	Root *os.Root
+	// Temp returns the name that a file has until it is whole, in a directory that Put makes. nil: name.tmp.
+	Temp func(name string) string
+}
+
+var _ Store = (*Dir)(nil)
+
+const dirBlock = 4 << 20 // bytes that Fetch and Put copy at once
+
+// fault places an error of a file. One that does not exist is the input's fault, and not the system's.
+func (d *Dir) fault(name string, err error) error {
+	e := place.IOError(filepath.Join(d.Root.Name(), name), err)
+	if errors.Is(err, fs.ErrNotExist) {
+		e.Kind = place.None
+	}
+	return e
+}
+
+func (d *Dir) Stat(_ context.Context, name string) (Object, error) {
+	st, err := d.Root.Lstat(name)
+	if err == nil && !st.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		return Object{}, d.fault(name, err)
+	}
+	return Object{URL: name, Size: st.Size(), Modified: st.ModTime()}, nil
+}
+
+// Open opens a regular file.
+func (d *Dir) Open(name string) (*os.File, error) {
+	if _, err := d.Stat(context.Background(), name); err != nil {
+		return nil, err
+	}
+	f, err := blocking.File(d.Root.OpenFile(name, os.O_RDONLY, 0))
+	if err != nil {
+		return nil, d.fault(name, err)
+	}
+	return f, nil
+}
+
+func (d *Dir) List(_ context.Context, prefix string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		var found []Object
+		err := fs.WalkDir(d.Root.FS(), cmp.Or(strings.TrimSuffix(prefix[:strings.LastIndexByte(prefix, '/')+1], "/"), "."), func(name string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || !strings.HasPrefix(name, prefix) {
+				return err
+			}
+			st, err := e.Info()
+			if err == nil {
+				found = append(found, Object{URL: name, Size: st.Size(), Modified: st.ModTime()})
+			}
+			return err
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			yield(Object{}, d.fault(prefix, err))
+			return
+		}
+		slices.SortFunc(found, func(a, b Object) int { return strings.Compare(a.URL, b.URL) })
+		for _, o := range found {
+			if !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Pending yields none: a file that was begun has a temporary name.
+func (d *Dir) Pending(context.Context, string) iter.Seq2[Object, error] {
+	return func(func(Object, error) bool) {}
+}
+
+func (d *Dir) Read(_ context.Context, o Object, p []byte, off int64) error {
+	f, err := d.Open(o.URL)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if n, err := f.ReadAt(p, off); n < len(p) {
+		return d.fault(o.URL, unexpected(err))
+	}
+	return nil
+}
+
+func (d *Dir) Fetch(ctx context.Context, o Object, into File, progress func(n int64)) error {
+	f, err := d.Open(o.URL)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return CopyBlocks(ctx, io.NewOffsetWriter(into, 0), f, o.Size, progress)
+}
+
+// CopyBlocks copies size bytes, in blocks, as long as ctx is not done. progress may be nil.
+func CopyBlocks(ctx context.Context, to io.Writer, from io.ReaderAt, size int64, progress func(n int64)) error {
+	buf := make([]byte, min(dirBlock, size))
+	for off := int64(0); off < size; {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		p := buf[:min(int64(len(buf)), size-off)]
+		if n, err := from.ReadAt(p, off); n < len(p) {
+			return fmt.Errorf("at offset %d: %w", off+int64(n), unexpected(err))
+		}
+		if _, err := to.Write(p); err != nil {
+			return err
+		}
+		off += int64(len(p))
+		if progress != nil {
+			progress(int64(len(p)))
+		}
+	}
+	return nil
+}
+
+// Put makes a file: it is synced before it has its name.
+func (d *Dir) Put(ctx context.Context, u *Upload) (Object, error) {
+	tmp := u.URL + ".tmp"
+	if d.Temp != nil {
+		tmp = d.Temp(u.URL)
+	}
+	for _, name := range []string{tmp, u.URL} {
+		if err := d.Root.MkdirAll(path.Dir(name), 0o755); err != nil {
+			return Object{}, d.fault(name, err)
+		}
+	}
+	w, err := atomicfile.Create(d.Root, tmp)
+	if err != nil {
+		return Object{}, d.fault(u.URL, err)
+	}
+	defer w.Discard()
+	if err := CopyBlocks(ctx, w, u.From, u.Size, u.Progress); err != nil {
+		return Object{}, d.fault(u.URL, err)
+	}
+	commit := w.Replace
+	if u.New {
+		commit = w.Commit
+	}
+	switch err := commit(u.URL); {
+	case errors.Is(err, fs.ErrExist):
+		return Object{}, exists(filepath.Join(d.Root.Name(), u.URL))
+	case err != nil:
+		return Object{}, d.fault(u.URL, err)
+	}
+	return d.Stat(ctx, u.URL)
+}
+
+func (d *Dir) Remove(_ context.Context, o Object) error {
+	if err := d.Root.Remove(o.URL); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return d.fault(o.URL, err)
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+// Kinds of failure. Every error of this package is an [*Error] that wraps one of them, an
+// operating system error, or the cause of a cancelled context.
+var (
+	ErrURL         = place.New(place.Usage, "bad URL")                               // a mistake on the command line
+	ErrNoList      = place.New(place.Usage, "the service gives no lists")            // so there are no patterns either
+	ErrNotFound    = place.New(place.Refused, "no such object")                      // 404, no such bucket
+	ErrDenied      = place.New(place.Refused, "access denied")                       // 401, 403, no or expired credentials
+	ErrSetting     = place.New(place.Usage, "wrong setting")                         // wrong region, endpoint, path style
+	ErrPage        = place.New(place.Refused, "an HTML page in place of data")       // of an error or a login
+	ErrChanged     = place.New(place.Refused, "changed while it was being fetched")  // another version, another size
+	ErrLength      = place.New(place.Refused, "wrong length")                        // Content-Length is not what came
+	ErrSum         = place.New(place.Refused, "wrong checksum")                      // not that of the service
+	ErrUnavailable = place.New(place.IO, "the service does not answer")              // after all retries: network, 429, 5xx
+	ErrTLS         = place.New(place.Refused, "the server's identity is not proven") // certificate, TLS version
+	ErrExists      = place.New(place.Refused, "an object of that name is there")     // Put of a New one
+	ErrFull        = place.New(place.IO, "the service has no room for it")           // a quota, a full disk, 507
+	ErrRedirect    = place.New(place.Refused, "refused to be redirected")            // too often, to another scheme
+)
+
+// Error says what happened to which object. It prints on one line.
+type Error struct {
+	URL    string // redacted
+	Kind   error  // one of the above; nil where Err says all
+	Status int    // of HTTP; 0: none came
+	Err    error  // the details; may be nil
+	Hint   string // what to do about it; may be empty
+	Advice Advice // which of Options to set; a program with flags says how
+
+	Again bool          // another attempt may succeed
+	After time.Duration // the service wants no attempt before this has passed; 0: not said
+
+	code string // of S3; "": none came
+	page bool   // a page of a list is not what was asked for
+}
+
+// An Advice names the field of [Options] that helps against an [Error]. The zero value is none.
+type Advice int
+
+const (
+	SetEndpoint    Advice = iota + 1 // S3Options.Endpoint, AWS_ENDPOINT_URL_S3
+	SetRegion                        // S3Options.Region, AWS_REGION
+	SetProfile                       // S3Options.Profile, AWS_PROFILE
+	SetAnonymous                     // Options.Anonymous, where the object is public
+	UnsetAnonymous                   // Options.Anonymous, where the object is not public
+)
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.URL)
+	b.WriteString(": ")
+	b.WriteString(e.Problem())
+	if e.Hint != "" {
+		fmt.Fprintf(&b, " (%s)", e.Hint)
+	}
+	return b.String()
+}
+
+// Problem is the error without the URL and the hint.
+func (e *Error) Problem() string {
+	switch {
+	case e.Kind != nil && e.Err != nil:
+		return fmt.Sprintf("%v: %v", e.Kind, e.Err)
+	case e.Kind != nil:
+		return e.Kind.Error()
+	}
+	return fmt.Sprint(e.Err)
+}
+
+func (e *Error) Unwrap() []error {
+	return slices.DeleteFunc([]error{e.Kind, e.Err}, func(err error) bool { return err == nil })
+}
+
+// mostAfter bounds Retry-After, so that sums of times cannot overflow. It is more than any caller waits.
+const mostAfter = 7 * 24 * time.Hour
+
+// refuse makes the error of a reply that was read.
+func refuse(url string, resp *http.Response, kind error, hint, format string, args ...any) *Error {
+	return &Error{URL: Redact(url), Kind: kind, Status: resp.StatusCode, Err: fmt.Errorf(format, args...), Hint: hint}
+}
+
+// statusError makes the error of a reply without success. The caller reads and closes the body.
+func statusError(name string, resp *http.Response) *Error {
+	e := &Error{URL: Redact(name), Status: resp.StatusCode, Err: statusText(resp.StatusCode)}
+	switch code := resp.StatusCode; {
+	case code == http.StatusNotFound, code == http.StatusGone:
+		e.Kind = ErrNotFound
+	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusUnavailableForLegalReasons:
+		e.Kind = ErrDenied
+		e.Hint = deniedHint(name, resp)
+	case code == http.StatusInsufficientStorage:
+		e.Kind, e.Hint = ErrFull, fullHint
+	case code == http.StatusProxyAuthRequired:
+		e.Kind, e.Hint = ErrDenied, proxyHint
+	case code == http.StatusPreconditionFailed, code == http.StatusRequestedRangeNotSatisfiable:
+		e.Kind, e.Hint = ErrChanged, againHint
+	case code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests,
+		code >= 500 && code != http.StatusNotImplemented && code != http.StatusHTTPVersionNotSupported && code != http.StatusNetworkAuthenticationRequired:
+		e.Kind, e.Again = ErrUnavailable, true
+		e.After = retryAfter(resp.Header, time.Now())
+	case code/100 == 3:
+		e.Kind, e.Hint = ErrRedirect, redirectHint
+		e.Err = fmt.Errorf("%w without a place to go to", e.Err)
+	case code == http.StatusBadRequest, code == http.StatusRequestURITooLong:
+		e.Kind = ErrURL
+	default:
+		e.Kind = ErrSetting
+	}
+	return e
+}
+
+const (
+	redirectHint = "see where it leads, as by curl -I, and name that"
+
+	fullHint  = "run again when there is room"
+	againHint = "run again once nothing writes to it"
+	proxyHint = "the proxy wants a user: HTTPS_PROXY=http://user:password@host:port"
+)
+
+// deniedHint says which credentials a web server may want. Other services have their own hints.
+func deniedHint(name string, resp *http.Response) string {
+	u, err := url.Parse(name)
+	switch {
+	case err != nil || !isHTTP(name):
+	case resp.Request != nil && hostPort(resp.Request.URL) != hostPort(u):
+		return fmt.Sprintf("it leads to %s, which gets no credentials: name that", clean(Redact(resp.Request.URL.String())))
+	case signed(name):
+		return "a signed URL ends after a while: make a new one"
+	case u.User != nil:
+		return "are the user and the password in the URL right?"
+	case resp.StatusCode == http.StatusUnauthorized:
+		return "does it want a user? https://user:password@host/path"
+	case resp.StatusCode == http.StatusForbidden:
+		return "it is not for everybody: name it by a signed URL, or as https://user:password@host/path"
+	}
+	return ""
+}
+
+func statusText(code int) error {
+	return errors.New(strings.TrimSpace(fmt.Sprintf("HTTP %d %s", code, http.StatusText(code))))
+}
+
+// retryAfter reads Retry-After, RFC 9110, 10.2.3: seconds, or a date, which is compared with the
+// server's Date if there is one. 0: the header is missing or malformed.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if isDigits(v) {
+		seconds, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || seconds > int64(mostAfter/time.Second) {
+			return mostAfter
+		}
+		return time.Duration(seconds) * time.Second
+	}
+	at, err := http.ParseTime(v)
+	if err != nil {
+		return 0
+	}
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date
+	}
+	return min(max(at.Sub(now), 0), mostAfter)
+}
+
+func isDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}

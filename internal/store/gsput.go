@@ -1,0 +1,184 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Requests that write:
+//
+//	POST   {endpoint}/upload/storage/v1/b/BUCKET/o?uploadType=multipart    an object with its CRC-32C, in one request
+//	POST   {endpoint}/upload/storage/v1/b/BUCKET/o?uploadType=resumable    begins a session; see gssession.go
+//	DELETE {endpoint}/storage/v1/b/BUCKET/o/OBJECT
+//
+// The service compares the CRC-32C with what it gets. ifGenerationMatch=0 makes no object where one is.
+//
+// https://cloud.google.com/storage/docs/json_api/v1/objects/insert
+
+// write sends a request about an object that changes something. Redirects are not followed.
+func (s *gsStore) write(ctx context.Context, r request, accept ...int) (*http.Response, error) {
+	tokens, err := s.writing()
+	if err == nil {
+		err = tokens.authorize(ctx, &r)
+	}
+	if err != nil {
+		return nil, placed(r.name, err)
+	}
+	r.accept = append(accept, http.StatusOK, http.StatusCreated)
+	r.refused = func(name string, resp *http.Response) *Error { return s.unwritten(name, resp, tokens != nil) }
+	client := &http.Client{Transport: s.client.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return r.send(ctx, client)
+}
+
+// unwritten makes the error of a reply without success to a request that writes.
+func (s *gsStore) unwritten(name string, resp *http.Response, known bool) *Error {
+	e := s.refused(name, resp)
+	switch text := fmt.Sprint(e.Err); {
+	case resp.StatusCode == http.StatusPreconditionFailed:
+		e.Kind, e.Err, e.Hint = ErrExists, nil, ""
+	case e.Kind == ErrDenied && strings.Contains(strings.ToLower(text), "quota"):
+		e.Kind, e.Hint, e.Advice = ErrFull, fullHint, 0
+	case e.Kind == ErrDenied && known && resp.StatusCode != http.StatusUnauthorized:
+		e.Hint, e.Advice = "writing needs storage.objects.create and, over another object, storage.objects.delete", 0
+	case resp.StatusCode == http.StatusBadRequest && strings.Contains(text, "match calculated"):
+		e.Kind, e.Hint, e.Again = errSpoilt, "", true
+	case resp.StatusCode == http.StatusNotFound && e.Err != nil && strings.Contains(text, "no such object"):
+		e.Err = nil
+	}
+	return e
+}
+
+// placed is an error of the settings, about the object of a name.
+func placed(name string, err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		about := *e
+		about.URL = Redact(name)
+		return &about
+	}
+	return err
+}
+
+// uploadURL returns the URL that takes objects of the bucket of a name.
+func (s *gsStore) uploadURL(u *Upload, kind string) (address, object string, err error) {
+	bucket, object, bad := splitBucket(u.URL, false)
+	if bad != nil {
+		return "", "", bad
+	}
+	query := url.Values{"uploadType": {kind}, "name": {object}, "fields": {gsFields}}
+	if u.New {
+		query.Set("ifGenerationMatch", "0")
+	}
+	return s.endpoint + "/upload/storage/v1/b/" + url.PathEscape(bucket) + "/o?" + query.Encode(), object, nil
+}
+
+// gsResource describes an object that is to be made.
+func gsResource(object string, crc uint32) []byte {
+	text, _ := json.Marshal(map[string]string{ // strings are always encoded
+		"name": object, "contentType": "application/octet-stream",
+		"crc32c": base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, crc)),
+	})
+	return text
+}
+
+func (s *gsStore) put(ctx context.Context, u *Upload) (Object, error) {
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	if err := u.hash(0, u.Size, make([]byte, bufferSize), sum); err != nil {
+		return Object{}, err
+	}
+	if u.Size > u.partSize() {
+		return s.putSessions(ctx, u, sum.Sum32())
+	}
+	address, object, err := s.uploadURL(u, "multipart")
+	if err != nil {
+		return Object{}, err
+	}
+	return s.putWhole(ctx, u, address, object, sum.Sum32())
+}
+
+// putWhole sends an object in one request.
+func (s *gsStore) putWhole(ctx context.Context, u *Upload, address, object string, crc uint32) (o Object, err error) {
+	mark := rand.Text() // 128 random bits, which the bytes of the object do not have
+	before := fmt.Sprintf("--%s\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n%s\r\n--%[1]s\r\nContent-Type: application/octet-stream\r\n\r\n", mark, gsResource(object, crc))
+	after := fmt.Sprintf("\r\n--%s--\r\n", mark)
+	r := request{name: u.URL, method: http.MethodPost, address: address, header: http.Header{"Content-Type": {"multipart/related; boundary=" + mark}},
+		body: func() io.Reader {
+			return io.MultiReader(strings.NewReader(before), u.body(0, u.Size), strings.NewReader(after))
+		},
+		size: int64(len(before)) + u.Size + int64(len(after))}
+	err = u.try(ctx, false, func([]byte, int) error {
+		resp, err := s.write(ctx, r)
+		if err == nil {
+			o, err = s.made(ctx, u, resp, crc)
+		}
+		return err
+	})
+	if err != nil {
+		return Object{}, err
+	}
+	u.taken(u.Size)
+	return o, nil
+}
+
+// made reads the reply that describes the object that was made, closes it, and compares.
+func (s *gsStore) made(ctx context.Context, u *Upload, resp *http.Response, crc uint32) (Object, error) {
+	defer resp.Body.Close()
+	var found gsObject
+	if err := decode(ctx, u.URL, resp, maxAnswer, json.Unmarshal, &found); err != nil {
+		return Object{}, err
+	}
+	o := found.object(u.URL)
+	want := Sum{Kind: "crc32c", Value: hex.EncodeToString(binary.BigEndian.AppendUint32(nil, crc))}
+	switch {
+	case o.Version == "":
+		e := refuse(u.URL, resp, ErrUnavailable, "is that Google's service?", "it does not say what it has made: no generation")
+		e.Again = true
+		return Object{}, e
+	case o.Sum == want && o.Size == u.Size:
+		return o, nil
+	}
+	e := refuse(u.URL, resp, ErrSum, "a proxy in between? a damaged service?", "it has got other bytes than were sent")
+	e.Again = true
+	if err := u.clean(ctx, func(ctx context.Context) error { return s.removeVersion(ctx, u.URL, o.Version) }); err != nil {
+		e.Again, e.Hint = false, "and it could not be removed: remove it"
+	}
+	return Object{}, e
+}
+
+func (s *gsStore) remove(ctx context.Context, o Object) error {
+	return s.removeVersion(ctx, o.URL, "")
+}
+
+// removeVersion removes an object; with a version only that one.
+func (s *gsStore) removeVersion(ctx context.Context, name, version string) error {
+	bucket, object, bad := splitBucket(name, false)
+	if bad != nil {
+		return bad
+	}
+	address := s.endpoint + "/storage/v1/b/" + url.PathEscape(bucket) + "/o/" + escapeAll(object)
+	if version != "" {
+		address += "?ifGenerationMatch=" + url.QueryEscape(version)
+	}
+	resp, err := s.write(ctx, request{name: name, method: http.MethodDelete, address: address}, http.StatusNoContent)
+	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrNotFound && !strings.Contains(fmt.Sprint(e.Err), "bucket") {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if isHTML(resp.Header) && resp.StatusCode != http.StatusNoContent {
+		return &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
+	}
+	return nil
+}

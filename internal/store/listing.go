@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// A Listing is what is known of the objects below a URL, by their names there: what a list has, what was asked for one by
+// one since lists may lack some, and what was put and removed since. Its methods may be called concurrently.
+type Listing struct {
+	Store
+	Base string // what the URL of each object begins with
+
+	mu      sync.Mutex
+	objects map[string]Object
+}
+
+// NewListing returns a listing that knows nothing yet.
+func NewListing(s Store, base string) *Listing {
+	return &Listing{Store: s, Base: base, objects: map[string]Object{}}
+}
+
+// Look lists all objects, and enters those for which ours returns true.
+func (l *Listing) Look(ctx context.Context, ours func(name string) bool) error {
+	for o, err := range l.List(ctx, l.Base) {
+		if err != nil {
+			return err
+		}
+		if name := strings.TrimPrefix(o.URL, l.Base); ours(name) {
+			l.Enter(name, o)
+		}
+	}
+	return nil
+}
+
+// Begun returns the uploads that were begun and not ended, for whose names ours returns true. A user who may not list
+// them gets none.
+func (l *Listing) Begun(ctx context.Context, ours func(name string) bool) (begun []Object) {
+	for p, err := range l.Pending(ctx, l.Base) {
+		if err != nil {
+			break
+		}
+		if ours(strings.TrimPrefix(p.URL, l.Base)) {
+			begun = append(begun, p)
+		}
+	}
+	return begun
+}
+
+// At returns the object of a name, of which only the URL is set.
+func (l *Listing) At(name string) Object { return Object{URL: l.Base + name} }
+
+// Object returns an object that is known.
+func (l *Listing) Object(name string) (Object, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o, ok := l.objects[name]
+	return o, ok
+}
+
+// Enter notes that there is an object.
+func (l *Listing) Enter(name string, o Object) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.objects[name] = o
+}
+
+// Names returns the names that begin with prefix, sorted.
+func (l *Listing) Names(prefix string) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var names []string
+	for name := range l.objects {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// requests is how many objects are looked at at once.
+const requests = 32
+
+// StatAll looks at objects by their names. It returns those that exist. An object that the user may not read is left
+// out: who only writes has the list alone.
+func (l *Listing) StatAll(ctx context.Context, names []string) (map[string]Object, error) {
+	there := map[string]Object{}
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(requests)
+	for _, name := range names {
+		g.Go(func() error {
+			o, err := l.Stat(ctx, l.Base+name)
+			if errors.Is(err, ErrNotFound) || errors.Is(err, ErrDenied) {
+				return nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			there[name] = o
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return there, nil
+}
+
+// Ask enters those of the names that exist and are not known.
+func (l *Listing) Ask(ctx context.Context, names []string) error {
+	unknown := slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, known := l.Object(name); return known })
+	there, err := l.StatAll(ctx, unknown)
+	for name, o := range there {
+		l.Enter(name, o)
+	}
+	return err
+}
+
+// Upload puts an object of that name, which it sets in u, and enters it.
+func (l *Listing) Upload(ctx context.Context, name string, u *Upload) (Object, error) {
+	u.URL = l.Base + name
+	o, err := l.Put(ctx, u)
+	if err == nil {
+		l.Enter(name, o)
+	}
+	return o, err
+}
+
+// Drop removes an object, if it is known.
+func (l *Listing) Drop(ctx context.Context, name string) error {
+	if _, known := l.Object(name); !known {
+		return nil
+	}
+	if err := l.Remove(ctx, l.At(name)); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.objects, name)
+	return nil
+}

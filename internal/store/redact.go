@@ -1,0 +1,155 @@
+package store
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const redacted = "REDACTED"
+
+// Redact returns a URL for messages and manifests, on one line: without user and password and, for http
+// and https, without fragment, and with REDACTED for the values of parameters that sign it, that look
+// like a secret, or that contain a URL. Time and validity of a signature are left out, so that two
+// signed URLs of one object become the same text.
+//
+// Text that is not a URL is treated in the same way as far as possible.
+func Redact(url string) string {
+	return printable(rewrite(url, func(string) string { return redacted }))
+}
+
+// Identity is Redact for comparing objects, not for messages. A parameter that looks like a secret may
+// be the name of the object (?key=a.tar), so Identity has eight bytes of the SHA-256 of its value.
+func Identity(url string) string {
+	return rewrite(url, func(secret string) string {
+		sum := sha256.Sum256([]byte(secret))
+		return fmt.Sprintf("%s-%x", redacted, sum[:8])
+	})
+}
+
+// The parameters of signed URLs are of AWS signatures 4 and 2, Google's, Azure's shared access
+// signatures, CloudFront's, Alibaba's and Akamai's. The names are in lower case.
+var (
+	signature = regexp.MustCompile(`^(x-(amz|goog|oss)-(signature|credential|security-token)|(aws|oss)accesskeyid|googleaccessid|` +
+		`sig(nature)?|skoid|sktid|key-pair-id|policy|hdnts|hdnea|hmac)$`)
+	validity  = regexp.MustCompile(`^(x-(amz|goog|oss)-(date|expires|signedheaders)|expires|expiry|exp|st|se|skt|ske)$`) // where it is signed
+	secret    = regexp.MustCompile(`token|secret|passw|passphrase|auth|sign|credential|session|api[_-]?key|access_?key|private|^(key|code|jwt|sid|pwd?)$`)
+	nestedURL = regexp.MustCompile(`(?i)(:|%(25)*3a)(/|%(25)*2f)`) // however often it is escaped
+
+	// signedName matches the beginning of a signature of an https: URL, which a bucket's URL cannot have.
+	signedName = regexp.MustCompile(`(?i)\?x-(amz|goog)-`)
+)
+
+func rewrite(text string, secretValue func(string) string) string {
+	if !isHTTP(text) { // "?" and "#" are letters of a key there
+		text = withoutUser(text)
+		if at := signedName.FindStringIndex(text); at != nil {
+			text = text[:at[0]] + "?" + redacted
+		}
+		return text
+	}
+	if u, err := url.Parse(text); err != nil || u.Host == "" { // a user or password with one of /?# in it
+		scheme, rest, _ := strings.Cut(text, "://")
+		text = scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
+	}
+	isSigned := signed(text)
+	text, _, _ = strings.Cut(text, "#")
+	text, query, _ := strings.Cut(text, "?")
+	var shown []string
+	for _, p := range params(query) {
+		switch {
+		case signature.MatchString(p.name):
+			shown = append(shown, p.written+"="+redacted)
+		case isSigned && validity.MatchString(p.name):
+		case secret.MatchString(p.name) || nestedURL.MatchString(p.value):
+			shown = append(shown, p.written+"="+secretValue(p.value))
+		default:
+			shown = append(shown, p.text)
+		}
+	}
+	if text = withoutUser(text); len(shown) > 0 {
+		text += "?" + strings.Join(shown, "&")
+	}
+	return text
+}
+
+// A param is a parameter of a query, such as "%53ig=x": text, "%53ig", "sig" and "x".
+type param struct{ text, written, name, value string }
+
+// params returns the parameters of a query, separated by & or ;.
+func params(query string) (all []param) {
+	for text := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
+		written, value, _ := strings.Cut(text, "=")
+		name, err := url.QueryUnescape(written)
+		if err != nil {
+			name = written
+		}
+		all = append(all, param{text, written, strings.ToLower(name), value})
+	}
+	return all
+}
+
+// signed reports whether a URL contains a signature.
+func signed(url string) bool {
+	url, _, _ = strings.Cut(url, "#")
+	_, query, _ := strings.Cut(url, "?")
+	for _, p := range params(query) {
+		if signature.MatchString(p.name) {
+			return true
+		}
+	}
+	return false
+}
+
+func isHTTP(text string) bool {
+	s := schemeOf(text)
+	return s == "http" || s == "https"
+}
+
+// schemeOf returns the text before "://" in lower case; "" if there is none.
+func schemeOf(text string) string {
+	scheme, _, ok := strings.Cut(text, "://")
+	if !ok {
+		return ""
+	}
+	return strings.ToLower(scheme)
+}
+
+func withoutUser(text string) string {
+	scheme, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		if scheme, rest, ok = strings.Cut(text, ":"); ok && Supports(strings.ToLower(scheme)) { // slashes are forgotten
+			return scheme + ":" + rest[strings.LastIndexByte(rest, '@')+1:]
+		}
+		return text
+	}
+	authority, path := rest, ""
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		authority, path = rest[:i], rest[i:]
+	}
+	if !isHTTP(text) && strings.Contains(authority, ":") && !strings.Contains(authority, "@") {
+		authority, path = rest, "" // no bucket has a colon: a password with a slash in it
+	}
+	return scheme + "://" + authority[strings.LastIndexByte(authority, '@')+1:] + path
+}
+
+// printable escapes line breaks and control characters as URLs do.
+func printable(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && n == 1 || unprintable(r) {
+			b.WriteString("%" + strings.ReplaceAll(fmt.Sprintf("% X", s[:n]), " ", "%"))
+		} else {
+			b.WriteString(s[:n])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }

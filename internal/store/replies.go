@@ -1,0 +1,232 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A request is one attempt about an object or a list.
+type request struct {
+	name    string // URL of the object, or prefix of the list
+	method  string
+	address string
+	header  http.Header
+	body    func() io.Reader // the same at each call; nil: none
+	size    int64            // bytes of body
+
+	accept  []int                                         // statuses of success
+	refused func(name string, resp *http.Response) *Error // makes the error of another reply
+}
+
+// read are the statuses of success of requests that read.
+var read = []int{http.StatusOK, http.StatusPartialContent}
+
+// send returns a reply of success, whose body the caller closes, or an [*Error].
+func (r request) send(ctx context.Context, client *http.Client) (*http.Response, error) {
+	var body io.Reader
+	if r.body != nil && r.size > 0 {
+		body = r.body()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, r.address, body)
+	if err != nil {
+		return nil, &Error{URL: Redact(r.name), Kind: ErrURL}
+	}
+	req.Header = r.header
+	req.Header.Set("User-Agent", userAgent)
+	if body != nil {
+		req.ContentLength = r.size
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(r.body()), nil }
+	}
+	resp, err := client.Do(req)
+	switch {
+	case err != nil:
+		return nil, unreached(ctx, r.name, err)
+	case !slices.Contains(r.accept, resp.StatusCode):
+		defer resp.Body.Close()
+		return nil, r.refused(r.name, resp)
+	}
+	return resp, nil
+}
+
+// errorBody reads the body of an error. A cut one is returned too: the status says more.
+func errorBody(resp *http.Response) []byte {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	return body
+}
+
+// readFile reads at most most bytes of a file of settings.
+func readFile(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// setRange asks for n bytes from off on; n < 0: up to the end. A request for the whole object has no
+// Range, since an empty object has no range.
+func setRange(h http.Header, off, n int64) {
+	switch {
+	case n >= 0:
+		h.Set("Range", fmt.Sprintf("bytes=%d-%d", off, off+n-1))
+	case off > 0:
+		h.Set("Range", fmt.Sprintf("bytes=%d-", off))
+	}
+}
+
+// replyOf reads which bytes of the object a body has, RFC 9110, 14.4 and 15.3.7. A reply of status 200
+// has all of them, whatever range was asked for. After an error the body is closed.
+func replyOf(o Object, resp *http.Response, version string, sum Sum) (*reply, error) {
+	r := &reply{Body: resp.Body, N: resp.ContentLength, Size: resp.ContentLength, Version: version, Sum: sum}
+	if resp.StatusCode != http.StatusPartialContent {
+		return r, nil
+	}
+	off, end, size, ok := contentRange(resp.Header.Get("Content-Range"))
+	if !ok || off < 0 {
+		resp.Body.Close()
+		return nil, noContentRange(o.URL, resp)
+	}
+	if r.N >= 0 && r.N != end-off {
+		resp.Body.Close()
+		return nil, refuse(o.URL, resp, ErrLength, lengthHint, "Content-Length is %d, and Content-Range has %d bytes", r.N, end-off)
+	}
+	r.Off, r.N, r.Size = off, end-off, size
+	return r, nil
+}
+
+func noContentRange(url string, resp *http.Response) *Error {
+	return refuse(url, resp, ErrLength, lengthHint, "a part that does not say which: no sound Content-Range")
+}
+
+// decode reads an answer of at most most bytes, by [json.Unmarshal] or [xml.Unmarshal].
+func decode(ctx context.Context, name string, resp *http.Response, most int64, unmarshal func([]byte, any) error, into any) error {
+	text, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	if err != nil {
+		return unreached(ctx, name, err)
+	}
+	if err = unmarshal(text, into); int64(len(text)) > most {
+		err = errors.New("the answer is longer than one of its kind can be")
+	}
+	switch {
+	case err == nil:
+		return nil
+	case isHTML(resp.Header):
+		return &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
+	}
+	e := refuse(name, resp, ErrUnavailable, "", "its answer cannot be read: %s", said(err.Error()))
+	e.Again = true
+	return e
+}
+
+// unreached returns the error of a request without a reply, or of a reply that broke off.
+func unreached(ctx context.Context, name string, err error) *Error {
+	if cause := context.Cause(ctx); cause != nil {
+		return &Error{URL: Redact(name), Err: cause}
+	}
+	return transportError(name, err)
+}
+
+func noList(prefix string, err error) *Error {
+	return &Error{URL: Redact(prefix), Kind: ErrNoList, Err: errors.New(said(err.Error())), Hint: "name the objects one by one, or by {000..999}"}
+}
+
+// contentRange reads Content-Range, RFC 9110, 14.4: the bytes [off, end) of size. size is -1
+// where it is not said; off and end are -1 for "bytes */size", which answers 416.
+func contentRange(v string) (off, end, size int64, ok bool) {
+	unit, v, _ := strings.Cut(strings.TrimSpace(v), " ")
+	span, total, cut := strings.Cut(strings.TrimSpace(v), "/")
+	if !strings.EqualFold(unit, "bytes") || !cut {
+		return 0, 0, 0, false
+	}
+	size = -1
+	if total != "*" {
+		if size, ok = number(total); !ok {
+			return 0, 0, 0, false
+		}
+	}
+	if span == "*" {
+		return -1, -1, size, size >= 0
+	}
+	first, last, _ := strings.Cut(span, "-")
+	off, ok1 := number(first)
+	end, ok2 := number(last)
+	if !ok1 || !ok2 || end < off || size >= 0 && end >= size {
+		return 0, 0, 0, false
+	}
+	return off, end + 1, size, true
+}
+
+// number reads decimal digits without sign or space, up to 1<<63 - 2.
+func number(s string) (int64, bool) {
+	if !isDigits(s) {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && n+1 > 0
+}
+
+// isStrong reports whether an ETag identifies bytes, RFC 9110, 8.8.3: it is quoted and not weak. Only
+// such an ETag may be sent in If-Match.
+func isStrong(etag string) bool {
+	return len(etag) > 2 && etag[0] == '"' && strings.IndexByte(etag[1:], '"') == len(etag)-2
+}
+
+func lastModified(h http.Header) time.Time {
+	t, _ := http.ParseTime(h.Get("Last-Modified")) // zero after an error
+	return t
+}
+
+// encoding returns the Content-Encoding of a body; "" if there is none.
+func encoding(h http.Header) string {
+	v := strings.ToLower(strings.Join(h.Values("Content-Encoding"), ","))
+	if v == "identity" {
+		return ""
+	}
+	return v
+}
+
+// isHTML reports whether the Content-Type of a reply is HTML.
+func isHTML(h http.Header) bool {
+	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	return err == nil && (kind == "text/html" || kind == "application/xhtml+xml")
+}
+
+// wantsHTML reports whether the object of a URL may be an HTML page.
+func wantsHTML(url string) bool {
+	url, _, _ = strings.Cut(url, "#")
+	url, _, _ = strings.Cut(url, "?")
+	switch strings.ToLower(path.Ext(url)) {
+	case ".html", ".htm", ".xhtml":
+		return true
+	}
+	return false
+}
+
+const sniffLen = 512 // bytes
+
+// IsPage reports whether the first bytes of the object of a URL are HTML, and the URL does not name an HTML
+// file: services send a page, with status 200, where they want a login.
+func IsPage(url string, head []byte) bool { return !wantsHTML(url) && looksLikePage(head) }
+
+// looksLikePage reports whether the first bytes of an object are the beginning of an HTML page.
+func looksLikePage(head []byte) bool {
+	s := strings.TrimPrefix(string(head), "\ufeff")
+	s = strings.ToLower(strings.TrimLeft(s, " \t\r\n\f"))
+	for _, tag := range []string{"<!doctype html", "<html"} {
+		if rest, ok := strings.CutPrefix(s, tag); ok && (rest == "" || strings.ContainsAny(rest[:1], " \t\r\n\f>/")) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,203 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+const (
+	firstWait = 100 * time.Millisecond // before the second attempt; it doubles, and is spread by half
+	mostWait  = 30 * time.Second       // what it grows to
+)
+
+// attempts decides whether a failed request is repeated, and waits before that. Not for concurrent use.
+type attempts struct {
+	opts  Options
+	pace  *pace
+	row   int  // attempts in a row that brought no byte
+	known bool // the service has answered before: that its name is not found may pass
+	found bool // the object was found before: that it is not there, or another one, may be a wrong reply
+	doubt int  // such replies
+}
+
+type onceKey struct{}
+
+// Once returns a context under which no failed request is repeated.
+func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
+
+// next takes the error of an attempt, and whether that has brought bytes. It returns nil when it is time
+// for another attempt, else the error to report.
+func (a *attempts) next(ctx context.Context, err error, brought bool) error {
+	wait, err := a.decide(ctx, err, brought)
+	if err != nil {
+		return err
+	}
+	return sleep(ctx, wait)
+}
+
+// decide is next without the wait, which it returns.
+func (a *attempts) decide(ctx context.Context, err error, brought bool) (time.Duration, error) {
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	e, ok := errors.AsType[*Error](err)
+	doubt := ok && !e.Again && a.found && e.doubtful() && ctx.Value(onceKey{}) == nil
+	if doubt {
+		if a.doubt++; a.doubt > doubts {
+			return 0, askedOften(e, a.doubt)
+		}
+	}
+	if !ok || !e.Again && !doubt && !(a.known && noSuchHost(e)) {
+		if ok && e.Kind == ErrUnavailable && noSuchHost(e) {
+			e.Kind = ErrSetting
+		}
+		return 0, err
+	}
+	if ctx.Value(onceKey{}) != nil {
+		return 0, err
+	}
+	if brought {
+		a.row = 0
+	}
+	a.row++
+	if a.row > a.opts.retries() && !doubt {
+		if a.row == 1 {
+			return 0, err
+		}
+		return 0, gaveUp(e, fmt.Sprintf("%d attempts in a row", a.row))
+	}
+	first := cmp.Or(a.opts.wait, firstWait)
+	wait := max(first, min(first<<min(a.row-1, 16), mostWait))
+	wait = max(wait/2+rand.N(wait), e.After) // spread by half: clients that fail together do not come back together
+	switch left := a.pace.left(); {
+	case left <= 0:
+		return 0, tooSlow(e, a.opts.patience())
+	case e.After > left:
+		return 0, gaveUp(e, fmt.Sprintf("it wants to be asked again after %v, and %v are left", e.After, left.Round(time.Second)))
+	default:
+		wait = min(wait, left)
+	}
+	return wait, nil
+}
+
+// repeat calls do, which makes one attempt, until it succeeds or another attempt would not help; each has a connection and
+// its buffer. do returns whether the attempt has brought bytes. stop, which may be nil, is called with the error to report
+// before another request has the connection: its error would be that of a later request.
+func (c *Client) repeat(ctx context.Context, a *attempts, stop context.CancelCauseFunc, do func(buf []byte) (brought bool, err error)) error {
+	for {
+		if done, err := c.attempt(ctx, a, stop, do); done || err != nil {
+			return err
+		}
+	}
+}
+
+// attempt makes one attempt, and waits after one that failed.
+func (c *Client) attempt(ctx context.Context, a *attempts, stop context.CancelCauseFunc, do func(buf []byte) (brought bool, err error)) (done bool, err error) {
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	var token *connToken
+	select { // callers are served in turn
+	case token = <-c.conns:
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+	if token.buf == nil {
+		token.buf = make([]byte, bufferSize)
+	}
+	a.pace.enter()
+	defer a.pace.leave()
+	brought, err := do(token.buf)
+	if err == nil {
+		c.conns <- token
+		return true, nil
+	}
+	wait, err := a.decide(ctx, err, brought)
+	if err != nil && stop != nil {
+		stop(err)
+	}
+	c.conns <- token
+	if err != nil {
+		return false, err
+	}
+	return false, sleep(ctx, wait)
+}
+
+func tooSlow(e *Error, patience time.Duration) *Error {
+	return gaveUp(e, fmt.Sprintf("slower than %d KiB/s, beyond the first %v", LeastRate>>10, patience))
+}
+
+func gaveUp(e *Error, why string) *Error {
+	last := *e
+	if last.Again = false; last.Err == nil {
+		last.Err = errors.New(why)
+	} else {
+		last.Err = fmt.Errorf("%s: %w", why, e.Err)
+	}
+	if last.Hint == "" {
+		last.Hint = "run again later"
+	}
+	return &last
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// A pace compares the time that an object takes with Options.Patience. The clock runs while at least
+// one of its attempts does, waits between attempts included; waiting for other objects does not count.
+type pace struct {
+	patience time.Duration
+
+	mu      sync.Mutex
+	running int
+	since   time.Time // when running became 1
+	spent   time.Duration
+	n       int64 // bytes that have arrived
+}
+
+func (p *pace) enter() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running++; p.running == 1 {
+		p.since = time.Now()
+	}
+}
+
+func (p *pace) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running--; p.running == 0 {
+		p.spent += time.Since(p.since)
+	}
+}
+
+func (p *pace) brought(n int64) {
+	p.mu.Lock()
+	p.n += n
+	p.mu.Unlock()
+}
+
+// left returns how long the object may still take without another byte.
+func (p *pace) left() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	spent := p.spent
+	if p.running > 0 {
+		spent += time.Since(p.since)
+	}
+	earned := time.Duration(float64(p.n) / LeastRate * float64(time.Second))
+	return p.patience + earned - spent
+}

@@ -1,0 +1,284 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
+	"github.com/minio/minio-go/v7/pkg/signer"
+)
+
+// An s3Store reads and writes s3://bucket/key of Amazon or from another service with its protocol:
+//
+//	HEAD, GET {endpoint}/BUCKET/KEY     or https://BUCKET.{host}/KEY
+//	GET       {endpoint}/BUCKET?list-type=2&prefix=…&continuation-token=…
+//	PUT, POST, DELETE: see s3put.go and s3parts.go
+//
+// https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html.
+// minio-go signs requests and finds credentials.
+//
+// The key is taken literally, without ?versionId=. The version of an object is its ETag, which
+// every request for bytes has in If-Match; lists do not give the ids of a bucket with versions. An
+// ETag is not compared as an MD5, since it often is not one. The checksum is that which the service
+// stores of the whole object (x-amz-checksum-type: FULL_OBJECT), if it does.
+type s3Store struct {
+	config   s3Config
+	creds    *credentials.Credentials // nil: anonymous
+	client   *http.Client             // does not follow redirects: a signature is for one host
+	pageSize int                      // keys to a page of a list; 0: as many as the service gives
+
+	mu    sync.Mutex
+	found map[string]string // regions by bucket, from errors of the service
+
+	renewing sync.Mutex // of several requests whose credentials have expired one asks for others
+
+	// What a service has told of how it wants to be written to, see manner:
+	md5only, signBody, noConditions, noUploads atomic.Bool
+	written                                    atomic.Bool // it has taken a body
+}
+
+func newS3(opts Options, hc *http.Client) (service, error) {
+	p, err := readProfile(opts)
+	if err != nil {
+		return nil, err
+	}
+	config, err := newS3Config(opts, p)
+	if err != nil {
+		return nil, err
+	}
+	s := &s3Store{config: config, found: map[string]string{}}
+	s.signBody.Store(!config.secure) // over http another program could change a body, and its CRC with it
+	if !opts.Anonymous {
+		s.creds = credentials.New(newS3Creds(opts, p, hc))
+	}
+	s.client = &http.Client{Transport: hc.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return s, nil
+}
+
+func (s *s3Store) stat(ctx context.Context, name string) (Object, error) {
+	resp, err := s.do(ctx, name, http.MethodHead, nil, http.Header{"X-Amz-Checksum-Mode": {"ENABLED"}})
+	if e, ok := errors.AsType[*Error](err); ok && (e.Status/100 == 3 || e.Status/100 == 4) && e.Status != http.StatusTooManyRequests {
+		// The reason is in the body, which a reply to HEAD does not have: a missing bucket, an expired
+		// token and others look the same. A request for one byte is refused for the same reason.
+		resp, err = s.do(ctx, name, http.MethodGet, nil, http.Header{"Range": {"bytes=0-0"}})
+	}
+	if err != nil {
+		return Object{}, err
+	}
+	defer resp.Body.Close()
+	h := resp.Header
+	o := Object{URL: name, Size: resp.ContentLength, Version: strong(h.Get("ETag")), Modified: lastModified(h), Sum: s3Sum(h)}
+	if _, _, size, ok := contentRange(h.Get("Content-Range")); ok && resp.StatusCode == http.StatusPartialContent {
+		o.Size = size
+	}
+	return o, nil
+}
+
+func (s *s3Store) open(ctx context.Context, o Object, off, n int64) (*reply, error) {
+	header := http.Header{"X-Amz-Checksum-Mode": {"ENABLED"}}
+	if o.Version != "" {
+		header.Set("If-Match", `"`+o.Version+`"`)
+	}
+	setRange(header, off, n)
+	resp, err := s.do(ctx, o.URL, http.MethodGet, nil, header)
+	if err != nil {
+		return nil, err
+	}
+	return replyOf(o, resp, strong(resp.Header.Get("ETag")), s3Sum(resp.Header))
+}
+
+func (s *s3Store) list(ctx context.Context, prefix, token string, begun bool) (page []Object, next string, err error) {
+	if begun {
+		return s.uploads(ctx, prefix, token)
+	}
+	_, keys, bad := splitBucket(prefix, true)
+	if bad != nil {
+		return nil, "", bad
+	}
+	query := url.Values{"list-type": {"2"}, "encoding-type": {"url"}, "prefix": {keys}}
+	if token != "" {
+		query.Set("continuation-token", token)
+	}
+	if s.pageSize > 0 {
+		query.Set("max-keys", strconv.Itoa(s.pageSize))
+	}
+	resp, err := s.do(ctx, prefix, http.MethodGet, query, http.Header{})
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	var answer struct {
+		XMLName  xml.Name `xml:"ListBucketResult"`
+		Encoding string   `xml:"EncodingType"`
+		More     bool     `xml:"IsTruncated"`
+		Next     string   `xml:"NextContinuationToken"`
+		Contents []struct {
+			Key          string
+			Size         int64
+			ETag         string
+			LastModified time.Time
+		}
+	}
+	if err := decode(ctx, prefix, resp, maxPage, xml.Unmarshal, &answer); err != nil {
+		return nil, "", err
+	}
+	for _, c := range answer.Contents {
+		if answer.Encoding == "url" { // XML cannot have all letters of a key
+			if c.Key, err = url.QueryUnescape(c.Key); err != nil {
+				return nil, "", noList(prefix, errors.New("a key of the list is not encoded as it says"))
+			}
+		}
+		page = append(page, Object{URL: listed(prefix, c.Key), Size: c.Size, Version: strong(c.ETag), Modified: c.LastModified})
+	}
+	if answer.More && answer.Next == "" {
+		return nil, "", noList(prefix, errors.New("the list says that there is more of it, and not where"))
+	}
+	return page, answer.Next, nil
+}
+
+// An s3Request is one to be signed and sent.
+type s3Request struct {
+	name   string // URL of the object, or prefix of a list
+	method string
+	query  url.Values
+	bucket bool // it is for the bucket: a list
+	header http.Header
+
+	body   func() io.ReadCloser // the same at each call; nil: none
+	size   int64                // bytes of body
+	sha256 string               // of body, in hexadecimal digits; "": it is not signed
+	ask    bool                 // send the body once the service wants it (Expect: 100-continue)
+}
+
+// do sends a request without a body for an object, or with a query for a list, as request does.
+func (s *s3Store) do(ctx context.Context, name, method string, query url.Values, header http.Header) (*http.Response, error) {
+	return s.request(ctx, s3Request{name: name, method: method, query: query, bucket: query != nil, header: header})
+}
+
+// request sends a request. It returns a reply of success, and the caller closes its body, or an
+// [*Error]. If the service names another region of the bucket, and no region is configured, it sends the
+// request once more, to that region; and once more with other credentials, if these are said to have
+// expired and there are others.
+func (s *s3Store) request(ctx context.Context, r s3Request) (*http.Response, error) {
+	bucket, key, bad := splitBucket(r.name, r.bucket)
+	if bad != nil {
+		return nil, bad
+	}
+	if err := s3utils.CheckValidBucketName(bucket); err != nil {
+		return nil, &Error{URL: Redact(r.name), Kind: ErrURL, Err: errors.New(said(err.Error()))}
+	}
+	if r.bucket {
+		key = ""
+	}
+	for moved, renewed := false, false; ; {
+		s.mu.Lock()
+		region := s.config.regionOf(s.found[bucket])
+		s.mu.Unlock()
+		resp, keys, err := s.send(ctx, r, s.config.address(region, bucket, key, r.query), region)
+		if err != nil {
+			return nil, err
+		}
+		if resp.StatusCode/100 == 2 {
+			if !r.bucket && isHTML(resp.Header) && resp.Header.Get("ETag") == "" { // no service describes an object without an ETag
+				resp.Body.Close()
+				return nil, &Error{URL: Redact(r.name), Kind: ErrPage, Status: resp.StatusCode,
+					Hint: fmt.Sprintf("is %s an S3 service? a proxy in between?", s.config.host)}
+			}
+			return resp, nil
+		}
+		refusal, right := s.refused(r.name, resp, region, []string{keys.SecretAccessKey, keys.SessionToken})
+		resp.Body.Close()
+		elsewhere := right != "" && (refusal.Kind == ErrSetting || refusal.Kind == ErrDenied)
+		switch {
+		case !renewed && slices.Contains(s3Expired, refusal.code) && s.renew(ctx, keys):
+			renewed = true
+		case !moved && s.config.region == "" && elsewhere:
+			moved = true
+			s.mu.Lock()
+			s.found[bucket] = right
+			s.mu.Unlock()
+		default:
+			return nil, refusal
+		}
+	}
+}
+
+// renew looks for credentials in place of the ones that have expired. It reports whether there are others.
+func (s *s3Store) renew(ctx context.Context, old credentials.Value) bool {
+	s.renewing.Lock()
+	defer s.renewing.Unlock()
+	cc := &credentials.CredContext{Context: ctx}
+	now, err := s.creds.GetWithContext(cc)
+	if err == nil && now.AccessKeyID == old.AccessKeyID && now.SessionToken == old.SessionToken { // else another request has done it
+		s.creds.Expire()
+		now, err = s.creds.GetWithContext(cc)
+	}
+	return err == nil && (now.AccessKeyID != old.AccessKeyID || now.SessionToken != old.SessionToken)
+}
+
+const (
+	emptySHA256     = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	unsignedPayload = "UNSIGNED-PAYLOAD"
+)
+
+// send signs a request and sends it. An error about the reply must not hold the secrets of the keys.
+func (s *s3Store) send(ctx context.Context, r s3Request, address, region string) (resp *http.Response, keys credentials.Value, err error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, address, nil)
+	if err != nil {
+		return nil, keys, &Error{URL: Redact(r.name), Kind: ErrURL}
+	}
+	req.Header = r.header.Clone()
+	req.Header.Set("User-Agent", userAgent)
+	if s.creds != nil {
+		if keys, err = s.creds.GetWithContext(&credentials.CredContext{Context: ctx}); err != nil {
+			return nil, keys, unreached(ctx, r.name, err)
+		}
+		payload := emptySHA256
+		if r.body != nil {
+			payload = cmp.Or(r.sha256, unsignedPayload)
+		}
+		req.Header.Set("X-Amz-Content-Sha256", payload)
+		req = signer.SignV4(*req, keys.AccessKeyID, keys.SecretAccessKey, keys.SessionToken, region)
+	}
+	if r.body != nil && r.size > 0 { // after signing: these are for the connection
+		req.Body, req.ContentLength = r.body(), r.size
+		req.GetBody = func() (io.ReadCloser, error) { return r.body(), nil }
+		if r.ask {
+			req.Header.Set("Expect", "100-continue")
+		}
+	}
+	if resp, err = s.client.Do(req); err != nil {
+		return nil, keys, s.unreached(ctx, r.name, err)
+	}
+	return resp, keys, nil
+}
+
+// s3Sum returns the checksum of the whole object. A COMPOSITE one is a checksum of the checksums of
+// parts.
+func s3Sum(h http.Header) Sum {
+	if h.Get("X-Amz-Checksum-Type") != "FULL_OBJECT" {
+		return Sum{}
+	}
+	return bestSum(amazonSums(h))
+}
+
+// strong returns an ETag without its quotes; "" for a weak one.
+func strong(etag string) string {
+	if strings.HasPrefix(etag, "W/") {
+		return ""
+	}
+	return strings.Trim(etag, `"`)
+}

@@ -1,0 +1,215 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/ffconvert/ffconvert/internal/crc64"
+)
+
+// complete makes the object of the parts. A request whose reply was lost is sent again, and one may reach the
+// service twice: that the upload has ended, or an object is there, is an error only if it is not this one.
+func (p *s3Parts) complete(ctx context.Context) (o Object, err error) {
+	err = p.u.try(ctx, true, func([]byte, int) (err error) {
+		for {
+			m := p.m
+			m.blind = p.s.manner().blind
+			if o, err = p.completeOnce(ctx, m); !p.s.learn(err, m, p.u) {
+				break
+			}
+		}
+		// versitygw says InvalidRequest of an upload that another process, which sends the same object, is aborting. A
+		// reply that broke off has no code.
+		gone := errors.Is(err, errNoUpload) || isCode(err, "InvalidRequest") || errors.Is(err, ErrNotFound) && isCode(err, "")
+		if gone || errors.Is(err, ErrExists) {
+			found, e := p.s.stat(ctx, p.u.URL)
+			switch {
+			case e == nil && p.isMine(found):
+				o = found
+				return nil
+			case e != nil && !errors.Is(e, ErrNotFound):
+				return e
+			}
+		}
+		if gone || isCode(err, "InvalidPart", "InvalidPartOrder") {
+			return anew(err)
+		}
+		return err
+	})
+	if err != nil {
+		return Object{}, err
+	}
+	return p.confirmed(ctx, o)
+}
+
+func isCode(err error, codes ...string) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && slices.Contains(codes, e.code)
+}
+
+// completeOnce returns the object as far as the reply describes it.
+func (p *s3Parts) completeOnce(ctx context.Context, m manner) (Object, error) {
+	type part struct {
+		Number int    `xml:"PartNumber"`
+		ETag   string `xml:"ETag"`
+		CRC    string `xml:"ChecksumCRC64NVME,omitempty"`
+	}
+	var list struct {
+		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ CompleteMultipartUpload"`
+		Parts   []part   `xml:"Part"`
+	}
+	r := s3Request{name: p.u.URL, method: http.MethodPost, query: url.Values{"uploadId": {p.id}}, header: http.Header{}}
+	for i, sent := range p.parts {
+		made := part{Number: i + 1, ETag: sent.etag}
+		if !m.md5only {
+			made.CRC = base64CRC(sent.proof.crc)
+		}
+		list.Parts = append(list.Parts, made)
+	}
+	text, err := xml.Marshal(list)
+	if err != nil {
+		return Object{}, err
+	}
+	r.body = func() io.ReadCloser { return io.NopCloser(bytes.NewReader(text)) }
+	r.size, r.sha256 = int64(len(text)), fmt.Sprintf("%x", sha256.Sum256(text))
+	r.header.Set("Content-Type", "application/xml")
+	if !m.md5only {
+		r.header.Set(crcHeader, base64CRC(p.crc()))
+		r.header.Set("X-Amz-Checksum-Type", "FULL_OBJECT")
+		r.header.Set("X-Amz-Mp-Object-Size", strconv.FormatInt(p.u.Size, 10))
+	}
+	if p.u.New && !m.blind {
+		r.header.Set("If-None-Match", "*")
+	}
+	resp, err := p.s.request(ctx, r)
+	if err != nil {
+		return Object{}, err
+	}
+	defer resp.Body.Close()
+	return p.completed(ctx, resp)
+}
+
+// completed reads the reply of status 200 to a request to complete, which may be an error: the service
+// sends the status before it knows.
+func (p *s3Parts) completed(ctx context.Context, resp *http.Response) (Object, error) {
+	var made struct {
+		XMLName xml.Name
+		ETag    string
+		CRC     string `xml:"ChecksumCRC64NVME"`
+		Type    string `xml:"ChecksumType"`
+		Code    string
+	}
+	var text bytes.Buffer
+	whole := *resp
+	whole.Body = io.NopCloser(io.TeeReader(resp.Body, &text))
+	if err := decode(ctx, p.u.URL, &whole, maxAnswer, xml.Unmarshal, &made); err != nil {
+		return Object{}, err
+	}
+	switch made.XMLName.Local {
+	case "CompleteMultipartUploadResult":
+	case "Error":
+		late := whole
+		late.Body = io.NopCloser(&text)
+		if late.StatusCode = http.StatusInternalServerError; made.Code == "PreconditionFailed" {
+			late.StatusCode = http.StatusPreconditionFailed
+		}
+		e, _ := p.s.refused(p.u.URL, &late, "", nil)
+		return Object{}, e
+	default:
+		return Object{}, noETag(p.u.URL, resp)
+	}
+	o := Object{URL: p.u.URL, Size: p.u.Size, Version: strong(made.ETag)}
+	if made.Type != "COMPOSITE" {
+		o.Sum = bestSum(map[string]string{"crc64nvme": made.CRC})
+	}
+	return o, nil
+}
+
+// confirmed compares the object with the parts. told is what the reply to complete says of it.
+func (p *s3Parts) confirmed(ctx context.Context, told Object) (Object, error) {
+	o, mine := told, p.isMine(told)
+	if told.Sum == (Sum{}) { // some services have another ETag in this reply than in all others
+		err := p.u.try(ctx, true, func([]byte, int) (err error) {
+			o, err = p.s.stat(ctx, p.u.URL)
+			return err
+		})
+		switch {
+		case errors.Is(err, ErrNotFound): // versitygw says that it is made while another request still makes it
+			return Object{}, anew(err)
+		case err != nil:
+			return Object{}, err
+		}
+	}
+	silent := slices.ContainsFunc(p.parts, func(part s3Part) bool { return part.silent })
+	switch {
+	case p.isMine(o), mine && o.Size == p.u.Size && p.m.md5only:
+		return o, nil
+	case o.Size == p.u.Size && o.Sum.Kind != "crc64nvme" && !isMultipartETag(o.Version) && !silent:
+		return o, nil // nothing can be compared, and each part was
+	case o.Sum == (Sum{}) && silent: // the service has compared nothing
+		p.s.md5only.Store(true)
+	case o.Version != told.Version: // it is of another upload, and stays: versitygw says that one is made which was aborted
+		if p.u.New {
+			return Object{}, exists(p.u.URL)
+		}
+		return Object{}, anew(&Error{URL: Redact(p.u.URL), Kind: ErrSum, Err: errors.New("another object is there than was sent")})
+	}
+	e := &Error{URL: Redact(p.u.URL), Kind: ErrSum, Err: errors.New("the service has put together other bytes than were sent")}
+	if err := p.u.clean(ctx, func(ctx context.Context) error { return p.s.remove(ctx, Object{URL: p.u.URL}) }); err != nil {
+		e.Hint = "and it could not be removed: remove it"
+		return Object{}, e
+	}
+	return Object{}, anew(e)
+}
+
+// isMine reports whether an object is made of the parts, by its checksum or by its ETag.
+func (p *s3Parts) isMine(o Object) bool {
+	switch {
+	case o.Size != p.u.Size:
+		return false
+	case o.Sum.Kind == "crc64nvme":
+		return o.Sum.Value == fmt.Sprintf("%016x", p.crc())
+	}
+	return isMultipartETag(o.Version) && o.Version == p.etag()
+}
+
+// isMultipartETag reports whether an ETag is of the form MD5-PARTS.
+func isMultipartETag(etag string) bool {
+	return len(etag) > 33 && etag[32] == '-' && isDigits(etag[33:])
+}
+
+// etag is the ETag of an object of parts: the MD5 of their ETags, which are MD5s; "" where they are not.
+func (p *s3Parts) etag() string {
+	h := md5.New()
+	for _, part := range p.parts {
+		sum, err := hex.DecodeString(strong(part.etag))
+		if err != nil || len(sum) != md5.Size {
+			return ""
+		}
+		h.Write(sum)
+	}
+	return fmt.Sprintf("%x-%d", h.Sum(nil), len(p.parts))
+}
+
+// crc is the checksum of the whole object.
+func (p *s3Parts) crc() (crc uint64) {
+	for i, part := range p.parts {
+		if i == 0 {
+			crc = part.proof.crc
+			continue
+		}
+		crc = crc64.Join(crc, part.proof.crc, part.n)
+	}
+	return crc
+}

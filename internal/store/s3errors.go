@@ -1,0 +1,155 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+// An s3Meaning is the meaning of error codes of the service that the status of the reply does not tell.
+// Codes: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+type s3Meaning struct {
+	codes  string // separated by spaces
+	kind   error
+	text   string // in place of what the service says
+	hint   string
+	advice Advice
+}
+
+const (
+	hintKeys  = "see AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE; do they belong to this endpoint?"
+	hintRenew = "get new ones, such as by aws sso login, or set AWS_SESSION_TOKEN anew"
+)
+
+var s3Meanings = []s3Meaning{
+	{codes: "NoSuchKey", kind: ErrNotFound, text: "the bucket holds no such key"},
+	{codes: "NoSuchUpload", kind: errNoUpload},
+	{codes: "NoSuchBucket", kind: ErrNotFound, text: "there is no such bucket", advice: SetEndpoint},
+
+	{codes: "AccessDenied", kind: ErrDenied, hint: "reading needs s3:GetObject, patterns need s3:ListBucket; see AWS_PROFILE", advice: SetAnonymous},
+	{codes: "InvalidAccessKeyId", kind: ErrDenied, hint: hintKeys},
+	{codes: "XAdminUserNotFound", kind: ErrDenied, text: "the access key id is not known", hint: hintKeys}, // versitygw
+	{codes: "SignatureDoesNotMatch", kind: ErrDenied, text: "the secret access key does not belong to the access key id", hint: hintKeys},
+	{codes: "ExpiredToken ExpiredTokenException TokenRefreshRequired", kind: ErrDenied, text: "the credentials have expired", hint: hintRenew},
+	{codes: "InvalidToken", kind: ErrDenied, text: "the session token is not valid", hint: hintRenew},
+	{codes: "RequestTimeTooSkewed RequestExpired", kind: ErrDenied, text: "this machine's clock differs from the clock of the service", hint: "set this machine's clock"},
+	{codes: "InvalidObjectState", kind: ErrDenied, text: "the object is archived", hint: "restore it first, such as by aws s3api restore-object"},
+
+	{codes: "AuthorizationHeaderMalformed InvalidRegion", kind: ErrSetting},
+	{codes: "PermanentRedirect", kind: ErrSetting, text: "the bucket is in another region", advice: SetRegion},
+	{codes: "TemporaryRedirect", kind: ErrSetting, text: "the bucket is at another endpoint", advice: SetEndpoint},
+	{codes: "InvalidBucketName XMinioInvalidObjectName KeyTooLongError InvalidURI", kind: ErrURL},
+
+	{codes: "PreconditionFailed", kind: ErrChanged, text: "it has another version", hint: againHint},
+	{codes: "InvalidRange", kind: ErrChanged, text: "it is shorter", hint: againHint},
+
+	{codes: "QuotaExceeded XMinioStorageFull XMinioAdminBucketQuotaExceeded InsufficientStorage InsufficientCapacity StorageFull", kind: ErrFull, hint: fullHint},
+	{codes: "BadDigest InvalidDigest XAmzContentChecksumMismatch XAmzContentSHA256Mismatch", kind: errSpoilt, text: "other bytes have come than were sent"},
+
+	// These come with a status that says otherwise.
+	{codes: "RequestTimeout Throttling ThrottlingException OperationAborted ConditionalRequestConflict", kind: ErrUnavailable},
+}
+
+// s3Expired are the codes of credentials that were valid before.
+var s3Expired = []string{"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"}
+
+// Kinds of failure of a request that writes, which callers of this package do not see by themselves.
+var (
+	errNoUpload = place.New(place.IO, "the upload has ended")              // completed, or aborted by another
+	errSpoilt   = place.New(place.IO, "the service has refused the bytes") // they have another checksum than the request says
+)
+
+// writing makes e the error of a request that writes.
+func (e *Error) writing() {
+	switch {
+	case e.Status == http.StatusPreconditionFailed:
+		e.Kind, e.Err, e.Hint = ErrExists, nil, ""
+	case e.Kind == ErrDenied && e.code == "AccessDenied":
+		e.Hint = "writing needs s3:PutObject and s3:AbortMultipartUpload, removing s3:DeleteObject; see AWS_PROFILE"
+		e.Advice = 0
+	case e.Kind == errSpoilt:
+		e.Again = true
+	}
+}
+
+// meaningOf returns the meaning of an error code; without a kind if the code has none.
+func meaningOf(code string) s3Meaning {
+	for _, m := range s3Meanings {
+		if slices.Contains(strings.Fields(m.codes), code) {
+			return m
+		}
+	}
+	return s3Meaning{}
+}
+
+// refused makes the error of a reply without success. It also returns the region of the bucket, if the
+// service names another region than asked. Codes that are not in s3Meanings are told in the
+// service's own text, without the secrets.
+func (s *s3Store) refused(name string, resp *http.Response, asked string, secrets []string) (e *Error, region string) {
+	body := errorBody(resp)
+	var answer struct {
+		XMLName               xml.Name `xml:"Error"`
+		Code, Message, Region string
+	}
+	if xml.Unmarshal(body, &answer) != nil {
+		answer.Code, answer.Message, answer.Region = "", "", ""
+	}
+	region = cmp.Or(resp.Header.Get("X-Amz-Bucket-Region"), answer.Region)
+	if region == asked || strings.ContainsAny(region, " /:@?#") || len(region) > 64 {
+		region = ""
+	}
+	e = statusError(name, resp)
+	e.code = answer.Code
+	code, message := said(answer.Code, secrets...), said(answer.Message, secrets...)
+	m := meaningOf(answer.Code)
+	switch {
+	case m.kind != nil:
+		e.Kind, e.Hint, e.Advice, e.Again = m.kind, m.hint, m.advice, m.kind == ErrUnavailable
+	case resp.StatusCode/100 == 3:
+		e.Kind, e.Hint, e.Advice = ErrSetting, "is it in another region?", SetEndpoint
+	case resp.StatusCode == http.StatusNotFound:
+		e.Advice = SetEndpoint
+	case resp.StatusCode == http.StatusBadRequest:
+		e.Kind, e.Hint = ErrSetting, "is the endpoint an S3 service, http: or https:?"
+	}
+	switch {
+	case m.text != "":
+		e.Err = errors.New(m.text)
+	case code == "": // the status says it
+	case strings.EqualFold(strings.ReplaceAll(message, " ", ""), code): // Access Denied
+		e.Err = nil
+	case message == "":
+		e.Err = errors.New(code)
+	default:
+		e.Err = fmt.Errorf("%s: %s", code, message)
+	}
+	switch {
+	case e.Kind == ErrSetting && region != "":
+		e.Err, e.Hint, e.Advice = fmt.Errorf("the bucket is in the region %s", region), "", SetRegion
+	case e.Kind == ErrSetting && e.Hint == "" && strings.Contains(strings.ToLower(message), "region"):
+		e.Advice = SetRegion
+	case e.Kind == ErrDenied && s.creds == nil:
+		e.Hint, e.Advice = "", UnsetAnonymous
+	case resp.Request != nil && resp.Request.Method != http.MethodGet && resp.Request.Method != http.MethodHead:
+		e.writing()
+	}
+	return e, region
+}
+
+// unreached returns the error of a request without a reply.
+func (s *s3Store) unreached(ctx context.Context, name string, err error) *Error {
+	e := unreached(ctx, name, err)
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
+		e.Kind, e.Again = ErrSetting, false
+		e.Hint = fmt.Sprintf("the endpoint speaks http: name it http://%s", s.config.host)
+	}
+	return e
+}

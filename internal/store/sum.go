@@ -1,0 +1,112 @@
+package store
+
+import (
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"hash"
+	"hash/crc32"
+	"maps"
+	"net/http"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/minio/crc64nvme"
+)
+
+// hashes are the kinds of Sum that are compared. If a service gives several, the first of this order is
+// used: fast ones come first. xxhash and xxhash2 are AIStore's names for XXH64 with seed 0, by two
+// libraries.
+var hashes = []struct {
+	kind string
+	make func() hash.Hash
+}{
+	{"crc64nvme", func() hash.Hash { return crc64nvme.New() }},
+	{"crc32c", func() hash.Hash { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }},
+	{"xxhash2", func() hash.Hash { return xxhash.New() }},
+	{"xxhash", func() hash.Hash { return xxhash.New() }},
+	{"sha256", sha256.New},
+	{"sha512", sha512.New},
+	{"md5", md5.New},
+	{"sha1", sha1.New},
+	{"crc32", func() hash.Hash { return crc32.NewIEEE() }},
+}
+
+// NewHash returns a hash that gives the Value of s for equal bytes; nil if there is none.
+func (s Sum) NewHash() hash.Hash { return s.newHash() }
+
+// newHash returns nil for an unknown kind, and for a value of another length.
+func (s Sum) newHash() hash.Hash {
+	for _, row := range hashes {
+		if row.kind == s.Kind {
+			h := row.make()
+			if b, err := hex.DecodeString(s.Value); err == nil && len(b) == h.Size() {
+				return h
+			}
+		}
+	}
+	return nil
+}
+
+// bestSum chooses the checksum to compare. given has base64 by kind.
+func bestSum(given map[string]string) Sum {
+	for _, row := range hashes {
+		b, err := base64.StdEncoding.DecodeString(given[row.kind])
+		if s := (Sum{Kind: row.kind, Value: hex.EncodeToString(b)}); err == nil && s.newHash() != nil {
+			return s
+		}
+	}
+	return Sum{}
+}
+
+// digestNames are the names of RFC 9530 and RFC 3230, and Google's.
+var digestNames = map[string]string{"sha-256": "sha256", "sha-512": "sha512", "md5": "md5", "sha": "sha1", "crc32c": "crc32c"}
+
+// headerSum finds the checksum of the whole object in the headers of a reply. With part the body is a
+// range, and checksums of the body are ignored.
+func headerSum(h http.Header, part bool) Sum {
+	given := make(map[string]string)
+	digests(given, h.Values("Repr-Digest"))
+	if stored := strings.ToLower(h.Get("X-Goog-Stored-Content-Encoding")); stored == "" || stored == "identity" || stored == encoding(h) {
+		digests(given, h.Values("X-Goog-Hash"))
+	} // else Google has decompressed the body, and the hash is of the compressed object
+	if part {
+		return bestSum(given)
+	}
+	digests(given, h.Values("Digest"))
+	digests(given, h.Values("Content-Digest"))
+	if v := h.Get("Content-Md5"); v != "" {
+		given["md5"] = v
+	}
+	if kind := h.Get("X-Amz-Checksum-Type"); kind == "" || strings.EqualFold(kind, "FULL_OBJECT") {
+		maps.Copy(given, amazonSums(h))
+	}
+	return bestSum(given)
+}
+
+// amazonSums returns the checksums of S3. A checksum of parts ends with "-" and their number, so that
+// it is not base64.
+func amazonSums(h http.Header) map[string]string {
+	given := make(map[string]string)
+	for _, kind := range []string{"crc32", "crc32c", "crc64nvme", "sha1", "sha256"} {
+		if v := h.Get("X-Amz-Checksum-" + kind); v != "" {
+			given[kind] = v
+		}
+	}
+	return given
+}
+
+// digests adds the digests of a field: sha-256=:base64: of RFC 9530, or without the colons.
+func digests(given map[string]string, fields []string) {
+	for _, field := range fields {
+		for item := range strings.SplitSeq(field, ",") {
+			name, value, _ := strings.Cut(strings.TrimSpace(item), "=")
+			if kind, ok := digestNames[strings.ToLower(name)]; ok {
+				given[kind] = strings.Trim(value, ":")
+			}
+		}
+	}
+}

@@ -1,0 +1,305 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+)
+
+const (
+	// trickle is the least rate of a connection over Options.Stall, bytes a second. A slower one is
+	// closed, since another one may be faster.
+	trickle = 1 << 10
+
+	// mostHeaders bounds the headers of a reply, which net/http keeps in memory. Services send a few KiB.
+	mostHeaders = 256 << 10
+
+	// answerStalls is how many stalls the reply to a request that writes may take, once all of it is
+	// sent: the service may have to put parts together.
+	answerStalls = 10
+
+	idleConnections = 30 * time.Second // how long a connection is kept for the next range
+)
+
+var (
+	errStalled = errors.New("it sends nothing, or next to nothing")
+	errStuck   = errors.New("it takes nothing, or next to nothing")
+)
+
+// newHTTPClient makes the HTTP client of all services. It stores no cookies, requests no compression,
+// verifies https servers, and takes proxies from the environment. It follows redirects as [redirect]
+// says. Waits for a connection, for headers and for bytes end after opts.Stall; reads of a body that
+// is too slow fail with errStalled.
+//
+// It uses HTTP/1.1 only: parallel ranges need connections of their own, and HTTP/2 would send them in
+// one connection, with one window.
+func newHTTPClient(opts Options) *http.Client {
+	dialer := &net.Dialer{Timeout: opts.stall(), KeepAlive: 15 * time.Second}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	base := &http.Transport{
+		Proxy:                  proxy(opts),
+		OnProxyConnectResponse: proxyReply,
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        opts.tls,
+		TLSHandshakeTimeout:    opts.stall(),
+		ResponseHeaderTimeout:  opts.stall(),
+		IdleConnTimeout:        idleConnections,
+		MaxIdleConns:           2 * opts.connections(),
+		MaxIdleConnsPerHost:    opts.connections(),
+		ExpectContinueTimeout:  time.Second,
+		WriteBufferSize:        64 << 10,
+		MaxResponseHeaderBytes: mostHeaders,
+		DisableCompression:     true, // a body is the bytes as they are stored
+		Protocols:              protocols,
+	}
+	writing := base.Clone()
+	writing.ResponseHeaderTimeout = min(answerStalls*opts.stall(), opts.patience())
+	return &http.Client{Transport: &transport{base: base, writing: writing, stall: opts.stall()}, CheckRedirect: redirect}
+}
+
+// proxy finds the proxy of a request as [http.ProxyFromEnvironment] does, in opts' environment. A proxy
+// that is not a URL is an error, and is not ignored.
+func proxy(opts Options) func(*http.Request) (*url.URL, error) {
+	httpProxy, _ := opts.firstEnv("HTTP_PROXY", "http_proxy")
+	httpsProxy, _ := opts.firstEnv("HTTPS_PROXY", "https_proxy")
+	noProxy, _ := opts.firstEnv("NO_PROXY", "no_proxy")
+	config := &httpproxy.Config{HTTPProxy: httpProxy, HTTPSProxy: httpsProxy, NoProxy: noProxy, CGI: opts.env("REQUEST_METHOD") != ""}
+	const placeholder = "http://127.0.0.1:0" // in place of a malformed one, which httpproxy ignores
+	if !isProxy(httpProxy) {
+		config.HTTPProxy = placeholder
+	}
+	if !isProxy(httpsProxy) {
+		config.HTTPSProxy = placeholder
+	}
+	of := config.ProxyFunc()
+	return func(req *http.Request) (*url.URL, error) {
+		u, err := of(req.URL)
+		if err != nil || u != nil && u.String() == placeholder { // not quoted: it may hold a password
+			return nil, fmt.Errorf("%w: %s_PROXY is not the URL of a proxy", ErrSetting, strings.ToUpper(req.URL.Scheme))
+		}
+		return u, nil
+	}
+}
+
+// proxyReply returns an error if a proxy refuses to connect.
+func proxyReply(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+	if resp.StatusCode == http.StatusOK {
+		return nil
+	}
+	e := statusError("proxy", resp)
+	e.Err = fmt.Errorf("the proxy says %w", e.Err)
+	return e
+}
+
+// isProxy reports whether httpproxy accepts a proxy: a URL, host:port, or "".
+func isProxy(v string) bool {
+	if !strings.Contains(v, "://") {
+		v = "http://" + v
+	}
+	u, err := url.Parse(v)
+	return v == "http://" || err == nil && u.Host != ""
+}
+
+// A transport is an [http.Transport] that ends bodies which stall, of requests and of replies.
+type transport struct {
+	base    *http.Transport
+	writing *http.Transport // of requests that write, whose replies take longer
+	stall   time.Duration
+}
+
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	base, stall := t.base, t.stall
+	if req.Method != http.MethodGet && req.Method != http.MethodHead {
+		base, stall = t.writing, t.writing.ResponseHeaderTimeout
+	}
+	ctx, cancel := context.WithCancelCause(req.Context())
+	resp, err := base.RoundTrip(watchSent(req.WithContext(ctx), t.stall, cancel))
+	if err != nil {
+		if context.Cause(ctx) == errStuck {
+			err = errStuck
+		}
+		cancel(nil)
+		return nil, err
+	}
+	resp.Request = req
+	if _, err := resp.Location(); err != nil && err != http.ErrNoLocation {
+		resp.Body.Close()
+		cancel(nil)
+		return nil, fmt.Errorf("%w: to what is not a URL", ErrRedirect) // net/http would quote it
+	}
+	b := &watchedBody{body: resp.Body, cancel: cancel, stall: stall}
+	b.timer = time.AfterFunc(time.Hour, func() { cancel(errStalled) })
+	b.timer.Stop()
+	resp.Body = b
+	return resp, nil
+}
+
+func (t *transport) CloseIdleConnections() {
+	t.base.CloseIdleConnections()
+	t.writing.CloseIdleConnections()
+}
+
+// A watchedBody cancels its request when its reads take longer than stall and bring fewer bytes than
+// trickle requires. Only the time in Read counts, not the time between reads.
+type watchedBody struct {
+	body   io.ReadCloser
+	cancel context.CancelCauseFunc
+	timer  *time.Timer // runs while Read does
+	stall  time.Duration
+
+	spent time.Duration // in reads, since got was last enough
+	got   int64         // bytes, in that time
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	began := time.Now()
+	b.timer.Reset(max(b.stall-b.spent, time.Millisecond))
+	n, err := b.body.Read(p)
+	if !b.timer.Stop() && err != io.EOF {
+		return n, errStalled
+	}
+	b.spent += time.Since(began)
+	b.got += int64(n)
+	if b.got >= 1+int64(b.stall.Seconds()*trickle) {
+		b.spent, b.got = 0, 0
+	}
+	return n, err
+}
+
+func (b *watchedBody) Close() error {
+	b.timer.Stop()
+	err := b.body.Close()
+	b.cancel(nil)
+	return err
+}
+
+// watchSent makes a request cancel itself with errStuck where its body is not taken.
+func watchSent(req *http.Request, stall time.Duration, cancel context.CancelCauseFunc) *http.Request {
+	if req.Body == nil || req.Body == http.NoBody {
+		return req
+	}
+	watched := func(body io.ReadCloser) io.ReadCloser {
+		return &sentBody{body: body, cancel: cancel, stall: stall}
+	}
+	req.Body = watched(req.Body)
+	if again := req.GetBody; again != nil { // for a connection that was closed before it was used
+		req.GetBody = func() (io.ReadCloser, error) {
+			body, err := again()
+			if err != nil {
+				return nil, err
+			}
+			return watched(body), nil
+		}
+	}
+	return req
+}
+
+// A sentBody cancels its request when the time between its reads, in which the connection takes what was
+// read, is longer than stall and too few bytes have gone by then, as watchedBody has it.
+type sentBody struct {
+	body   io.ReadCloser
+	cancel context.CancelCauseFunc
+	stall  time.Duration
+
+	mu    sync.Mutex // net/http may close a body while it reads it
+	timer *time.Timer
+	ended bool
+	since time.Time     // when the last read ended
+	spent time.Duration // between reads, since sent was last enough
+	sent  int64         // bytes, in that time
+}
+
+func (b *sentBody) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	if b.timer != nil {
+		b.timer.Stop()
+		b.spent += time.Since(b.since)
+	}
+	if b.sent >= 1+int64(b.stall.Seconds()*trickle) {
+		b.spent, b.sent = 0, 0
+	}
+	b.mu.Unlock()
+
+	n, err := b.body.Read(p)
+
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended || err != nil {
+		return n, err
+	}
+	b.sent += int64(n)
+	b.since = time.Now()
+	left := max(b.stall-b.spent, time.Millisecond)
+	if b.timer == nil {
+		b.timer = time.AfterFunc(left, func() { b.cancel(errStuck) })
+	} else {
+		b.timer.Reset(left)
+	}
+	return n, nil
+}
+
+func (b *sentBody) Close() error {
+	b.mu.Lock()
+	b.ended = true
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	b.mu.Unlock()
+	return b.body.Close()
+}
+
+const mostRedirects = 5
+
+// carried are the headers that are sent to another host after a redirect. All others could be a
+// credential, as X-Amz-Security-Token is.
+var carried = map[string]bool{
+	"Accept": true, "Accept-Encoding": true, "User-Agent": true, "Range": true,
+	"If-Match": true, "If-None-Match": true, "If-Range": true, "If-Modified-Since": true, "If-Unmodified-Since": true,
+}
+
+// redirect is the CheckRedirect of the HTTP client. It allows five redirects, to the same scheme or from
+// http to https, and removes credentials for another host or port. After a redirect to another host
+// they stay removed, even if it leads back: that host would choose the request that they sign.
+func redirect(req *http.Request, via []*http.Request) error {
+	from := via[len(via)-1].URL
+	switch {
+	case len(via) > mostRedirects:
+		return fmt.Errorf("%w: more than %d times", ErrRedirect, mostRedirects)
+	case req.URL.Scheme != from.Scheme && (from.Scheme != "http" || req.URL.Scheme != "https"):
+		return fmt.Errorf("%w: from %s to %s", ErrRedirect, from.Scheme, clean(req.URL.Scheme))
+	}
+	req.Header.Del("Referer") // its query may be a signature
+	home := hostPort(via[0].URL)
+	left := hostPort(req.URL) != home
+	for _, r := range via {
+		left = left || hostPort(r.URL) != home
+	}
+	if left {
+		for name := range req.Header {
+			if !carried[name] {
+				req.Header.Del(name)
+			}
+		}
+		req.URL.User = nil // nor the ones that a server makes up
+	}
+	return nil
+}
+
+// hostPort returns the host and port of a URL.
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return strings.ToLower(u.Hostname()) + ":" + port
+}
