@@ -16,6 +16,9 @@ type Field struct {
 	Value Value
 }
 
+// KeyField is the name of the key among the fields of a sample, where records and sources have it as one of these.
+const KeyField = "__key__"
+
 // Field returns the value of the named field, and whether there is one.
 func (s *Sample) Field(name string) (Value, bool) {
 	for i := range s.Fields {
