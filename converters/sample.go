@@ -69,6 +69,21 @@ func Float(x float64) Value { return Value{kind: KindFloat, num: math.Float64bit
 // []any and [Map], or a [Column].
 func Nested(v any) Value { return Value{kind: KindNested, nested: v} }
 
+// Any returns the value in a type that [Nested] accepts. Bytes are not copied.
+func (v *Value) Any() any {
+	switch v.kind {
+	case KindBytes:
+		return v.data
+	case KindText:
+		return string(v.data)
+	case KindInt:
+		return v.Int()
+	case KindFloat:
+		return v.Float()
+	}
+	return v.nested
+}
+
 // ValueOf returns a value of one of the types of [Nested], of the simplest kind: integer, float, text or
 // bytes if it is one, else nested.
 func ValueOf(x any) Value {
