@@ -42,10 +42,10 @@ func New(encoding string, limits Limits) (*Decoder, error) {
 	switch name {
 	case "msgpack":
 		d.items = newMsgpack(d.limits)
-		d.decode = func(d *Decoder, record []byte) error { return d.object(d.items, record) }
+		d.decode = (*Decoder).object
 	case "cbor":
 		d.items = newCBOR(d.limits)
-		d.decode = func(d *Decoder, record []byte) error { return d.object(d.items, record) }
+		d.decode = (*Decoder).object
 	case "pickle":
 		if d.decode = (*Decoder).pickle; choices != nil {
 			d.decode = (*Decoder).tuple

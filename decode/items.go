@@ -18,7 +18,7 @@ type items struct {
 	name   string // of the encoding
 	forms  *heads.Forms
 	limits Limits       // with defaults filled in
-	valid  cbor.DecMode // checks whole CBOR items
+	valid  cbor.DecMode // of CBOR: its errors are those of the library
 }
 
 // newMsgpack returns a reader of MessagePack, of limits with defaults filled in.
@@ -40,32 +40,29 @@ func newCBOR(limits Limits) *items {
 
 // field decodes a field that is one item.
 func (t *items) field(data []byte) (converters.Value, error) {
-	if err := t.check(data); err != nil {
-		return converters.Value{}, err
-	}
 	x, rest, err := t.value(data, t.limits.MaxDepth)
 	if err == nil {
 		err = t.end(rest)
 	}
-	return converters.ValueOf(x), err
+	return converters.ValueOf(x), t.worded(data, err)
 }
 
-// check checks by the library that data is one CBOR item, so that its errors have the library's words. It accepts all MessagePack.
-func (t *items) check(data []byte) error {
-	if t.valid == nil {
-		return nil
+// worded returns the error of data, if there is one. The words for what is no CBOR are those of the library.
+func (t *items) worded(data []byte, err error) error {
+	if err == nil || t.valid == nil {
+		return err
 	}
-	err := t.valid.Wellformed(data)
-	if err == nil {
-		return nil
+	malformed := t.valid.Wellformed(data)
+	if malformed == nil {
+		return err
 	}
-	if _, ok := errors.AsType[*cbor.MaxNestedLevelError](err); ok {
+	if _, ok := errors.AsType[*cbor.MaxNestedLevelError](malformed); ok {
 		return tooDeep(t.limits.MaxDepth)
 	}
-	if _, ok := errors.AsType[*cbor.TagsMdError](err); ok {
+	if _, ok := errors.AsType[*cbor.TagsMdError](malformed); ok {
 		return fmt.Errorf("%w: a CBOR tag", converters.ErrUnsupported)
 	}
-	return unexpected(t.name, err)
+	return unexpected(t.name, malformed)
 }
 
 func (t *items) end(rest []byte) error {
@@ -81,17 +78,21 @@ func (t *items) early() error { return malformed("%s ends too early", t.name) }
 func (t *items) head(data []byte) (h heads.Head, rest []byte, err error) {
 	h, rest, ok := headOf(t.forms, data)
 	if !ok {
-		return h, nil, t.early()
+		err = t.early()
 	}
-	return h, rest, nil
+	return h, rest, err
 }
 
 // headOf reads the head at the start of data, if it is whole.
 func headOf(t *heads.Forms, data []byte) (h heads.Head, rest []byte, ok bool) {
-	if len(data) >= heads.Max {
-		h = t.Parse(data)
-		return h, data[h.Size:], true
+	if len(data) < heads.Max {
+		return headAtEnd(t, data)
 	}
+	h = t.Parse(data)
+	return h, data[h.Size:], true
+}
+
+func headAtEnd(t *heads.Forms, data []byte) (h heads.Head, rest []byte, ok bool) {
 	var b [heads.Max]byte
 	copy(b[:], data)
 	if h = t.Parse(b[:]); len(data) == 0 || int(h.Size) > len(data) {
@@ -118,8 +119,10 @@ func (t *items) value(data []byte, depth int) (x any, rest []byte, err error) {
 	switch h.Kind {
 	case heads.Bytes, heads.Text:
 		return t.chunk(rest, h)
-	case heads.ChunkedBytes, heads.ChunkedText:
-		return t.chunks(rest, h.Kind == heads.ChunkedText)
+	case heads.ChunkedBytes:
+		return t.chunks(rest, heads.Bytes)
+	case heads.ChunkedText:
+		return t.chunks(rest, heads.Text)
 	case heads.Array, heads.OpenArray:
 		return t.list(rest, h, depth)
 	case heads.Map, heads.OpenMap:
@@ -164,18 +167,20 @@ func (t *items) chunk(data []byte, h heads.Head) (any, []byte, error) {
 	return string(b), rest, nil
 }
 
-// chunks joins strings up to a break.
-func (t *items) chunks(data []byte, text bool) (any, []byte, error) {
+// chunks joins strings of a kind up to a break.
+func (t *items) chunks(data []byte, of heads.Kind) (any, []byte, error) {
 	all := []byte{}
 	for {
 		h, rest, err := t.head(data)
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case h.Kind == heads.Break && text:
+		case h.Kind == heads.Break && of == heads.Text:
 			return string(all), rest, nil
 		case h.Kind == heads.Break:
 			return all, rest, nil
+		case h.Kind != of:
+			return nil, nil, malformed("a chunk that is not a string of its string's type")
 		}
 		x, rest, err := t.chunk(rest, h)
 		switch x := x.(type) {

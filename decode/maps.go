@@ -8,21 +8,30 @@ import (
 )
 
 // object decodes a record that is a map of MessagePack or CBOR.
-func (d *Decoder) object(t *items, record []byte) error {
-	h, rest, ok := headOf(t.forms, record)
-	if !ok && len(record) > 0 && t.forms.Of(record[0]).Kind == heads.Map {
-		return t.early()
+func (d *Decoder) object(record []byte) error {
+	if len(record) > 0 {
+		if k := d.items.forms.Of(record[0]).Kind; k == heads.Map || k == heads.OpenMap {
+			return d.items.worded(record, d.entries(record))
+		}
 	}
-	if !ok || h.Kind != heads.Map && h.Kind != heads.OpenMap {
-		return notMap(t.name)
-	}
-	if err := t.check(record); err != nil {
+	return notMap(d.items.name)
+}
+
+func (d *Decoder) entries(record []byte) error {
+	t := d.items
+	h, rest, err := t.head(record)
+	if err != nil {
 		return err
 	}
 	if err := t.enter(rest, h, 1); err != nil {
 		return err
 	}
+	depth := t.limits.MaxDepth
+	if t.valid != nil {
+		depth-- // the library counts the record as one level
+	}
 	for n := uint64(0); ; n++ {
+		var ok bool
 		if rest, ok = ends(h, n, rest); ok {
 			return t.end(rest)
 		}
@@ -31,7 +40,7 @@ func (d *Decoder) object(t *items, record []byte) error {
 			return err
 		}
 		text := d.name(name)
-		v, after, err := t.fieldValue(text, after)
+		v, after, err := t.fieldValue(text, after, depth)
 		if err != nil {
 			return err
 		}
@@ -44,24 +53,21 @@ func (d *Decoder) object(t *items, record []byte) error {
 
 // fieldName reads the name of a field at the start of data.
 func (t *items) fieldName(data []byte) (name, rest []byte, err error) {
-	if len(data) == 0 {
-		return nil, nil, t.early()
-	}
-	if t.forms.Of(data[0]).Kind != heads.Text {
+	h, rest, err := t.head(data)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case h.Kind != heads.Text:
 		return nil, nil, badName()
 	}
-	h, rest, err := t.head(data)
-	if err == nil {
-		name, rest, err = t.bytes(rest, h.Arg)
-	}
-	if err != nil {
+	if name, rest, err = t.bytes(rest, h.Arg); err != nil {
 		return nil, nil, err
 	}
 	return name, rest, checkUTF8(name)
 }
 
 // fieldValue reads the value of a field at the start of data. Bytes and text are not copied.
-func (t *items) fieldValue(name string, data []byte) (v converters.Value, rest []byte, err error) {
+func (t *items) fieldValue(name string, data []byte, depth int) (v converters.Value, rest []byte, err error) {
 	h, rest, err := t.head(data)
 	if err != nil {
 		return v, nil, err
@@ -74,7 +80,7 @@ func (t *items) fieldValue(name string, data []byte) (v converters.Value, rest [
 		}
 		return converters.Text(b), rest, checkUTF8(b)
 	case heads.Array, heads.Map, heads.OpenArray, heads.OpenMap, heads.ChunkedBytes, heads.ChunkedText:
-		after, ok := skip(t.forms, data, 1, t.limits.MaxDepth)
+		after, ok := skip(t.forms, data, 1, depth)
 		if !ok {
 			return v, nil, malformed("field %q: bad %s", name, t.name)
 		}
@@ -82,7 +88,7 @@ func (t *items) fieldValue(name string, data []byte) (v converters.Value, rest [
 			return v, nil, fmt.Errorf("field %q: %w", name, err)
 		}
 	}
-	x, rest, err := t.value(data, t.limits.MaxDepth)
+	x, rest, err := t.value(data, depth)
 	if err != nil {
 		return v, nil, fmt.Errorf("field %q: %w", name, err)
 	}

@@ -114,9 +114,12 @@ func cborForms() *Forms {
 	return &t
 }
 
+// majors are the first bits of the heads of CBOR that have an argument.
+var majors = [...]byte{Uint: 0 << 5, Negative: 1 << 5, Bytes: 2 << 5, Text: 3 << 5, Array: 4 << 5, Map: 5 << 5, Tag: 6 << 5}
+
 // AppendCBOR appends the shortest head of a kind that has an argument: an integer, a string, an array, a map or a tag.
 func AppendCBOR(b []byte, k Kind, n uint64) []byte {
-	major := [...]byte{Uint: 0 << 5, Negative: 1 << 5, Bytes: 2 << 5, Text: 3 << 5, Array: 4 << 5, Map: 5 << 5, Tag: 6 << 5}[k]
+	major := majors[k]
 	switch {
 	case n < 24:
 		return append(b, major|byte(n))
