@@ -19,7 +19,7 @@ import (
 	"github.com/ffconvert/ffconvert/browse/internal/view"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -29,7 +29,7 @@ func baseName(path string) string { return filepath.Base(path) }
 func (x *set) decode(d *lookup.Dataset, r *lookup.Row, data []byte) (*converters.Sample, error) {
 	s, err := d.Decode(r, data)
 	if errors.Is(err, lookup.ErrNoFields) {
-		return &converters.Sample{Key: r.Key, Fields: []converters.Field{{Name: encode.RawField, Value: converters.Bytes(data)}}}, nil
+		return &converters.Sample{Key: r.Key, Fields: []converters.Field{{Name: decode.RawField, Value: converters.Bytes(data)}}}, nil
 	}
 	return s, err
 }

@@ -64,7 +64,7 @@ type Options struct {
 	Refused []findings.Finding
 
 	// Deep reads every sample and decodes images, by the suffix of the field's name, and the
-	// fields for which [encode.Decodable] reports true.
+	// fields for which [decode.Decodable] reports true.
 	Deep bool
 
 	// MaxPixels is the largest image that Deep decodes, in pixels, all frames together. A larger

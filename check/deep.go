@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/internal/picture"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // A decoder decodes the fields of samples. It must not be used concurrently.
@@ -82,7 +84,7 @@ func (p *part) decode(d *decoder, f *converters.Field, s *converters.Sample) boo
 		if head.Type != nil && head.Type != named {
 			p.groups.add(WrongType, fmt.Sprintf("field %s is a %s", name, head.Type.Name), at, 1)
 		}
-	case encode.Decodable(f.Name) || encode.Verified(f.Name):
+	case decode.Decodable(f.Name) || decode.Verified(f.Name):
 		d.one.Fields[0] = *f
 		_, err = d.values.Encode(&d.one) // the error names the field
 	case !d.table:
@@ -91,7 +93,7 @@ func (p *part) decode(d *decoder, f *converters.Field, s *converters.Sample) boo
 	if err == nil {
 		return true
 	}
-	found := findings.Finding{Rule: Undecodable, Place: at, Text: err.Error(), Hint: encode.Hint(err)}
+	found := findings.Finding{Rule: Undecodable, Place: at, Text: err.Error(), Hint: place.HintOf(err)}
 	if errors.Is(err, picture.ErrUnchecked) || errors.Is(err, converters.ErrLimit) {
 		found.Rule = Unchecked
 	}

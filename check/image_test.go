@@ -8,6 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/tar"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/picture/picturetest"
 )
@@ -83,7 +84,7 @@ func TestDeep(t *testing.T) {
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	opts := waived
-	opts.Load = encode.Decodable
+	opts.Load = decode.Decodable
 	parts := partsOf(t, tarOf("a.tar", "k.jpg=x", "k.cls=dog"))
 	const at = `error: a.tar: offset 0: "k": field `
 	const cls = at + `"cls": malformed: "dog" is not an integer (without Options.Decode it stays bytes) `

@@ -9,6 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -184,8 +185,8 @@ func (p *part) judge(err error, s *converters.Sample, off int64) {
 		p.leftOut++
 		p.groups.add(LeftOut, "left out: it lacks a required field", at, 1)
 	case rule == MissingField || rule == Unsupported: // every sample may have the same error
-		p.groups.add(rule, err.Error(), at, 1).hint = encode.Hint(err)
+		p.groups.add(rule, err.Error(), at, 1).hint = place.HintOf(err)
 	default:
-		p.add(findings.Finding{Rule: rule, Place: at, Text: err.Error(), Hint: encode.Hint(err)})
+		p.add(findings.Finding{Rule: rule, Place: at, Text: err.Error(), Hint: place.HintOf(err)})
 	}
 }

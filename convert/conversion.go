@@ -160,8 +160,8 @@ func (c *Conversion) prepare(ctx context.Context) (aligned bool, err error) {
 	if err := c.checkChoice(); err != nil {
 		return false, err
 	}
-	if load := encode.FieldNames(c.Choice.Fields()); load != nil {
-		c.Encode.Load = &load
+	if load := c.Choice.Fields(); load != nil {
+		c.Encode.Load = load
 	}
 	spec, err := encode.Parse(c.Encode)
 	if err != nil {

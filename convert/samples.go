@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
 )
@@ -13,7 +13,7 @@ import (
 // SamplesOptions say how samples are opened.
 type SamplesOptions struct {
 	Input  stage.Options
-	Limits encode.Limits // of lists and maps in records
+	Limits decode.Limits // of lists and maps in records
 	Clash  bool          // keys of several datasets may clash
 
 	Listed func(name, found string) // as Options.Listed; it may be nil

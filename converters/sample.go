@@ -16,6 +16,9 @@ type Field struct {
 	Value Value
 }
 
+// KeyField is the name of the key among the fields of a sample, where records and sources have it as one of these.
+const KeyField = "__key__"
+
 // Field returns the value of the named field, and whether there is one.
 func (s *Sample) Field(name string) (Value, bool) {
 	for i := range s.Fields {
@@ -65,6 +68,21 @@ func Float(x float64) Value { return Value{kind: KindFloat, num: math.Float64bit
 // Nested returns a value made of nil, bool, int64, uint64, float64, string, []byte,
 // []any and [Map], or a [Column].
 func Nested(v any) Value { return Value{kind: KindNested, nested: v} }
+
+// Any returns the value in a type that [Nested] accepts. Bytes are not copied.
+func (v *Value) Any() any {
+	switch v.kind {
+	case KindBytes:
+		return v.data
+	case KindText:
+		return string(v.data)
+	case KindInt:
+		return v.Int()
+	case KindFloat:
+		return v.Float()
+	}
+	return v.nested
+}
 
 // ValueOf returns a value of one of the types of [Nested], of the simplest kind: integer, float, text or
 // bytes if it is one, else nested.

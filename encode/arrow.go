@@ -10,6 +10,7 @@ import (
 	"github.com/google/flatbuffers/go"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // An arrowFormat writes an Arrow IPC stream of one record batch: schema, batch, end. The key and
@@ -55,7 +56,7 @@ func (a *arrowFormat) encode(b *Builder, s *converters.Sample) error {
 	}
 	if s.Key != "" {
 		key := converters.Text([]byte(s.Key))
-		if err := a.row(KeyField, &key); err != nil {
+		if err := a.row(converters.KeyField, &key); err != nil {
 			return err
 		}
 	}
@@ -123,7 +124,7 @@ func (a *arrowFormat) number(name string, t arrow.DataType, bits uint64) {
 // payload appends a column of one value of bytes or text.
 func (a *arrowFormat) payload(name string, t arrow.DataType, v *converters.Value) error {
 	if v.Len() > math.MaxInt32 {
-		return &hintedError{fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB, this has %d bytes", converters.ErrLimit, v.Len()), "Options.Encoding msgpack holds more"}
+		return place.WithHint(fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB, this has %d bytes", converters.ErrLimit, v.Len()), "Options.Encoding msgpack holds more")
 	}
 	a.add(name, t)
 	a.node(1, 0)

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // Debian 12 has no pyarrow, so Arrow's reader in Go is what reads these records. It is no
@@ -88,7 +89,7 @@ func TestArrowRoundTrip(t *testing.T) {
 		_, columns := arrowRows(t, record)
 		var got []string
 		if s.Key != "" {
-			got = append(got, canon(KeyField)+"="+canon(columns[0][0]))
+			got = append(got, canon(converters.KeyField)+"="+canon(columns[0][0]))
 			columns = columns[1:]
 		}
 		for j, f := range s.Fields {
@@ -252,7 +253,7 @@ func TestArrowRefuses(t *testing.T) {
 				s.Fields = append(s.Fields, converters.Field{Name: fmt.Sprint(i), Value: v})
 			}
 			_, err := newEncoder(t, Options{Encoding: "arrow"}).Encode(s)
-			if err == nil || row.want != nil && !errors.Is(err, row.want) || !strings.Contains(err.Error()+Hint(err), row.text) {
+			if err == nil || row.want != nil && !errors.Is(err, row.want) || !strings.Contains(err.Error()+place.HintOf(err), row.text) {
 				t.Errorf("error %v; want %v with %q", err, row.want, row.text)
 			}
 		})

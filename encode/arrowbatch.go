@@ -31,7 +31,7 @@ func (a *arrowFormat) batch(b *Builder) error {
 	for i := range a.buffers {
 		f := &a.buffers[i]
 		if f.value != nil {
-			b.value(f.value)
+			b.Value(f.value)
 		} else {
 			b.written = append(b.written, f.data...)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 const anyValueHint = "Options.Encoding msgpack, cbor or pickle take any value"
@@ -52,5 +53,5 @@ func kindOf(x any) (valueKind, error) {
 
 // unlikeValues reports values that no column holds together.
 func unlikeValues(one, other string) error {
-	return &hintedError{fmt.Errorf("%w: arrow has no column for %s beside %s", converters.ErrUnsupported, one, other), anyValueHint}
+	return place.WithHint(fmt.Errorf("%w: arrow has no column for %s beside %s", converters.ErrUnsupported, one, other), anyValueHint)
 }

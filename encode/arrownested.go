@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // vector appends the nodes and buffers of a column of values, whose type is that of their [arrowShape].
@@ -110,7 +111,7 @@ func (a *arrowFormat) offsets(values []any, size func(any) int) (int, error) {
 	end := 0
 	for _, x := range values {
 		if end += size(x); end > math.MaxInt32 {
-			return 0, &hintedError{fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB", converters.ErrLimit), "Options.Encoding msgpack holds more"}
+			return 0, place.WithHint(fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB", converters.ErrLimit), "Options.Encoding msgpack holds more")
 		}
 		b = binary.LittleEndian.AppendUint32(b, uint32(end))
 	}

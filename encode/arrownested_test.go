@@ -18,7 +18,9 @@ import (
 	"github.com/google/flatbuffers/go"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/arrowjs"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // A maker makes values that are alike, or null.
@@ -111,7 +113,7 @@ func TestArrowNested(t *testing.T) {
 			t.Fatalf("Arrow writes\n%x\nwant\n%x", again, record)
 		}
 		all = append(binary.LittleEndian.AppendUint32(all, uint32(len(record))), record...)
-		want = append(want, append([]string{KeyField + ":" + "t6b"}, arrowjs.Row(s)[1:]...))
+		want = append(want, append([]string{converters.KeyField + ":" + "t6b"}, arrowjs.Row(s)[1:]...))
 	}
 	path := filepath.Join(t.TempDir(), "records")
 	if err := os.WriteFile(path, all, 0o600); err != nil {
@@ -179,8 +181,8 @@ func TestArrowNestedEdges(t *testing.T) {
 		{name: "keys in another order", value: list(m("a", int64(1), "b", int64(2)), m("b", int64(1), "a", int64(2))), schema: "list<item: map<utf8, int64, items_nullable>, nullable>"},
 		{name: "keys that some lack", value: list(m("a", int64(1)), m("b", int64(1))), schema: "list<item: map<utf8, int64, items_nullable>, nullable>"},
 		{name: "integers beside floats", value: list(int64(1), 2.5, nil), schema: "list<item: float64, nullable>", floats: list(1.0, 2.5, nil)},
-		{name: "many nulls", value: slices.Repeat(list(nil), mostNulls+1), schema: "list<item: bool, nullable>"},
-		{name: "many empty maps", value: slices.Repeat(list(m()), mostNulls+1), schema: "list<item: map<null, null, items_nullable>, nullable>"},
+		{name: "many nulls", value: slices.Repeat(list(nil), decode.MostNulls+1), schema: "list<item: bool, nullable>"},
+		{name: "many empty maps", value: slices.Repeat(list(m()), decode.MostNulls+1), schema: "list<item: map<null, null, items_nullable>, nullable>"},
 		{name: "text beside a number", value: list("a", int64(1)), err: "arrow has no column for text beside an integer"},
 		{name: "a list beside a map", value: list(list(), m()), err: "arrow has no column for a list beside a map"},
 		{name: "an integer that a float would change", value: list(int64(1)<<53+1, 0.5), err: "an integer of more than 53 bits beside a float"},
@@ -194,8 +196,8 @@ func TestArrowNestedEdges(t *testing.T) {
 			s := &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Nested(row.value)}}}
 			if row.err != "" {
 				_, err := newEncoder(t, Options{Encoding: "arrow"}).Encode(s)
-				if err == nil || !strings.Contains(err.Error(), row.err) || !strings.Contains(Hint(err), "Options.Encoding msgpack") {
-					t.Errorf("error %v (%s), want %q", err, Hint(err), row.err)
+				if err == nil || !strings.Contains(err.Error(), row.err) || !strings.Contains(place.HintOf(err), "Options.Encoding msgpack") {
+					t.Errorf("error %v (%s), want %q", err, place.HintOf(err), row.err)
 				}
 				return
 			}
@@ -212,7 +214,7 @@ func TestArrowNestedEdges(t *testing.T) {
 				want = row.floats
 			}
 			got, err := newRecordDecoder(t, Options{Encoding: "arrow"}).Decode(record)
-			if err != nil || canon(plain(got.Fields[0].Value)) != canon(want) {
+			if err != nil || canon(got.Fields[0].Value.Any()) != canon(want) {
 				t.Errorf("%v: %.300v, want %.300v", err, got, want)
 			}
 		})
@@ -227,7 +229,7 @@ func TestArrowNestedLimits(t *testing.T) {
 		x = []any{x}
 	}
 	record := encodeBoth(t, newEncoder(t, Options{Encoding: "arrow"}), &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Nested(x)}}})
-	if _, err := newRecordDecoder(t, Options{Encoding: "arrow"}).Decode(record); !errors.Is(err, converters.ErrLimit) || !strings.Contains(Hint(err), "MaxDepth") {
+	if _, err := newRecordDecoder(t, Options{Encoding: "arrow"}).Decode(record); !errors.Is(err, converters.ErrLimit) || !strings.Contains(place.HintOf(err), "MaxDepth") {
 		t.Errorf("nested 40 deep: %v", err)
 	}
 	a := arrowFormat{}
@@ -241,7 +243,7 @@ func TestArrowNestedLimits(t *testing.T) {
 	}
 	big := slices.Repeat([]any{"0123456789"}, 100)
 	record = encodeBoth(t, newEncoder(t, Options{Encoding: "arrow"}), &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Nested(big)}}})
-	opts := Options{Encoding: "arrow", Limits: Limits{MaxDecode: 1000}}
+	opts := Options{Encoding: "arrow", Limits: decode.Limits{MaxDecode: 1000}}
 	if _, err := newRecordDecoder(t, opts).Decode(record); !errors.Is(err, converters.ErrLimit) {
 		t.Errorf("1,400 bytes of a list: %v", err)
 	}

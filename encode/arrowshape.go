@@ -7,14 +7,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // arrowDepth is how deep columns nest; Arrow's reader in Go stops at 64.
 const arrowDepth = 60
-
-// mostNulls is the largest number of values of a column that takes no bytes: more are refused when a record is decoded, since a
-// few bytes may claim any number.
-const mostNulls = 1 << 16
 
 // An arrowShape is what the values of a column have in common, from which its type follows. They must be alike: integers beside
 // floats become floats if none loses digits. Maps are a struct if all have the same keys of text in the same order, else
@@ -61,7 +59,7 @@ func (s *arrowShape) add(x any, depth int, fixed bool) error {
 }
 
 func tooNested() error {
-	return &hintedError{fmt.Errorf("%w: lists and maps are nested more than %d deep", converters.ErrLimit, arrowDepth), anyValueHint}
+	return place.WithHint(fmt.Errorf("%w: lists and maps are nested more than %d deep", converters.ErrLimit, arrowDepth), anyValueHint)
 }
 
 // unite adds values of a kind.
@@ -84,7 +82,7 @@ func (s *arrowShape) unite(kind valueKind, below, wide, fixed bool) error {
 
 // otherType reports a value that a column of a fixed type does not hold.
 func otherType(was, is string) error {
-	return &hintedError{fmt.Errorf("%w: the first values have %s where this one has %s", converters.ErrUnsupported, was, is), anyValueHint}
+	return place.WithHint(fmt.Errorf("%w: the first values have %s where this one has %s", converters.ErrUnsupported, was, is), anyValueHint)
 }
 
 func (s *arrowShape) addMap(m converters.Map, first bool, depth int, fixed bool) error {
@@ -109,7 +107,7 @@ func (s *arrowShape) addMap(m converters.Map, first bool, depth int, fixed bool)
 			continue
 		}
 		if p.Key == nil {
-			return &hintedError{fmt.Errorf("%w: arrow has no map with a key that is null", converters.ErrUnsupported), anyValueHint}
+			return place.WithHint(fmt.Errorf("%w: arrow has no map with a key that is null", converters.ErrUnsupported), anyValueHint)
 		}
 		if err := s.of[0].add(p.Key, depth+2, fixed); err != nil {
 			return fmt.Errorf("the keys of its maps: %w", err)
@@ -196,7 +194,7 @@ func (s *arrowShape) merge(o *arrowShape, depth int) error {
 func (s *arrowShape) dataType(values int) arrow.DataType {
 	switch s.kind {
 	case kindNull:
-		if values > mostNulls {
+		if values > decode.MostNulls {
 			return arrow.FixedWidthTypes.Boolean
 		}
 		return arrow.Null
@@ -218,7 +216,7 @@ func (s *arrowShape) dataType(values int) arrow.DataType {
 	switch {
 	case s.maps:
 		return arrow.MapOf(s.of[0].dataType(s.of[0].values), s.of[1].dataType(s.of[1].values))
-	case len(s.names) == 0 && values > mostNulls:
+	case len(s.names) == 0 && values > decode.MostNulls:
 		return arrow.MapOf(arrow.Null, arrow.Null)
 	}
 	fields := make([]arrow.Field, len(s.names))

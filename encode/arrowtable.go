@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // table writes a sample of columns.
@@ -172,7 +173,7 @@ func checkText(values []any) error {
 	for _, x := range values {
 		s, _ := x.(string)
 		if n += len(s); n > math.MaxInt32 {
-			return &hintedError{fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB", converters.ErrLimit), "take fewer Options.RowsPerSample"}
+			return place.WithHint(fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB", converters.ErrLimit), "take fewer Options.RowsPerSample")
 		}
 	}
 	return nil

@@ -29,11 +29,8 @@ func (b *Builder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Value appends the bytes of a value of kind bytes or text.
-func (b *Builder) Value(v *converters.Value) { b.value(v) }
-
-// value appends the bytes of a bytes or text value, without copying large ones.
-func (b *Builder) value(v *converters.Value) {
+// Value appends the bytes of a value of kind bytes or text. Large ones are not copied.
+func (b *Builder) Value(v *converters.Value) {
 	switch data := v.Data(); {
 	case len(data) == 0:
 		b.unread += v.Len()

@@ -3,19 +3,14 @@ package encode
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
 func newCBOR() format { return &mapFormat{name: "CBOR", syntax: cborSyntax, limit: math.MaxInt64} }
 
-// First bytes of CBOR items (RFC 8949, 3.1): the major type, and for the last four the whole byte.
+// Items of CBOR that have no argument, and the first byte of a float of 64 bits (RFC 8949, 3.3).
 const (
-	cborUint  = 0 << 5
-	cborNeg   = 1 << 5
-	cborBytes = 2 << 5
-	cborText  = 3 << 5
-	cborList  = 4 << 5
-	cborMap   = 5 << 5
-	cborTag   = 6 << 5
 	cborFalse = 7<<5 | 20
 	cborTrue  = 7<<5 | 21
 	cborNull  = 7<<5 | 22
@@ -33,35 +28,21 @@ func cborSyntax(b []byte, t token, n uint64) []byte {
 		return append(b, cborTrue)
 	case tokenInt:
 		if int64(n) < 0 {
-			return cborHead(b, cborNeg, ^n)
+			return heads.AppendCBOR(b, heads.Negative, ^n)
 		}
-		return cborHead(b, cborUint, n)
+		return heads.AppendCBOR(b, heads.Uint, n)
 	case tokenUint:
-		return cborHead(b, cborUint, n)
+		return heads.AppendCBOR(b, heads.Uint, n)
 	case tokenFloat:
 		return binary.BigEndian.AppendUint64(append(b, cborFloat), n)
 	case tokenText:
-		return cborHead(b, cborText, n)
+		return heads.AppendCBOR(b, heads.Text, n)
 	case tokenBytes:
-		return cborHead(b, cborBytes, n)
+		return heads.AppendCBOR(b, heads.Bytes, n)
 	case tokenList:
-		return cborHead(b, cborList, n)
+		return heads.AppendCBOR(b, heads.Array, n)
 	case tokenMap:
-		return cborHead(b, cborMap, n)
+		return heads.AppendCBOR(b, heads.Map, n)
 	}
 	return b
-}
-
-func cborHead(b []byte, major byte, n uint64) []byte {
-	switch {
-	case n < 24:
-		return append(b, major|byte(n))
-	case n <= math.MaxUint8:
-		return append(b, major|24, byte(n))
-	case n <= math.MaxUint16:
-		return binary.BigEndian.AppendUint16(append(b, major|25), uint16(n))
-	case n <= math.MaxUint32:
-		return binary.BigEndian.AppendUint32(append(b, major|26), uint32(n))
-	}
-	return binary.BigEndian.AppendUint64(append(b, major|27), n)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/whole"
 )
 
@@ -15,8 +16,8 @@ const (
 	DamagedError = "error" // refuse the input
 )
 
-// ErrNotWhole reports that a picture, a sound or a film of a sample is empty or cut, and that Options.Damaged refuses it.
-var ErrNotWhole = errors.New("not whole")
+// errNotWhole reports that a picture, a sound or a film of a sample is empty or cut, and that Options.Damaged refuses it.
+var errNotWhole = errors.New("not whole")
 
 // ErrSkipDamaged is an [ErrSkip]: a field is not whole, and Options.Damaged leaves the sample out.
 var ErrSkipDamaged = fmt.Errorf("%w or not whole", ErrSkip)
@@ -74,5 +75,5 @@ func refuse(found []Damage, skip bool) error {
 	if skip {
 		return ErrSkipDamaged
 	}
-	return &hintedError{fmt.Errorf("field %q: %w: %s", found[0].Field, ErrNotWhole, found[0].Why), "Options.Damaged skip leaves such samples out, keep takes and counts them"}
+	return place.WithHint(fmt.Errorf("field %q: %w: %s", found[0].Field, errNotWhole, found[0].Why), "Options.Damaged skip leaves such samples out, keep takes and counts them")
 }

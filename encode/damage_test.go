@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/picture/picturetest"
 )
 
@@ -79,7 +80,7 @@ func TestDamaged(t *testing.T) {
 			rec, err := newEncoder(t, opts).Encode(row.sample)
 			refuses := len(row.want) > 0 && (damaged == DamagedSkip || damaged == DamagedError)
 			if refuses {
-				if want := map[string]error{DamagedSkip: ErrSkipDamaged, DamagedError: ErrNotWhole}[damaged]; !errors.Is(err, want) || errors.Is(err, ErrSkip) != (damaged == DamagedSkip) {
+				if want := map[string]error{DamagedSkip: ErrSkipDamaged, DamagedError: errNotWhole}[damaged]; !errors.Is(err, want) || errors.Is(err, ErrSkip) != (damaged == DamagedSkip) {
 					t.Errorf("%s, %q: %v, want %v", row.name, damaged, err, want)
 				}
 				continue
@@ -116,9 +117,9 @@ func TestInside(t *testing.T) {
 	for i, encoding := range []string{"msgpack", "cbor"} {
 		opts := Options{Encoding: encoding}
 		r := rand.New(rand.NewPCG(31, uint64(i)))
-		enc, dec, in := newEncoder(t, opts), newRecordDecoder(t, opts), newInsider(&opts)
+		enc, dec, in := newEncoder(t, opts), newRecordDecoder(t, opts), decode.NewInside(encoding, decode.Limits{}, false)
 		look := func(record []byte) (all []string) {
-			for _, f := range in.look(&converters.Field{Name: recordName, Value: converters.Bytes(record)}) {
+			for _, f := range in(&converters.Field{Name: recordName, Value: converters.Bytes(record)}) {
 				all = append(all, f.Name+"="+string(f.Value.Data()))
 			}
 			return all

@@ -26,9 +26,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/decode"
 )
 
 // ErrMissing reports that a sample lacks a field that Options require.
@@ -36,26 +36,6 @@ var ErrMissing = errors.New("field missing")
 
 // ErrSkip reports that a sample lacks a required field and that Options.Missing leaves it out.
 var ErrSkip = errors.New("sample left out: field missing")
-
-// A hintedError has a hint beside its text.
-type hintedError struct {
-	error
-	hint string
-}
-
-func (e *hintedError) Unwrap() error { return e.error }
-
-// Hint returns what to do about an error of [Encoder.Encode], with the names of the options, or "".
-// The text of the error does not have it.
-func Hint(err error) string {
-	if e, ok := errors.AsType[*hintedError](err); ok {
-		return e.hint
-	}
-	return ""
-}
-
-// WithHint returns err with a hint for [Hint].
-func WithHint(err error, hint string) error { return &hintedError{err, hint} }
 
 // A format writes one sample into a record.
 type format interface {
@@ -65,15 +45,14 @@ type format interface {
 // formats is the table of encodings.
 var formats = []struct {
 	name, help string
-	fields     func(arg string) ([]choice, error) // reads its argument, names of fields; nil: it takes none
 	open       func() format
-	chosen     func() format // of records of the fields that the argument names
+	chosen     func() format // of records of the fields that the encoding names; nil: it names none
 }{
-	{"msgpack", "a map of __key__ and the fields, in MessagePack", nil, newMsgpack, nil},
-	{"cbor", "the same map, in CBOR", nil, newCBOR, nil},
-	{"raw", "the bytes of the only field, or of one with raw:FIELD, and nothing else", parseOnly, newRaw, newRaw},
-	{"pickle", "the same map as a Python dict, for pickle.loads; a tuple of some fields with pickle:FIELD,FIELD", parseTuple, newPickle, newTuple},
-	{"arrow", "an Arrow IPC stream with a column a field", nil, newArrow, nil},
+	{"msgpack", "a map of __key__ and the fields, in MessagePack", newMsgpack, nil},
+	{"cbor", "the same map, in CBOR", newCBOR, nil},
+	{"raw", "the bytes of the only field, or of one with raw:FIELD, and nothing else", newRaw, newRaw},
+	{"pickle", "the same map as a Python dict, for pickle.loads; a tuple of some fields with pickle:FIELD,FIELD", newPickle, newTuple},
+	{"arrow", "an Arrow IPC stream with a column a field", newArrow, nil},
 }
 
 // Names returns the encodings, each as "name: help" with one line of help.
@@ -92,7 +71,7 @@ type Spec struct {
 	open   func() format
 }
 
-// Parse checks the options. The error is [*UnknownError] if the encoding does not exist.
+// Parse checks the options. The error is [*decode.UnknownError] if the encoding does not exist.
 func Parse(opts Options) (*Spec, error) {
 	opts.Encoding = cmp.Or(opts.Encoding, "msgpack")
 	opts.Missing = cmp.Or(opts.Missing, MissingError)
@@ -107,7 +86,7 @@ func Parse(opts Options) (*Spec, error) {
 		return nil, fmt.Errorf("damaged %q: want %s, %s or %s", opts.Damaged, DamagedKeep, DamagedSkip, DamagedError)
 	}
 	var err error
-	if opts.Limits, err = opts.Limits.check(); err != nil {
+	if opts.Limits, err = opts.Limits.Check(); err != nil {
 		return nil, err
 	}
 	if _, err = newTensors(&opts); err != nil {
@@ -117,26 +96,24 @@ func Parse(opts Options) (*Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	name, arg, hasArg := strings.Cut(opts.Encoding, ":")
+	name, only, err := decode.Parse(opts.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Encoded {
+		return &Spec{opts, fields, newEncoded}, opts.checkEncoded()
+	}
 	for _, f := range formats {
-		if f.name != name {
-			continue
-		}
-		if hasArg && f.fields == nil {
-			return nil, fmt.Errorf("encoding %q: %s takes no argument", opts.Encoding, name)
-		}
-		if opts.Encoded {
-			return &Spec{opts, fields, newEncoded}, opts.checkEncoded()
-		}
-		if hasArg {
-			if fields.only, err = f.fields(arg); err != nil {
-				return nil, fmt.Errorf("encoding %q: %w", opts.Encoding, err)
-			}
+		switch {
+		case f.name != name:
+		case only == nil:
+			return &Spec{opts, fields, f.open}, nil
+		default:
+			fields.only = only
 			return &Spec{opts, fields, f.chosen}, nil
 		}
-		return &Spec{opts, fields, f.open}, nil
 	}
-	return nil, &UnknownError{opts.Encoding}
+	return nil, fmt.Errorf("internal error: no format %q", name)
 }
 
 // checkEncoded refuses options that would change records.
@@ -145,17 +122,6 @@ func (o *Options) checkEncoded() error {
 		return errors.New("records that are encoded already keep all their fields, with their names and values")
 	}
 	return nil
-}
-
-// An UnknownError reports an encoding that does not exist.
-type UnknownError struct{ Encoding string }
-
-func (e *UnknownError) Error() string {
-	var names []string
-	for _, f := range formats {
-		names = append(names, f.name)
-	}
-	return fmt.Sprintf("encoding %.40q is not known; want one of %s, raw:FIELD, or pickle:FIELD,FIELD", e.Encoding, strings.Join(names, ", "))
 }
 
 // A Form is a form of records that this package does not have, such as the members of a tar.

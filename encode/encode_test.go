@@ -14,6 +14,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/decode"
 )
 
 func field(name, data string) converters.Field {
@@ -96,10 +97,10 @@ func TestEncode(t *testing.T) {
 				if err := msgpack.Unmarshal(got, &m); err != nil {
 					t.Fatal(err)
 				}
-				if m[KeyField] != "n01/0007" {
-					t.Errorf("key %v", m[KeyField])
+				if m[converters.KeyField] != "n01/0007" {
+					t.Errorf("key %v", m[converters.KeyField])
 				}
-				delete(m, KeyField)
+				delete(m, converters.KeyField)
 				if !reflect.DeepEqual(m, row.want) {
 					t.Errorf("got %v, want %v", m, row.want)
 				}
@@ -108,15 +109,15 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// The order of fields is that of the archive, or that of --fields.
 // namesOf are the names of fields.
-func namesOf(fields []FieldSize) (names []string) {
+func namesOf(fields []decode.FieldSize) (names []string) {
 	for _, f := range fields {
 		names = append(names, f.Name)
 	}
 	return names
 }
 
+// The order of fields is that of the archive, or that of --fields.
 func TestEncodeOrder(t *testing.T) {
 	t.Parallel()
 	for fields, want := range map[string][]string{"": {"jpg", "png", "cls"}, "cls,png": {"cls", "png"}} {
@@ -124,7 +125,7 @@ func TestEncodeOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		key, got, ok := Describe(slices.Concat(rec.Parts...))
+		key, got, ok := decode.Describe(slices.Concat(rec.Parts...))
 		if !ok || key != "n01/0007" || !slices.Equal(namesOf(got), want) {
 			t.Errorf("fields %q: %q %v %v", fields, key, got, ok)
 		}
@@ -168,7 +169,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{"missing raw, skip", Options{Encoding: "raw:txt", Missing: MissingSkip}, image(), ErrSkip, ""},
 		{"renamed onto another", Options{Rename: []string{"cls=jpg"}}, image(), converters.ErrDuplicate, `"cls"`},
 		{"chosen twice", Options{Fields: "jpg,png;jpg,jpg"}, image(), converters.ErrDuplicate, `"jpg" is selected twice`},
-		{"a field named as the key", Options{}, &converters.Sample{Key: "k", Fields: []converters.Field{field(KeyField, "x")}}, converters.ErrDuplicate, KeyField},
+		{"a field named as the key", Options{}, &converters.Sample{Key: "k", Fields: []converters.Field{field(converters.KeyField, "x")}}, converters.ErrDuplicate, converters.KeyField},
 		{"over 4 GiB", Options{}, &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Opaque(1 << 32)}}}, converters.ErrLimit, "4 GiB"},
 		{"raw of several fields", Options{Encoding: "raw"}, image(), converters.ErrUnsupported, `["jpg" "png" "cls"]; name one with raw:FIELD`},
 		{"raw of no field", Options{Encoding: "raw"}, &converters.Sample{}, converters.ErrUnsupported, "one field"},
@@ -209,46 +210,6 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		if _, err := Parse(opts); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("Parse(%+v) = %v", opts, err)
-		}
-	}
-}
-
-// Records of rows have no key, and those of other programs any order and any head.
-func TestDescribe(t *testing.T) {
-	t.Parallel()
-	for _, row := range []struct {
-		record string
-		key    string
-		fields []FieldSize
-	}{
-		{"\x81\xa1a\x01", "", []FieldSize{{"a", 1}}},
-		{"\xdf\x00\x00\x00\x02\xa7__key__\xd9\x01k\xda\x00\x01a\x92\x81\xc0\x90\xc7\x01\x05x", "k", []FieldSize{{"a", 8}}},
-		{"\xa1\x61a\x01", "", []FieldSize{{"a", 1}}},
-		{"\xbb\x00\x00\x00\x00\x00\x00\x00\x02\x67__key__\x78\x01k\x61a\x9f\xc2\x41x\xff", "k", []FieldSize{{"a", 5}}},
-		{"\xb8\x01\x67__key__\x61k", "k", nil},
-	} {
-		key, fields, ok := Describe([]byte(row.record))
-		if !ok || key != row.key || !slices.Equal(fields, row.fields) {
-			t.Errorf("Describe(%q) = %q, %v, %v", row.record, key, fields, ok)
-		}
-		for n := range len(row.record) {
-			if key, fields, ok := Describe([]byte(row.record[:n])); ok {
-				t.Errorf("Describe(%q) = %q, %v", row.record[:n], key, fields)
-			}
-		}
-		if _, _, ok := Describe([]byte(row.record + "x")); ok {
-			t.Errorf("%q and a byte more is described", row.record)
-		}
-	}
-}
-
-func TestDescribeRefuses(t *testing.T) {
-	t.Parallel()
-	for _, record := range []string{"", "\xc0", "\x80", "\xa0", "\x81\xa7__key__\x01", "\xdf\xff\xff\xff\xff", "\x82\xa7__key__\xa1k\xa1a", "JPEG",
-		"\xa1\x67__key__\x01", "\xa1\x01\x01", "\x81\x01\x01", "\xbf\x61a\x01\xff", "\xbb\xff\xff\xff\xff\xff\xff\xff\xff", "\xa1\x61a" + strings.Repeat("\x81", 100_000),
-		"\x81\xa1a" + strings.Repeat("\x91", 1_000_000), "\x81\xa1a\xdd\xff\xff\xff\xff"} {
-		if key, fields, ok := Describe([]byte(record)); ok {
-			t.Errorf("Describe(%.100q) = %q, %v", record, key, fields)
 		}
 	}
 }
@@ -325,7 +286,7 @@ func FuzzDescribe(f *testing.F) {
 	}
 	f.Add([]byte("\xdf\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, record []byte) {
-		key, sized, ok := Describe(record)
+		key, sized, ok := decode.Describe(record)
 		fields := namesOf(sized)
 		if !ok {
 			if key != "" || fields != nil {
@@ -334,7 +295,7 @@ func FuzzDescribe(f *testing.F) {
 			return
 		}
 		want := make(map[string]bool)
-		if record[0]&0xe0 == cborMap {
+		if record[0]>>5 == 5 {
 			var entries map[string]cbor.RawMessage
 			if err := cbor.Unmarshal(record, &entries); err != nil {
 				t.Fatalf("%x: %v", record, err)
@@ -355,8 +316,8 @@ func FuzzDescribe(f *testing.F) {
 		for _, name := range fields {
 			got[name] = true
 		}
-		delete(got, KeyField) // it is the key at the first place alone
-		delete(want, KeyField)
+		delete(got, converters.KeyField) // it is the key at the first place alone
+		delete(want, converters.KeyField)
 		if !maps.Equal(got, want) {
 			t.Errorf("%x: names %q, a library has %v", record, fields, want)
 		}
@@ -376,7 +337,7 @@ func TestNeeds(t *testing.T) {
 		{Options{Encoding: "raw:jpg;png"}, [][]string{{"jpg", "png"}}},
 		{Options{Fields: "jpg;png,cls"}, [][]string{{"jpg", "png"}, {"cls"}}},
 		{Options{Encoding: "raw:image", Rename: []string{"image=jpg;png"}}, [][]string{{"jpg", "png"}, {"image", "jpg", "png"}}},
-		{Options{Fields: "cls", Load: &FieldNames{"size"}}, [][]string{{"cls"}, {"size"}}},
+		{Options{Fields: "cls", Load: []string{"size"}}, [][]string{{"cls"}, {"size"}}},
 		{Options{Encoding: "raw:image", Fields: "image,cls"}, [][]string{{"image"}, {"cls"}}},
 	} {
 		if got := row.opts.Needs(); !slices.EqualFunc(got, row.want, slices.Equal) || (got == nil) != (row.want == nil) {

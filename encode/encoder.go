@@ -6,14 +6,23 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+// Names of fields that are whole records of an encoding that no option says: those of packages converters/cbor and
+// converters/ffr.
+const (
+	itemName   = "item"
+	recordName = "record"
 )
 
 // An Encoder encodes samples, one at a time. It must not be used concurrently.
 type Encoder struct {
 	fields selector
 	skip   bool
-	decode *decoder // nil if Options.Decode is not set
-	tensor *tensors // nil if Options.Tensor is not set
+	decode func(*converters.Field) (converters.Value, error) // nil if Options.Decode is not set
+	tensor *tensors                                          // nil if Options.Tensor is not set
 	format format
 	build  Builder
 	chosen converters.Sample // the selected fields, if they are not the whole sample
@@ -22,20 +31,20 @@ type Encoder struct {
 	rec    Record
 
 	inspect inspector
-	damaged string // Options.Damaged
-	encoded bool   // the first field is the record
-	inside  *insider
+	damaged string                                            // Options.Damaged
+	encoded bool                                              // the first field is the record
+	inside  func(record *converters.Field) []converters.Field // nil: records are not copied
 }
 
 // NewEncoder returns a new Encoder.
 func (s *Spec) NewEncoder() *Encoder {
 	e := &Encoder{fields: s.fields, skip: s.opts.Missing == MissingSkip, format: s.open(), damaged: s.opts.Damaged, encoded: s.opts.Encoded}
 	if s.opts.Decode {
-		e.decode = newDecoder(s.opts.Limits)
+		e.decode = decode.NewField(s.opts.Limits)
 	}
 	e.tensor, _ = newTensors(&s.opts) // Parse has checked them
 	if s.opts.Encoded || s.opts.Encoding == "raw" {
-		e.inside = newInsider(&s.opts)
+		e.inside = decode.NewInside(s.opts.Encoding, s.opts.Limits, s.opts.refusesDamaged())
 	}
 	return e
 }
@@ -105,7 +114,7 @@ func (e *Encoder) look(s, chosen *converters.Sample) []Damage {
 		return e.inspect.look(s.Fields, e.picks)
 	}
 	if e.inside != nil && len(s.Fields) > 0 && (e.encoded || s.Fields[0].Name == itemName || s.Fields[0].Name == recordName) {
-		return e.inspect.look(e.inside.look(&s.Fields[0]), nil) // the others are copies
+		return e.inspect.look(e.inside(&s.Fields[0]), nil) // the others are copies
 	}
 	return e.inspect.look(s.Fields, nil)
 }
@@ -128,10 +137,10 @@ func (e *Encoder) choose(s *converters.Sample) ([]converters.Field, error) {
 				p.name = e.tensor.renamed(p.name)
 			}
 			if err == nil && slices.ContainsFunc(e.values[:len(e.values)-1], func(other converters.Field) bool { return other.Name == p.name }) {
-				err = &hintedError{fmt.Errorf("%w: two fields are named %q as pixels", converters.ErrDuplicate, p.name), "Options.Rename"}
+				err = place.WithHint(fmt.Errorf("%w: two fields are named %q as pixels", converters.ErrDuplicate, p.name), "Options.Rename")
 			}
 		case e.decode != nil:
-			f.Value, err = e.decode.field(f)
+			f.Value, err = e.decode(f)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", f.Name, err)
@@ -139,7 +148,7 @@ func (e *Encoder) choose(s *converters.Sample) ([]converters.Field, error) {
 		f.Name = p.name
 	}
 	if e.tensor.none() {
-		return nil, &hintedError{fmt.Errorf("%w: no field has the suffix or the name %s, the sample has %q", ErrMissing, e.tensor.types, fieldNames(s)), "Options.Missing skip leaves such samples out"}
+		return nil, place.WithHint(fmt.Errorf("%w: no field has the suffix or the name %s, the sample has %q", ErrMissing, e.tensor.types, fieldNames(s)), "Options.Missing skip leaves such samples out")
 	}
 	return e.values, nil
 }

@@ -6,25 +6,14 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A choice is a list of alternative field names. It selects the first name that exists, as
-// webdataset's to_tuple("jpg;png") does.
-type choice []string
-
-func parseChoice(s string) (choice, error) {
-	names := strings.Split(s, ";")
-	for _, n := range names {
-		if n == "" {
-			return nil, fmt.Errorf("%q has an empty field name", s)
-		}
-	}
-	return names, nil
-}
-
-// in returns the index of the selected pick, or -1.
-func (c choice) in(picks []pick) int {
-	for _, name := range c {
+// find returns the index of the pick that a choice selects, or -1: the first of its names that exists, as webdataset's
+// to_tuple("jpg;png") does.
+func find(choice []string, picks []pick) int {
+	for _, name := range choice {
 		for i := range picks {
 			if picks[i].name == name {
 				return i
@@ -33,8 +22,6 @@ func (c choice) in(picks []pick) int {
 	}
 	return -1
 }
-
-func (c choice) String() string { return strings.Join(c, ";") }
 
 // A pick is a selected field.
 type pick struct {
@@ -45,8 +32,8 @@ type pick struct {
 // A selector applies Options.Rename, then Options.Fields, then the fields that the encoding names, as raw:FIELD does.
 type selector struct {
 	renames []rename
-	keep    []choice // nil means all
-	only    []choice // of the encoding; nil means all
+	keep    [][]string // choices, each a list of alternative names; nil means all
+	only    [][]string // of the encoding; nil means all
 }
 
 // all reports whether the selector keeps all fields unchanged.
@@ -58,7 +45,7 @@ func (sel *selector) all() bool {
 // choice, as webdataset's rename does.
 type rename struct {
 	name string
-	from choice
+	from []string
 }
 
 func parseSelector(opts Options) (selector, error) {
@@ -68,9 +55,9 @@ func parseSelector(opts Options) (selector, error) {
 		if !ok || name == "" {
 			return sel, fmt.Errorf("rename %q: want NEW=FIELD or NEW=FIELD;FIELD", r)
 		}
-		c, err := parseChoice(from)
-		if err != nil {
-			return sel, fmt.Errorf("rename %w", err)
+		c := strings.Split(from, ";")
+		if slices.Contains(c, "") {
+			return sel, fmt.Errorf("rename %q has an empty field name", from)
 		}
 		if slices.ContainsFunc(sel.renames, func(r rename) bool { return r.name == name }) {
 			return sel, fmt.Errorf("rename %q: %s is given twice", r, name)
@@ -81,40 +68,10 @@ func parseSelector(opts Options) (selector, error) {
 		return sel, nil
 	}
 	var err error
-	if sel.keep, err = parseChoices(opts.Fields); err != nil {
+	if sel.keep, err = decode.Choices(opts.Fields); err != nil {
 		return sel, fmt.Errorf("fields %q: %w", opts.Fields, err)
 	}
 	return sel, nil
-}
-
-// parseOnly reads the argument of raw:FIELD.
-func parseOnly(arg string) ([]choice, error) {
-	c, err := parseChoice(arg)
-	return []choice{c}, err
-}
-
-// parseTuple reads the argument of pickle:FIELD,FIELD. A tuple has no names: each value has the first one of its choice, so
-// these differ.
-func parseTuple(arg string) ([]choice, error) {
-	all, err := parseChoices(arg)
-	for i, c := range all {
-		if slices.ContainsFunc(all[:i], func(other choice) bool { return other[0] == c[0] }) {
-			return nil, fmt.Errorf("%q comes twice", c[0])
-		}
-	}
-	return all, err
-}
-
-// parseChoices parses "jpg;png,cls".
-func parseChoices(s string) (all []choice, err error) {
-	for f := range strings.SplitSeq(s, ",") {
-		c, err := parseChoice(f)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	return all, nil
 }
 
 // apply appends the selected fields of s to dst, which must be empty.
@@ -124,14 +81,14 @@ func (sel *selector) apply(dst []pick, s *converters.Sample) ([]pick, error) {
 	}
 	after := ""
 	for _, r := range sel.renames {
-		found := r.from.in(dst)
+		found := find(r.from, dst)
 		if found < 0 {
 			return dst, missing(r.from, dst, after)
 		}
 		dst[found].name = r.name
 		dst = slices.DeleteFunc(dst, func(p pick) bool { return slices.Contains(r.from, p.name) && p.name != r.name })
 		if n := count(dst, r.name); n > 1 {
-			return dst, &hintedError{fmt.Errorf("%w: after renaming two fields are named %q", converters.ErrDuplicate, r.name), "Options.Rename"}
+			return dst, place.WithHint(fmt.Errorf("%w: after renaming two fields are named %q", converters.ErrDuplicate, r.name), "Options.Rename")
 		}
 		after = " after renaming"
 	}
@@ -150,16 +107,16 @@ func (sel *selector) apply(dst []pick, s *converters.Sample) ([]pick, error) {
 
 // take replaces picks by those that choices select, in their order. after says what has been done to picks, option
 // what has the choices.
-func take(picks []pick, choices []choice, after, option string) ([]pick, error) {
+func take(picks []pick, choices [][]string, after, option string) ([]pick, error) {
 	// Append the selected ones, then remove the original ones at the start.
 	all := len(picks)
 	for _, c := range choices {
-		found := c.in(picks[:all])
+		found := find(c, picks[:all])
 		if found < 0 {
 			return picks, missing(c, picks[:all], after)
 		}
 		if count(picks[all:], picks[found].name) > 0 {
-			return picks, &hintedError{fmt.Errorf("%w: %q is selected twice", converters.ErrDuplicate, picks[found].name), option}
+			return picks, place.WithHint(fmt.Errorf("%w: %q is selected twice", converters.ErrDuplicate, picks[found].name), option)
 		}
 		picks = append(picks, picks[found])
 	}
@@ -186,10 +143,10 @@ func fieldNames(s *converters.Sample) []string {
 
 // missing returns the error for a choice that selects none of picks. after says what has been
 // done to picks.
-func missing(c choice, picks []pick, after string) error {
+func missing(choice []string, picks []pick, after string) error {
 	names := make([]string, len(picks))
 	for i := range picks {
 		names[i] = picks[i].name
 	}
-	return &hintedError{fmt.Errorf("%w: no %s, the sample has %q%s", ErrMissing, c, names, after), "Options.Missing skip leaves such samples out"}
+	return place.WithHint(fmt.Errorf("%w: no %s, the sample has %q%s", ErrMissing, strings.Join(choice, ";"), names, after), "Options.Missing skip leaves such samples out")
 }

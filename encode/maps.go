@@ -7,10 +7,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// KeyField is the name of the entry of a map record that has the key of the sample. The record of a
-// sample without a key does not have the entry.
-const KeyField = "__key__"
-
 // A token is a syntactic element of a map record. Brackets give the meaning of a syntax's n.
 type token uint8
 
@@ -50,7 +46,7 @@ func (m *mapFormat) encode(b *Builder, s *converters.Sample) error {
 	m.put(b, tokenBegin, 0)
 	m.put(b, tokenMap, uint64(n))
 	if s.Key != "" {
-		if err := m.text(b, KeyField); err != nil {
+		if err := m.text(b, converters.KeyField); err != nil {
 			return err
 		}
 		if err := m.text(b, s.Key); err != nil {
@@ -76,7 +72,7 @@ func (m *mapFormat) encode(b *Builder, s *converters.Sample) error {
 
 // checkName returns an error if the field has the name of the record's key entry.
 func checkName(s *converters.Sample, f *converters.Field) error {
-	if f.Name == KeyField && s.Key != "" {
+	if f.Name == converters.KeyField && s.Key != "" {
 		return fmt.Errorf("field %q: %w: the record's key has that name", f.Name, converters.ErrDuplicate)
 	}
 	return nil
@@ -111,7 +107,7 @@ func (m *mapFormat) value(b *Builder, v *converters.Value) error {
 		if err := m.head(b, t, v.Len()); err != nil {
 			return err
 		}
-		b.value(v)
+		b.Value(v)
 	case converters.KindInt:
 		m.put(b, tokenInt, uint64(v.Int()))
 	case converters.KindFloat:

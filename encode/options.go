@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/decode"
 )
 
 // Values of Options.Missing.
@@ -29,7 +31,7 @@ type Options struct {
 	// and below.
 	Encoded bool `json:"encoded,omitempty"`
 
-	// Decode decodes the fields of a record for which Decodable reports true. The name before
+	// Decode decodes the fields of a record for which [decode.Decodable] reports true. The name before
 	// Rename counts.
 	Decode bool `json:"decode,omitempty"`
 
@@ -40,13 +42,13 @@ type Options struct {
 	Tensor string `json:"tensor,omitempty"`
 	Resize string `json:"resize,omitempty"`
 
-	// Load names fields whose bytes an index reads though the sizes of records do not depend on them: those that a
-	// choice of samples compares; nil: none. They do not change the bytes of records, so a plan does not have them.
-	Load *FieldNames `json:"-"`
+	// Load names fields, before Rename, whose bytes an index reads though the sizes of records do not depend on them: those that a
+	// choice of samples compares. They do not change the bytes of records, so a plan does not have them.
+	Load []string `json:"-"`
 
 	// Limits bound the fields that Decode decodes. They do not change the bytes of records, so a
 	// plan does not have them.
-	Limits Limits `json:"-"`
+	Limits decode.Limits `json:"-"`
 }
 
 // Rewrites reports whether the options choose or change fields.
@@ -56,7 +58,7 @@ func (o *Options) Rewrites() bool {
 
 // Loads reports whether an index must read the bytes of a field: the size of the record depends on them, or Load names it.
 func (o *Options) Loads(field string) bool {
-	return o.refusesDamaged() || o.Decode && Decodable(field) || o.Load != nil && slices.Contains(*o.Load, field) ||
+	return o.refusesDamaged() || o.Decode && decode.Decodable(field) || slices.Contains(o.Load, field) ||
 		o.Tensor != "" && isTensor(o.Tensor, field)
 }
 
@@ -82,13 +84,8 @@ func (o *Options) Needs() (all [][]string) {
 		}
 		all = append(all, names)
 	}
-	if o.Load != nil {
-		for _, name := range *o.Load {
-			all = append(all, []string{name})
-		}
+	for _, name := range o.Load {
+		all = append(all, []string{name})
 	}
 	return all
 }
-
-// FieldNames are names of fields, before Options.Rename.
-type FieldNames []string

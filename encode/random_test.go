@@ -166,27 +166,12 @@ func canonSample(s *converters.Sample) string {
 		b = appendCanon(append(appendCanon(b, name), '='), value)
 	}
 	if s.Key != "" {
-		pair(KeyField, s.Key)
+		pair(converters.KeyField, s.Key)
 	}
 	for _, f := range s.Fields {
-		pair(f.Name, plain(f.Value))
+		pair(f.Name, f.Value.Any())
 	}
 	return string(b)
-}
-
-// plain is the Go value of v.
-func plain(v converters.Value) any {
-	switch v.Kind() {
-	case converters.KindBytes:
-		return v.Data()
-	case converters.KindText:
-		return string(v.Data())
-	case converters.KindInt:
-		return v.Int()
-	case converters.KindFloat:
-		return v.Float()
-	}
-	return v.Nested()
 }
 
 func canon(x any) string { return string(appendCanon(nil, x)) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // rawFormat writes the bytes of the sample's only field.
@@ -18,9 +19,9 @@ func (rawFormat) encode(b *Builder, s *converters.Sample) error {
 	}
 	f := &s.Fields[0]
 	if f.Value.Kind() > converters.KindText {
-		return &hintedError{fmt.Errorf("field %q: %w: raw takes bytes or text", f.Name, converters.ErrUnsupported), "Options.Encoding msgpack takes any value"}
+		return place.WithHint(fmt.Errorf("field %q: %w: raw takes bytes or text", f.Name, converters.ErrUnsupported), "Options.Encoding msgpack takes any value")
 	}
-	b.value(&f.Value)
+	b.Value(&f.Value)
 	return nil
 }
 
@@ -33,6 +34,6 @@ func (encodedFormat) encode(b *Builder, s *converters.Sample) error {
 	if len(s.Fields) == 0 || s.Fields[0].Value.Kind() != converters.KindBytes {
 		return errors.New("internal error: a sample that is encoded already has no record")
 	}
-	b.value(&s.Fields[0].Value)
+	b.Value(&s.Fields[0].Value)
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/need"
 
 	"github.com/fxamacker/cbor/v2"
@@ -80,10 +81,10 @@ func TestRoundTrip(t *testing.T) {
 func mapOf(s *converters.Sample) converters.Map {
 	var m converters.MapBuilder
 	if s.Key != "" {
-		m.Add(KeyField, s.Key)
+		m.Add(converters.KeyField, s.Key)
 	}
 	for _, f := range s.Fields {
-		m.Add(f.Name, plain(f.Value))
+		m.Add(f.Name, f.Value.Any())
 	}
 	return m.Map()
 }
@@ -91,7 +92,7 @@ func mapOf(s *converters.Sample) converters.Map {
 // describes checks that Describe knows the record of s, unless that is empty or a pickle.
 func describes(t *testing.T, encoding string, data []byte, s *converters.Sample) {
 	t.Helper()
-	key, fields, ok := Describe(data)
+	key, fields, ok := decode.Describe(data)
 	known := encoding != "pickle" && (s.Key != "" || len(s.Fields) > 0)
 	if ok != known || known && (key != s.Key || !slices.Equal(namesOf(fields), fieldNames(s))) {
 		t.Fatalf("%s: described as %q, %v, %v", encoding, key, fields, ok)

@@ -8,15 +8,13 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/picture"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// DefaultMaxPixels is the default of Limits.MaxPixels. A picture of that size takes 200 MB as RGB.
-const DefaultMaxPixels = picture.DefaultMaxPixels
-
-// TensorField is the name of a field of pixels: what follows its last dot, where the picture had its suffix, if it had one.
-const TensorField = "npy"
+// tensorField is the name of a field of pixels: what follows its last dot, where the picture had its suffix, if it had one.
+const tensorField = "npy"
 
 // An edge is a size that pictures are resized to. The zero value leaves them as they are.
 type edge struct {
@@ -80,7 +78,7 @@ func newTensors(o *Options) (*tensors, error) {
 		}
 		return nil, nil
 	}
-	t := &tensors{types: o.Tensor, most: cmp.Or(o.Limits.MaxPixels, DefaultMaxPixels)}
+	t := &tensors{types: o.Tensor, most: cmp.Or(o.Limits.MaxPixels, decode.DefaultMaxPixels)}
 	for suffix := range strings.SplitSeq(strings.ToLower(o.Tensor), ",") {
 		if is := picture.OfSuffix(suffix); suffix == "" || is != nil && is.Name == "GIF" {
 			return nil, fmt.Errorf("tensor %.40q: want suffixes of fields with pictures, jpg, jpeg, png, webp, or names of such fields", o.Tensor)
@@ -129,9 +127,9 @@ func pictureSuffix(field string) (string, *picture.Type) {
 func (t *tensors) renamed(field string) string {
 	suffix, is := pictureSuffix(field)
 	if is == nil {
-		return field + "." + TensorField
+		return field + "." + tensorField
 	}
-	return strings.TrimSuffix(field, suffix) + TensorField
+	return strings.TrimSuffix(field, suffix) + tensorField
 }
 
 // next tells that the values of the sample before are not used any more.
@@ -173,7 +171,7 @@ func (t *tensors) value(f *converters.Field) (converters.Value, error) {
 		return f.Value, pictureError(err)
 	}
 	if r := m.Bounds(); r.Dx() != h.Width || r.Dy() != h.Height {
-		return f.Value, malformed("the picture is %d × %d, its head says %d × %d", r.Dx(), r.Dy(), h.Width, h.Height)
+		return f.Value, fmt.Errorf("%w: the picture is %d × %d, its head says %d × %d", converters.ErrMalformed, r.Dx(), r.Dy(), h.Width, h.Height)
 	}
 	width, height, err := t.size(h)
 	if err != nil {
@@ -197,7 +195,7 @@ func (t *tensors) size(h picture.Head) (width, height int, err error) {
 		return 0, 0, fmt.Errorf("%w: the picture is a GIF, which may have many frames", converters.ErrUnsupported)
 	}
 	if h.Width < 1 || h.Height < 1 {
-		return 0, 0, malformed("the picture has %d × %d pixels", h.Width, h.Height)
+		return 0, 0, fmt.Errorf("%w: the picture has %d × %d pixels", converters.ErrMalformed, h.Width, h.Height)
 	}
 	width, height = t.edge.of(h.Width, h.Height)
 	if int64(width)*int64(height) > t.most {
@@ -211,46 +209,16 @@ func (t *tensors) head(b []byte, width, height int) []byte {
 	if t.bare {
 		return b
 	}
-	return AppendArrayHead(b, "|u1", []int64{int64(height), int64(width), 3})
-}
-
-// AppendArrayHead appends the head of an array file of numpy, of at most 1,000 axes. descr is numpy's name of the type,
-// with its byte order.
-//
-//	93 'NUMPY' 1 0, length of the rest u16 little-endian, a Python dict, blanks and a newline up to a multiple of 64 bytes
-//
-// (numpy.lib.format, version 1.0).
-func AppendArrayHead(b []byte, descr string, shape []int64) []byte {
-	const fixed = 10
-	from := len(b)
-	b = append(b, "\x93NUMPY\x01\x00\x00\x00"...)
-	b = fmt.Appendf(b, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr)
-	for i, n := range shape {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		b = strconv.AppendInt(b, n, 10)
-		if i == 0 || i < len(shape)-1 {
-			b = append(b, ',')
-		}
-	}
-	b = append(b, "), }"...)
-	for (len(b)-from+1)%64 != 0 {
-		b = append(b, ' ')
-	}
-	b = append(b, '\n')
-	n := len(b) - from - fixed
-	b[from+8], b[from+9] = byte(n), byte(n>>8)
-	return b
+	return decode.AppendArrayHead(b, "|u1", []int64{int64(height), int64(width), 3})
 }
 
 // pictureError gives an error of a picture its kind, and what to do.
 func pictureError(err error) error {
 	switch {
 	case errors.Is(err, picture.ErrPixels):
-		return &hintedError{fmt.Errorf("%w: %w", converters.ErrLimit, err), "raise Limits.MaxPixels"}
+		return place.WithHint(fmt.Errorf("%w: %w", converters.ErrLimit, err), "raise Limits.MaxPixels")
 	case errors.Is(err, picture.ErrUnchecked):
 		return fmt.Errorf("%w: %w", converters.ErrUnsupported, err)
 	}
-	return &hintedError{fmt.Errorf("%w: %w", converters.ErrMalformed, err), "check --deep names all pictures that do not decode"}
+	return place.WithHint(fmt.Errorf("%w: %w", converters.ErrMalformed, err), "check --deep names all pictures that do not decode")
 }

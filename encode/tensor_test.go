@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/picture/picturetest"
 	"github.com/ffconvert/ffconvert/internal/python"
 )
@@ -181,7 +182,7 @@ func TestTensorTwoPictures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, fields, ok := Describe(record)
+	key, fields, ok := decode.Describe(record)
 	if key != "k" || !ok || len(fields) != 2 || fields[0].Name != "npy" || fields[1].Name != "mask" {
 		t.Fatalf("%q, %v", key, fields)
 	}
@@ -201,7 +202,7 @@ func TestTensorNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, fields, _ := Describe(record); len(fields) != 3 || fields[0].Name != "image/encoded.npy" || fields[1].Name != "left.Image.npy" || fields[2].Name != "image" {
+	if _, fields, _ := decode.Describe(record); len(fields) != 3 || fields[0].Name != "image/encoded.npy" || fields[1].Name != "left.Image.npy" || fields[2].Name != "image" {
 		t.Errorf("fields %v", fields)
 	}
 	record, err = pixels(t, Options{Encoding: "raw:image", Tensor: "image", Resize: "7x5"}, fields...)
@@ -231,7 +232,7 @@ func TestTensorRefuses(t *testing.T) {
 		{"a GIF under another name", Options{Tensor: "jpg"}, []converters.Field{jpegField(picturetest.GIF(2))}, "GIF", converters.ErrUnsupported},
 		{"a bomb", Options{Tensor: "jpg"}, []converters.Field{jpegField(picturetest.PNGOf(60_000, 60_000))}, "too large", converters.ErrLimit},
 		{"large when it is resized", Options{Tensor: "jpg", Resize: "60000x60000"}, []converters.Field{jpegField(good)}, "resized", converters.ErrLimit},
-		{"large along one edge", Options{Tensor: "jpg", Resize: "8000", Limits: Limits{MaxPixels: 1 << 20}}, []converters.Field{jpegField(good)}, "resized", converters.ErrLimit},
+		{"large along one edge", Options{Tensor: "jpg", Resize: "8000", Limits: decode.Limits{MaxPixels: 1 << 20}}, []converters.Field{jpegField(good)}, "resized", converters.ErrLimit},
 		{"text", Options{Tensor: "jpg"}, []converters.Field{{Name: "jpg", Value: converters.Text([]byte("a"))}}, "no picture", converters.ErrUnsupported},
 		{"none", Options{Tensor: "jpg"}, []converters.Field{{Name: "cls", Value: converters.Int(1)}}, "no field has the suffix or the name jpg", ErrMissing},
 		{"none, skipped", Options{Tensor: "jpg", Missing: MissingSkip}, []converters.Field{{Name: "cls", Value: converters.Int(1)}}, "left out", ErrSkip},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 )
@@ -23,17 +24,17 @@ func (w *fileWriter) content(f *converters.Field) (converters.Value, error) {
 	}
 	var err error
 	b, arrays := w.buf[:0], false
-	name, compressed := encode.CutGzip(f.Name)
+	name, compressed := decode.CutGzip(f.Name)
 	suffix := strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
 	if suffix == "ten" || suffix == "tb" {
-		b, arrays = encode.AppendTenbin(b, encode.Any(&f.Value))
+		b, arrays = decode.AppendTenbin(b, f.Value.Any())
 	}
 	switch {
 	case arrays:
 	case suffix == "mp" || suffix == "msgpack" || suffix == "msg":
-		b, err = encode.AppendValue(b, "msgpack", encode.Any(&f.Value))
+		b, err = encode.AppendValue(b, "msgpack", f.Value.Any())
 	case suffix == "cbor":
-		b, err = encode.AppendValue(b, "cbor", encode.Any(&f.Value))
+		b, err = encode.AppendValue(b, "cbor", f.Value.Any())
 	case kind == converters.KindText && !compressed:
 		return f.Value, nil
 	case kind == converters.KindText:

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/tar"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // A Key says what the key of a sample is in an export.
@@ -43,13 +43,13 @@ func checkMember(key, field string) error {
 	name := key + "." + field
 	switch k, suffix, ok := tar.Split(name); {
 	case strings.IndexByte(name, 0) >= 0:
-		return encode.WithHint(fmt.Errorf("%w: the name %.300q has a NUL", converters.ErrUnsupported, name), hintKey)
+		return place.WithHint(fmt.Errorf("%w: the name %.300q has a NUL", converters.ErrUnsupported, name), hintKey)
 	case !utf8.ValidString(name):
-		return encode.WithHint(fmt.Errorf("%w: the name %.300q is not UTF-8", converters.ErrUnsupported, name), hintKey)
+		return place.WithHint(fmt.Errorf("%w: the name %.300q is not UTF-8", converters.ErrUnsupported, name), hintKey)
 	case key == "":
-		return encode.WithHint(fmt.Errorf("%w: the sample has no key, which a tar needs", converters.ErrUnsupported), hintKey)
-	case field == badField || field == localPathField || field == urlField || field == encode.KeyField:
-		return encode.WithHint(fmt.Errorf("%w: the field %s has a meaning of its own for webdataset", converters.ErrUnsupported, field), hintField)
+		return place.WithHint(fmt.Errorf("%w: the sample has no key, which a tar needs", converters.ErrUnsupported), hintKey)
+	case field == badField || field == localPathField || field == urlField || field == converters.KeyField:
+		return place.WithHint(fmt.Errorf("%w: the field %s has a meaning of its own for webdataset", converters.ErrUnsupported, field), hintField)
 	case ok && k == key && strings.ToLower(suffix) == field:
 		return nil
 	case plainField(field):
@@ -57,9 +57,9 @@ func checkMember(key, field string) error {
 		if ok {
 			what = fmt.Sprintf("reads it as the key %.200q and the field %.200q", k, strings.ToLower(suffix))
 		}
-		return encode.WithHint(fmt.Errorf("%w: webdataset splits the name %.300q otherwise: it %s", converters.ErrUnsupported, name, what), hintKey)
+		return place.WithHint(fmt.Errorf("%w: webdataset splits the name %.300q otherwise: it %s", converters.ErrUnsupported, name, what), hintKey)
 	}
-	return encode.WithHint(fmt.Errorf("%w: webdataset would not read the field %.200q as such: its fields are in lower case, and have no slash", converters.ErrUnsupported, field), hintField)
+	return place.WithHint(fmt.Errorf("%w: webdataset would not read the field %.200q as such: its fields are in lower case, and have no slash", converters.ErrUnsupported, field), hintField)
 }
 
 // plainField reports whether a field is read as such, if the key is a plain word.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // Longest name and path of a file in bytes, as Linux has them. The path has room for the target's own.
@@ -55,7 +55,7 @@ func (l *layout) base(s *converters.Sample, number int64) (string, error) {
 		base = ordinal(number)
 	}
 	if base == "" {
-		return "", encode.WithHint(fmt.Errorf("%w: the sample has no key, which names its files", converters.ErrUnsupported), hintKey)
+		return "", place.WithHint(fmt.Errorf("%w: the sample has no key, which names its files", converters.ErrUnsupported), hintKey)
 	}
 	for i := range s.Fields {
 		f := &s.Fields[i]
@@ -116,7 +116,7 @@ func checkPath(name string) error {
 	if why == "" {
 		return nil
 	}
-	return encode.WithHint(fmt.Errorf("%w: the path %.300q: %s", converters.ErrUnsupported, name, why), hintKey)
+	return place.WithHint(fmt.Errorf("%w: the path %.300q: %s", converters.ErrUnsupported, name, why), hintKey)
 }
 
 // fold returns what a name is to a file system that tells neither case nor the forms of Unicode apart.
@@ -176,5 +176,5 @@ func (t *tree) enter(name string, dir bool) (known bool, err error) {
 	default:
 		err = fmt.Errorf("%w: the path %.300q is two files", converters.ErrDuplicate, name)
 	}
-	return false, encode.WithHint(err, hintKey)
+	return false, place.WithHint(err, hintKey)
 }

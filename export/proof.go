@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
 )
 
@@ -55,7 +56,7 @@ func (p *proof) add(s *converters.Sample, key string, files []converters.Field) 
 // made of them.
 func allFiles(s *converters.Sample, key string) bool {
 	for i := range s.Fields {
-		if f := &s.Fields[i]; f.Value.Kind() != converters.KindBytes || encode.Decodable(f.Name) {
+		if f := &s.Fields[i]; f.Value.Kind() != converters.KindBytes || decode.Decodable(f.Name) {
 			return false
 		}
 	}

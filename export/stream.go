@@ -10,6 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/jsonvalue"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -93,7 +94,7 @@ func (s *Source) runs(ctx context.Context, choice choose.Options, progress plan.
 
 // failed places an error of a sample.
 func (s *Source) failed(part int, sample *converters.Sample, err error) error {
-	return &converters.Error{Where: s.Samples.Parts()[part].Name, Off: sample.Off, Entry: sample.Key, Err: err, Hint: encode.Hint(err)}
+	return &converters.Error{Where: s.Samples.Parts()[part].Name, Off: sample.Off, Entry: sample.Key, Err: err, Hint: place.HintOf(err)}
 }
 
 // A line is the form of a sample in JSON Lines.
@@ -103,11 +104,11 @@ type line struct{ buf []byte }
 func (l *line) Append(b *encode.Builder, s *converters.Sample) (err error) {
 	buf := append(l.buf[:0], '{')
 	if s.Key != "" {
-		buf = jsonvalue.AppendString(append(jsonvalue.AppendString(buf, encode.KeyField), ':'), s.Key)
+		buf = jsonvalue.AppendString(append(jsonvalue.AppendString(buf, converters.KeyField), ':'), s.Key)
 	}
 	for i := range s.Fields {
 		f := &s.Fields[i]
-		if f.Name == encode.KeyField && s.Key != "" {
+		if f.Name == converters.KeyField && s.Key != "" {
 			return fmt.Errorf("field %q: %w: the key has that name", f.Name, converters.ErrDuplicate)
 		}
 		if len(buf) > 1 {

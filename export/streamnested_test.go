@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/arrowjs"
 )
 
@@ -80,7 +79,7 @@ func TestStreamArrowNested(t *testing.T) {
 	var want [][]string
 	for i := range n {
 		s := converters.Sample{Key: fmt.Sprint(i)}
-		all := converters.Sample{Fields: []converters.Field{{Name: encode.KeyField, Value: converters.Text([]byte(s.Key))}}}
+		all := converters.Sample{Fields: []converters.Field{{Name: converters.KeyField, Value: converters.Text([]byte(s.Key))}}}
 		for _, v := range nestedValues {
 			x, has := v.of(i)
 			if has {

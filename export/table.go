@@ -12,6 +12,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // A batch of an Arrow stream is written when it has this number of rows, or of bytes. The first decides the schema.
@@ -48,13 +49,13 @@ func newTable(w io.Writer) *table { return &table{w: w, byName: make(map[string]
 func (t *table) Append(_ *encode.Builder, s *converters.Sample) error {
 	if s.Key != "" {
 		key := converters.Text([]byte(s.Key))
-		if err := t.put(encode.KeyField, &key); err != nil {
+		if err := t.put(converters.KeyField, &key); err != nil {
 			return err
 		}
 	}
 	for i := range s.Fields {
 		f := &s.Fields[i]
-		if f.Name == encode.KeyField && s.Key != "" {
+		if f.Name == converters.KeyField && s.Key != "" {
 			return fmt.Errorf("field %q: %w: the key has that name", f.Name, converters.ErrDuplicate)
 		}
 		if err := t.put(f.Name, &f.Value); err != nil {
@@ -81,7 +82,7 @@ func (t *table) put(name string, v *converters.Value) error {
 	c := t.byName[name]
 	if c == nil {
 		if t.out != nil {
-			return encode.WithHint(fmt.Errorf("%w: none of the first samples has this field, whose columns are those of the stream", converters.ErrUnsupported), hintColumns)
+			return place.WithHint(fmt.Errorf("%w: none of the first samples has this field, whose columns are those of the stream", converters.ErrUnsupported), hintColumns)
 		}
 		c = &column{name: name}
 		t.columns, t.byName[name] = append(t.columns, c), c
@@ -93,14 +94,14 @@ func (t *table) put(name string, v *converters.Value) error {
 	}
 	switch first := c.build == nil && c.nested == nil; {
 	case first && t.out != nil:
-		return encode.WithHint(fmt.Errorf("%w: the column is null in the first samples, and here it is %s", converters.ErrUnsupported, typeName(kind)), hintColumns)
+		return place.WithHint(fmt.Errorf("%w: the column is null in the first samples, and here it is %s", converters.ErrUnsupported, typeName(kind)), hintColumns)
 	case first && nested:
 		c.nested = &encode.ArrowColumn{}
 	case first:
 		c.kind = kind
 		c.build = array.NewBuilder(memory.DefaultAllocator, kind)
 	case kind != c.kind:
-		return encode.WithHint(fmt.Errorf("%w: it is %s here, and %s in the samples before", converters.ErrUnsupported, typeName(kind), typeName(c.kind)), hintColumns)
+		return place.WithHint(fmt.Errorf("%w: it is %s here, and %s in the samples before", converters.ErrUnsupported, typeName(kind), typeName(c.kind)), hintColumns)
 	}
 	if err := c.fill(t.rows); err != nil {
 		return err
@@ -120,7 +121,7 @@ func hinted(err error) error {
 	if err == nil {
 		return nil
 	}
-	return encode.WithHint(err, hintColumns)
+	return place.WithHint(err, hintColumns)
 }
 
 // fill appends nulls up to a number of rows.
@@ -188,7 +189,7 @@ func typeName(t arrow.DataType) string {
 
 // flush writes a batch.
 func (t *table) flush() (err error) {
-	if at := slices.IndexFunc(t.columns, func(c *column) bool { return c.name == encode.KeyField }); at > 0 && t.out == nil {
+	if at := slices.IndexFunc(t.columns, func(c *column) bool { return c.name == converters.KeyField }); at > 0 && t.out == nil {
 		key := t.columns[at]
 		t.columns = slices.Insert(slices.Delete(t.columns, at, at+1), 0, key) // the first sample has no key
 	}

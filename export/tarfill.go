@@ -9,6 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/direct"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -56,7 +57,7 @@ func (b *tarBody) addKey(part int, off int64, key []byte) error {
 	if b.keys == nil || b.keys.add(key) {
 		return nil
 	}
-	err := encode.WithHint(fmt.Errorf("%w: the key %q comes twice in one tar", converters.ErrDuplicate, key), hintKey)
+	err := place.WithHint(fmt.Errorf("%w: the key %q comes twice in one tar", converters.ErrDuplicate, key), hintKey)
 	return b.src.failed(part, &converters.Sample{Key: string(key), Off: off}, err)
 }
 

@@ -12,7 +12,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	ourtar "github.com/ffconvert/ffconvert/converters/tar"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // Names that ustar holds, names that it holds in two fields, and names for which there must be a PAX header.
@@ -114,8 +115,8 @@ func TestCheckMember(t *testing.T) {
 		var names nameChecks
 		for range 2 { // the second time by what is remembered
 			err := names.check(row.key, row.field)
-			if (err == nil) != (row.hint == "") || !strings.Contains(encode.Hint(err), row.hint) {
-				t.Errorf("%q.%q: %v (%s)", row.key, row.field, err, encode.Hint(err))
+			if (err == nil) != (row.hint == "") || !strings.Contains(place.HintOf(err), row.hint) {
+				t.Errorf("%q.%q: %v (%s)", row.key, row.field, err, place.HintOf(err))
 			}
 		}
 	}
@@ -188,7 +189,7 @@ func TestFileContent(t *testing.T) {
 		{"json", converters.Float(nan), "NaN"},
 		{"ten", converters.Nested([]any{"x"}), `["x"]`},
 		{"tb", converters.Nested([]any{}), ""},
-		{"a.ten", converters.Nested([]any{append(encode.AppendArrayHead(nil, "|u1", []int64{3}), "abc"...)}),
+		{"a.ten", converters.Nested([]any{append(decode.AppendArrayHead(nil, "|u1", []int64{3}), "abc"...)}),
 			"~TenBin~\x20\x00\x00\x00\x00\x00\x00\x00u1\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00" + string(zeros[:32]) + "~TenBin~\x03\x00\x00\x00\x00\x00\x00\x00abc" + string(zeros[:61])},
 		{"x", converters.Float(nan), "nan"},
 	} {

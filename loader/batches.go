@@ -6,7 +6,7 @@ import (
 	"iter"
 	"sync"
 
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 )
 
 // Batches yields the batches of the epoch from the next step on, in order, and ends with the epoch: SetEpoch begins another one. A loop
@@ -114,7 +114,7 @@ func (r *run) choose(ctx context.Context, step int64) {
 
 // read reads one batch after the other.
 func (r *run) read(ctx context.Context) {
-	f := filler{data: r.data, opts: &r.opts, decoders: make(map[string]*encode.Decoder)}
+	f := filler{data: r.data, opts: &r.opts, decoders: make(map[string]*decode.Decoder)}
 	for b := range r.work {
 		if b.err == nil {
 			b.err = f.fill(ctx, b)

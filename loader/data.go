@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/dataset/lookup"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -146,7 +146,7 @@ func (s *set) encoding(x *lookup.Dataset) error {
 		if e == "" {
 			return &place.Error{Where: x.Path(), Off: -1, Err: lookup.ErrNoFields, Hint: "set Options.Encoding"}
 		}
-		if _, err := encode.NewDecoder(encode.Options{Encoding: e}); err != nil {
+		if _, err := decode.New(e, decode.Limits{}); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -16,7 +16,7 @@ import (
 type filler struct {
 	data     *data
 	opts     *Options
-	decoders map[string]*encode.Decoder // by encoding
+	decoders map[string]*decode.Decoder // by encoding
 	indices  []int
 	places   [][]byte // of the samples in the slab
 }
@@ -69,7 +69,7 @@ func (f *filler) decode(b *Batch) error {
 		dec := f.decoders[encoding]
 		if dec == nil {
 			var err error
-			if dec, err = encode.NewDecoder(encode.Options{Encoding: encoding}); err != nil {
+			if dec, err = decode.New(encoding, decode.Limits{}); err != nil {
 				return err
 			}
 			f.decoders[encoding] = dec

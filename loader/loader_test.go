@@ -13,6 +13,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/memsource"
 	"github.com/ffconvert/ffconvert/internal/shardtest"
@@ -238,7 +239,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}
-	var unknown *encode.UnknownError
+	var unknown *decode.UnknownError
 	if _, err := loader.Open([]string{plain}, loader.Options{Order: eight, Fields: []string{"cls"}, Encoding: "xml"}); !errors.As(err, &unknown) {
 		t.Errorf("an encoding that does not exist: %v", err)
 	}

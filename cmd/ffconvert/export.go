@@ -18,7 +18,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/convert/option"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/export"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard/choose"
@@ -74,8 +74,8 @@ func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 		}
 	}
 	flags.Var(&o.Progress, "progress", progress.Usage)
-	cliflag.Size(flags, &o.Encode.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest list or map in a record")
-	o.Encode.Limits.MaxDepth = encode.DefaultMaxDepth
+	cliflag.Size(flags, &o.Encode.Limits.MaxDecode, "max-decode-size", decode.DefaultMaxDecode, "largest list or map in a record")
+	o.Encode.Limits.MaxDepth = decode.DefaultMaxDepth
 	flags.Var(option.Between(&o.Encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting in a record, 4 to 65535")
 	help.MarkLimit(flags, "max-decode-depth")
 	cliflag.Count(flags, &o.MaxNames, "max-names", int64(input.MaxNames), "most inputs that OUT may stand for")

@@ -22,7 +22,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
@@ -52,8 +52,8 @@ func (l *lookupFlags) addRecords(flags *pflag.FlagSet) {
 	flags.BoolVar(&l.opts.Record.AllowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	flags.Var(&l.records, "records", "what the records of other people's shards, and raw ones, are: msgpack, cbor, pickle, arrow or raw (default: opaque bytes)")
 	cliflag.Count(flags, &l.opts.Record.MaxSamples, "max-samples", record.MaxSamples, "most samples of a shard accepted")
-	cliflag.Size(flags, &l.opts.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest list or map that is decoded")
-	l.opts.Limits.MaxDepth = encode.DefaultMaxDepth
+	cliflag.Size(flags, &l.opts.Limits.MaxDecode, "max-decode-size", decode.DefaultMaxDecode, "largest list or map that is decoded")
+	l.opts.Limits.MaxDepth = decode.DefaultMaxDepth
 	flags.Var(option.Between(&l.opts.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting that is decoded, 4 to 65535")
 	help.MarkLimit(flags, "max-decode-depth")
 }

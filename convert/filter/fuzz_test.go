@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/fxamacker/cbor/v2"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
 // Answers that are taken are well-formed for another library, with as many bytes; what is kept of them is their samples, each with
@@ -38,10 +41,10 @@ func FuzzAnswers(f *testing.F) {
 		}
 		kept := out.Bytes()
 		for range samples {
-			if kept, err = mode.UnmarshalFirst(kept, &raw); err != nil || raw[0]>>5 != majorMap {
+			if kept, err = mode.UnmarshalFirst(kept, &raw); err != nil || !(head{Head: heads.CBOR.Of(raw[0])}).isMap() {
 				t.Fatalf("%x became %x: %v", data, out.Bytes(), err)
 			}
-			if key != "" && !bytes.Contains(raw, []byte(keyName)) {
+			if key != "" && !bytes.Contains(raw, []byte(converters.KeyField)) {
 				t.Errorf("%x became %x without a key", data, raw)
 			}
 		}

@@ -1,60 +1,59 @@
 package filter
 
-import "encoding/binary"
+import (
+	"bufio"
+	"io"
 
-// Major types of CBOR.
-const (
-	majorNegative = 1
-	majorBytes    = 2
-	majorText     = 3
-	majorList     = 4
-	majorMap      = 5
-	majorTag      = 6
-	majorSimple   = 7
+	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
-// A head is the first bytes of an item.
+// A head is the head of an item of an answer, with its bytes.
 type head struct {
-	major      byte
-	n          uint64
-	indefinite bool // until a break; of majorSimple: it is a break
-
-	raw  [9]byte
-	size int // bytes of raw
+	heads.Head
+	raw [heads.Max]byte // of which Size count
 }
 
-func (h head) isBreak() bool { return h.major == majorSimple && h.indefinite }
+// readHead reads a head, or io.EOF before its first byte.
+func readHead(in *bufio.Reader) (h head, err error) {
+	first, err := in.ReadByte()
+	if err != nil {
+		return h, err
+	}
+	h.raw[0] = first
+	if _, err := io.ReadFull(in, h.raw[1:heads.CBOR.Of(first).Size]); err != nil {
+		return h, cut(err)
+	}
+	h.Head = heads.CBOR.Parse(h.raw[:])
+	switch {
+	case h.Kind == heads.Simple && h.Size == 2 && h.Arg < 32:
+		return h, malformed("an answer has a simple value of two bytes, %d, which must have one", h.Arg)
+	case h.Kind == heads.Reserved:
+		return h, malformed("an answer has the byte %#02x where an item must begin", first)
+	}
+	return h, nil
+}
+
+// isOpen reports whether an array or a map ends with a break.
+func (h head) isOpen() bool { return h.Kind == heads.OpenArray || h.Kind == heads.OpenMap }
+
+func (h head) isMap() bool { return h.Kind == heads.Map || h.Kind == heads.OpenMap }
+
+func (h head) isArray() bool { return h.Kind == heads.Array || h.Kind == heads.OpenArray }
 
 func (h head) name() string {
-	switch h.major {
-	case majorBytes:
+	switch h.Kind {
+	case heads.Uint, heads.Negative:
+		return "an integer"
+	case heads.Bytes, heads.ChunkedBytes:
 		return "a byte string"
-	case majorText:
+	case heads.Text, heads.ChunkedText:
 		return "a text"
-	case majorList:
+	case heads.Array, heads.OpenArray:
 		return "an array"
-	case majorMap:
+	case heads.Map, heads.OpenMap:
 		return "a map"
-	case majorTag:
+	case heads.Tag:
 		return "a tag"
-	case majorSimple:
-		return "a simple value or a float"
 	}
-	return "an integer"
-}
-
-// appendHead appends the shortest head of an item.
-func appendHead(b []byte, major byte, n uint64) []byte {
-	major <<= 5
-	switch {
-	case n < 24:
-		return append(b, major|byte(n))
-	case n < 1<<8:
-		return append(b, major|24, byte(n))
-	case n < 1<<16:
-		return binary.BigEndian.AppendUint16(append(b, major|25), uint16(n))
-	case n < 1<<32:
-		return binary.BigEndian.AppendUint32(append(b, major|26), uint32(n))
-	}
-	return binary.BigEndian.AppendUint64(append(b, major|27), n)
+	return "a simple value or a float"
 }

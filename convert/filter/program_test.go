@@ -15,6 +15,7 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
 )
 
@@ -71,16 +72,16 @@ func runFilter(how string) {
 		case "nothing kept":
 			answer = encoded([]sample{})
 		case "third":
-			if key := s[keyName].(string); (key[len(key)-1]-'0')%3 == 2 {
+			if key := s[converters.KeyField].(string); (key[len(key)-1]-'0')%3 == 2 {
 				answer = encoded([]sample{})
 			}
 		case "two", "two without keys":
 			if how != "two" {
-				delete(s, keyName)
+				delete(s, converters.KeyField)
 			}
 			answer = encoded([]sample{s, s})
 		case "no key":
-			delete(s, keyName)
+			delete(s, converters.KeyField)
 			answer = encoded(s)
 		case "indefinite": // [_ {_ "a": (_ "b", "c"), "n": [_ 1]}]
 			answer = []byte("\x9f\xbf\x61a\x7f\x61b\x61c\xff\x61n\x9f\x01\xff\xff\xff")

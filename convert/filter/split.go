@@ -8,11 +8,12 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/cbor"
+	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
 const (
-	keyName   = "__key__"
-	breakByte = 0xff
+	openMap   = 5<<5 | 31 // a map up to a break
+	breakByte = 7<<5 | 31
 
 	// maxDepth ends the recursion of value. It is above the limit of package cbor, which reads the samples after this.
 	maxDepth = cbor.DefaultMaxDepth + 8
@@ -48,23 +49,23 @@ func (s *splitter) answer(key string) (samples int64, err error) {
 			err = io.ErrUnexpectedEOF
 		}
 	}()
-	h, err := s.head()
+	h, err := readHead(s.in)
 	switch {
 	case err != nil:
 		return 0, err
-	case h.major == majorMap:
+	case h.isMap():
 		return 1, s.sample(h, key)
-	case h.major != majorList:
+	case !h.isArray():
 		return 0, malformed("an answer is %s, and must be a map or an array of maps", h.name())
 	}
-	for n := uint64(0); h.indefinite || n < h.n; n++ {
-		e, err := s.head()
+	for n := uint64(0); h.isOpen() || n < h.Arg; n++ {
+		e, err := readHead(s.in)
 		switch {
 		case err != nil:
 			return samples, err
-		case h.indefinite && e.isBreak():
+		case h.isOpen() && e.Kind == heads.Break:
 			return samples, nil
-		case e.major != majorMap:
+		case !e.isMap():
 			return samples, malformed("an answer has %s among its samples, which must be maps", e.name())
 		}
 		own := key
@@ -82,7 +83,7 @@ func (s *splitter) answer(key string) (samples int64, err error) {
 // sample copies a map, of which the head was read. It gets the key if it has none.
 func (s *splitter) sample(h head, key string) error {
 	s.size, s.keyed = 0, false
-	if err := s.put(majorMap<<5 | 31); err != nil {
+	if err := s.put(openMap); err != nil {
 		return err
 	}
 	if err := s.pairs(h, 1); err != nil {
@@ -90,28 +91,28 @@ func (s *splitter) sample(h head, key string) error {
 	}
 	var last []byte
 	if !s.keyed && key != "" {
-		last = append(appendHead(last, majorText, uint64(len(keyName))), keyName...)
-		last = append(appendHead(last, majorText, uint64(len(key))), key...)
+		last = append(heads.AppendCBOR(last, heads.Text, uint64(len(converters.KeyField))), converters.KeyField...)
+		last = append(heads.AppendCBOR(last, heads.Text, uint64(len(key))), key...)
 	}
 	return s.put(append(last, breakByte)...)
 }
 
 // pairs copies what follows the head of a map, up to a break.
 func (s *splitter) pairs(h head, depth int) error {
-	for n := uint64(0); h.indefinite || n < h.n; n++ {
-		k, err := s.head()
+	for n := uint64(0); h.isOpen() || n < h.Arg; n++ {
+		k, err := readHead(s.in)
 		if err != nil {
 			return err
 		}
 		switch {
-		case h.indefinite && k.isBreak():
+		case h.isOpen() && k.Kind == heads.Break:
 			return nil
-		case depth == 1 && k.major != majorText:
+		case depth == 1 && k.Kind != heads.Text && k.Kind != heads.ChunkedText:
 			return malformed("a sample of the answer has %s where the name of a field must be", k.name())
 		}
-		if depth == 1 && !k.indefinite && k.n == uint64(len(keyName)) {
-			name, _ := s.in.Peek(len(keyName)) // a cut is found below
-			s.keyed = s.keyed || string(name) == keyName
+		if depth == 1 && k.Kind == heads.Text && k.Arg == uint64(len(converters.KeyField)) {
+			name, _ := s.in.Peek(len(converters.KeyField)) // a cut is found below
+			s.keyed = s.keyed || string(name) == converters.KeyField
 		}
 		if err := s.value(k, depth); err != nil {
 			return err
@@ -125,7 +126,7 @@ func (s *splitter) pairs(h head, depth int) error {
 
 // next copies one item.
 func (s *splitter) next(depth int) error {
-	h, err := s.head()
+	h, err := readHead(s.in)
 	if err != nil {
 		return err
 	}
@@ -137,88 +138,61 @@ func (s *splitter) value(h head, depth int) error {
 	if depth >= maxDepth {
 		return fmt.Errorf("%w: an answer is nested deeper than %d", converters.ErrLimit, maxDepth)
 	}
-	if err := s.put(h.raw[:h.size]...); err != nil {
+	if err := s.put(h.raw[:h.Size]...); err != nil {
 		return err
 	}
-	switch h.major {
-	case majorBytes, majorText:
-		if !h.indefinite {
-			return s.payload(h.n)
-		}
-		for {
-			chunk, err := s.head()
-			switch {
-			case err != nil:
-				return err
-			case chunk.isBreak():
-				return s.put(breakByte)
-			case chunk.major != h.major || chunk.indefinite:
-				return malformed("a string has %s among its chunks", chunk.name())
-			}
-			if err := s.put(chunk.raw[:chunk.size]...); err != nil {
-				return err
-			}
-			if err := s.payload(chunk.n); err != nil {
-				return err
-			}
-		}
-	case majorList:
-		for n := uint64(0); h.indefinite || n < h.n; n++ {
-			e, err := s.head()
+	switch h.Kind {
+	case heads.Bytes, heads.Text:
+		return s.payload(h.Arg)
+	case heads.ChunkedBytes:
+		return s.chunks(heads.Bytes)
+	case heads.ChunkedText:
+		return s.chunks(heads.Text)
+	case heads.Array, heads.OpenArray:
+		for n := uint64(0); h.isOpen() || n < h.Arg; n++ {
+			e, err := readHead(s.in)
 			if err != nil {
 				return err
 			}
-			if h.indefinite && e.isBreak() {
+			if h.isOpen() && e.Kind == heads.Break {
 				return s.put(breakByte)
 			}
 			if err := s.value(e, depth+1); err != nil {
 				return err
 			}
 		}
-	case majorMap:
-		if err := s.pairs(h, depth+1); err != nil || !h.indefinite {
+	case heads.Map, heads.OpenMap:
+		if err := s.pairs(h, depth+1); err != nil || !h.isOpen() {
 			return err
 		}
 		return s.put(breakByte)
-	case majorTag:
+	case heads.Tag:
 		return s.next(depth + 1)
-	case majorSimple:
-		if h.indefinite {
-			return malformed("a break where an item must be")
-		}
+	case heads.Break:
+		return malformed("a break where an item must be")
 	}
 	return nil
 }
 
-// head reads the head of an item.
-func (s *splitter) head() (head, error) {
-	b, err := s.in.ReadByte()
-	if err != nil {
-		return head{}, err
+// chunks copies strings of a kind and the break after them.
+func (s *splitter) chunks(of heads.Kind) error {
+	for {
+		chunk, err := readHead(s.in)
+		switch {
+		case err != nil:
+			return err
+		case chunk.Kind == heads.Break:
+			return s.put(breakByte)
+		case chunk.Kind != of:
+			return malformed("a string has %s among its chunks", chunk.name())
+		}
+		if err := s.put(chunk.raw[:chunk.Size]...); err != nil {
+			return err
+		}
+		if err := s.payload(chunk.Arg); err != nil {
+			return err
+		}
 	}
-	h := head{major: b >> 5, raw: [9]byte{b}, size: 1}
-	switch info := b & 31; {
-	case info < 24:
-		h.n = uint64(info)
-		return h, nil
-	case info < 28:
-		h.size += 1 << (info - 24)
-		long := h.raw[1:h.size]
-		if _, err := io.ReadFull(s.in, long); err != nil {
-			return h, cut(err)
-		}
-		for _, c := range long {
-			h.n = h.n<<8 | uint64(c)
-		}
-		if h.major == majorSimple && info == 24 && h.n < 32 {
-			return h, malformed("an answer has a simple value of two bytes, %d, which must have one", h.n)
-		}
-		return h, nil
-	case info == 31 && h.major > majorNegative && h.major != majorTag:
-		h.indefinite = true
-		return h, nil
-	}
-	return h, malformed("an answer has the byte %#02x where an item must begin", b)
 }
 
 // payload copies the bytes of a string.

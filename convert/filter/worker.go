@@ -179,7 +179,7 @@ func (w *worker) feed(p *part, asked *keys) error {
 		rec, err := p.enc.Encode(sample)
 		if err != nil {
 			w.Interrupt()
-			return &place.Error{Where: p.name, Off: sample.Off, Entry: sample.Key, Err: err, Hint: encode.Hint(err)}
+			return &place.Error{Where: p.name, Off: sample.Off, Entry: sample.Key, Err: err, Hint: place.HintOf(err)}
 		}
 		asked.push(sample.Key)
 		for _, b := range rec.Parts {

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -55,13 +56,13 @@ func (o *ffrOpener) Open(ctx context.Context, parts []converters.Part, rec encod
 // open opens parts, of which it is known which shards they are.
 func (o *ffrOpener) open(parts []converters.Part, shards []knownShard, rec encode.Options) (converters.Source, error) {
 	var err error
-	each := make([]encode.Options, len(parts))
-	opts := ffr.Options{Record: o.limits, Load: rec.Loads(ffr.RecordField)}
+	each := make([]string, len(parts)) // encodings
+	opts := ffr.Options{Record: o.limits, Limits: rec.Limits, Load: rec.Loads(ffr.RecordField)}
 	for i, k := range shards {
-		each[i] = encode.Options{Encoding: o.records.Value, Limits: rec.Limits}
+		each[i] = o.records.Value
 		var shard ffr.Shard
 		if k.dataset != nil {
-			each[i].Encoding = k.dataset.Encode.Encoding
+			each[i] = k.dataset.Encode.Encoding
 			shard = k.shard()
 		}
 		opts.Shards = append(opts.Shards, shard)
@@ -70,23 +71,23 @@ func (o *ffrOpener) open(parts []converters.Part, shards []knownShard, rec encod
 		return nil, err
 	}
 	says := &opts.Description
-	known := !slices.ContainsFunc(each, func(e encode.Options) bool { return e.Encoding == "" })
+	known := !slices.Contains(each, "")
 	if o.decode || o.look && known || decodes(rec) {
-		opts.Decode = func(part int) encode.Options { return each[part] }
+		opts.Decode = func(part int) string { return each[part] }
 		says.Encoding = rec.Encoding
 	}
 	for i, e := range each {
 		switch {
-		case opts.Decode != nil && e.Encoding == "":
+		case opts.Decode != nil && e == "":
 			err = fmt.Errorf("%w: what its records are is not known, as it is not a dataset of ffconvert", converters.ErrUnsupported)
 			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "option records"}
-		case opts.Decode == nil && e.Encoding != each[0].Encoding:
-			err = fmt.Errorf("%w: its records are %s, those of %s %s", converters.ErrUnsupported, recordsName(e), parts[0].Name, recordsName(each[0]))
+		case opts.Decode == nil && e != each[0]:
+			err = fmt.Errorf("%w: its records are %s, those of %s %s", converters.ErrUnsupported, cmp.Or(e, "opaque"), parts[0].Name, cmp.Or(each[0], "opaque"))
 			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "Options.Encoding writes all anew in one"}
 		}
 	}
 	if says.Encoding == "" && len(each) > 0 {
-		says.Encoding = each[0].Encoding
+		says.Encoding = each[0]
 	}
 	if says.Encoded = opts.Decode == nil; says.Encoding == "" {
 		says.Encoding, says.Encoded = "raw", false // opaque
@@ -97,11 +98,4 @@ func (o *ffrOpener) open(parts []converters.Part, shards []knownShard, rec encod
 // decodes reports whether records are made anew, and not copied.
 func decodes(rec encode.Options) bool {
 	return !rec.Encoded && (rec.Encoding != "" || rec.Rewrites())
-}
-
-func recordsName(e encode.Options) string {
-	if e.Encoding == "" {
-		return "opaque"
-	}
-	return e.Encoding
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/ffr"
 	"github.com/ffconvert/ffconvert/converters/rekey"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -30,7 +31,7 @@ type Samples struct {
 
 // Samples opens local shards and decodes their records. limits bound the lists and maps in a record. r must be a
 // Reader of the format ffr. If clash is true, several datasets may have the same key.
-func (r *Reader) Samples(ctx context.Context, parts []converters.Part, limits encode.Limits, clash bool) (*Samples, error) {
+func (r *Reader) Samples(ctx context.Context, parts []converters.Part, limits decode.Limits, clash bool) (*Samples, error) {
 	o, ok := r.opener.(*ffrOpener)
 	if !ok {
 		return nil, fmt.Errorf("internal error: %s does not read shards", r.Name)

@@ -42,9 +42,6 @@ const (
 	DefaultMaxValue = 1 << 30
 )
 
-// keyColumn is the column that is the key of a sample.
-const keyColumn = "__key__"
-
 // Options choose columns and limits. The zero value reads all columns.
 type Options struct {
 	// Fields are lists of alternative names. Only columns of these fields are read. If a part has no field of one of

@@ -34,8 +34,8 @@ func (t *table) check(p converters.Part) error {
 		if x.values != nil {
 			of = x.values
 		}
-		if x.name == keyColumn && (of.scalar != scalarText || of.shape != shapeBytes && of.shape != shapeView) {
-			err := fmt.Errorf("%w: the column %q, the key, is not text", converters.ErrUnsupported, keyColumn)
+		if x.name == converters.KeyField && (of.scalar != scalarText || of.shape != shapeBytes && of.shape != shapeView) {
+			err := fmt.Errorf("%w: the column %q, the key, is not text", converters.ErrUnsupported, converters.KeyField)
 			return &converters.Error{Where: p.Name, Off: 0, Entry: "schema", Err: err}
 		}
 	}
@@ -47,7 +47,7 @@ func (t *table) describe(fields [][]string) converters.Description {
 	says := converters.Description{Encoding: "msgpack", Classes: columns.Classes(t.feature)}
 	needed := columns.Needed(fields, t.names())
 	add := func(name, dtype string) {
-		if name != keyColumn && needed(name) {
+		if name != converters.KeyField && needed(name) {
 			says.Columns = append(says.Columns, converters.ColumnType{Name: name, DType: dtype})
 		}
 	}

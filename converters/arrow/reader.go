@@ -76,7 +76,7 @@ func (r *reader) choose() {
 	t, opts := r.table, &r.src.opts
 	r.needed = columns.Needed(opts.Fields, t.names())
 	for _, x := range t.fields {
-		if x.name != keyColumn && !r.needed(x.name) && (x.payload == nil || !r.needed(x.pathField())) {
+		if x.name != converters.KeyField && !r.needed(x.name) && (x.payload == nil || !r.needed(x.pathField())) {
 			continue
 		}
 		r.fields = append(r.fields, x)
@@ -95,7 +95,7 @@ func (r *reader) which(x *field) int {
 		of = x.payload
 	}
 	switch {
-	case !r.needed(x.name) && x.name != keyColumn:
+	case !r.needed(x.name) && x.name != converters.KeyField:
 		return bytesNone
 	case r.unread[of]:
 		return bytesSize
@@ -161,7 +161,7 @@ func (r *reader) field(x *field, a *array, i int64) error {
 	switch {
 	case err != nil:
 		return err
-	case x.name != keyColumn:
+	case x.name != converters.KeyField:
 		r.sample.Fields = append(r.sample.Fields, converters.Field{Name: x.name, Value: v})
 	case v.Kind() != converters.KindText:
 		return fmt.Errorf("%w: a key that is null", converters.ErrMalformed)

@@ -38,6 +38,7 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
 // Defaults of Options.
@@ -49,9 +50,6 @@ const (
 
 // ItemField is the name of the field that holds a whole item.
 const ItemField = "item"
-
-// keyEntry is the entry of a map that is the key of the sample.
-const keyEntry = "__key__"
 
 // Limits without an option.
 const (
@@ -99,7 +97,7 @@ type Options struct {
 type Source struct {
 	parts   []converters.Part
 	opts    Options
-	forms   *forms
+	forms   *heads.Forms
 	open    func(converters.Part, converters.Access) (converters.File, error)
 	readers sync.Pool // of *scanner
 	slow    bool      // no patterns, so that tests can compare
@@ -128,9 +126,9 @@ func Open(parts []converters.Part, opts Options) *Source {
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
-	s := &Source{parts: parts, opts: opts, forms: cborForms(), open: new(converters.Files).Open}
+	s := &Source{parts: parts, opts: opts, forms: heads.CBOR, open: new(converters.Files).Open}
 	if opts.MessagePack {
-		s.forms = messagePackForms()
+		s.forms = heads.MessagePack
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
 // Tags that a decoded value may have. All others are refused.
@@ -14,49 +15,46 @@ const (
 	selfDescribed = 55799 // marks the item as CBOR (RFC 8949, 3.4.6)
 )
 
-// errBelow refuses an integer that no Go type holds.
-var errBelow = fmt.Errorf("%w: an integer below -2^63", converters.ErrUnsupported)
-
 // A decoder decodes items to values for converters.Nested. scanner.walk must have checked the items:
 // they are complete and not nested too deep.
 type decoder struct {
-	forms *forms
+	forms *heads.Forms
 	b     []byte
 }
 
 // head consumes one head.
-func (d *decoder) head() head {
+func (d *decoder) head() heads.Head {
 	b := d.b
-	if len(b) < headMax {
-		b = append(make([]byte, 0, headMax), b...)[:headMax]
+	if len(b) < heads.Max {
+		b = append(make([]byte, 0, heads.Max), b...)[:heads.Max]
 	}
-	h := d.forms.parse(b)
-	d.b = d.b[h.size:]
+	h := d.forms.Parse(b)
+	d.b = d.b[h.Size:]
 	return h
 }
 
 // value consumes the item after its head and returns its value.
-func (d *decoder) value(h head) (any, error) {
-	switch h.kind {
-	case kindBytes, kindChunkedBytes:
+func (d *decoder) value(h heads.Head) (any, error) {
+	switch h.Kind {
+	case heads.Bytes, heads.ChunkedBytes:
 		return d.bytes(h), nil
-	case kindText, kindChunkedText:
+	case heads.Text, heads.ChunkedText:
 		return string(d.bytes(h)), nil
-	case kindArray, kindOpenArray:
+	case heads.Array, heads.OpenArray:
 		return d.array(h)
-	case kindMap, kindOpenMap:
+	case heads.Map, heads.OpenMap:
 		return d.object(h)
-	case kindTag:
+	case heads.Tag:
 		return d.tagged(h)
-	case kindExtension:
+	case heads.Extension:
 		return nil, fmt.Errorf("%w: an extension of MessagePack", converters.ErrUnsupported)
-	case kindSimple:
-		if h.arg == undefined {
+	case heads.Simple:
+		if h.Arg == heads.Undefined {
 			return nil, fmt.Errorf("%w: the value undefined", converters.ErrUnsupported)
 		}
-		return nil, fmt.Errorf("%w: simple value %d", converters.ErrUnsupported, h.arg)
+		return nil, fmt.Errorf("%w: simple value %d", converters.ErrUnsupported, h.Arg)
 	}
-	v, err := h.value()
+	v, err := h.Value()
 	switch v.Kind() {
 	case converters.KindInt:
 		return v.Int(), err
@@ -67,37 +65,37 @@ func (d *decoder) value(h head) (any, error) {
 }
 
 // bytes consumes the string after its head and returns a copy.
-func (d *decoder) bytes(h head) []byte {
-	if h.kind == kindBytes || h.kind == kindText {
-		b := bytes.Clone(d.b[:h.arg])
-		d.b = d.b[h.arg:]
+func (d *decoder) bytes(h heads.Head) []byte {
+	if h.Kind == heads.Bytes || h.Kind == heads.Text {
+		b := bytes.Clone(d.b[:h.Arg])
+		d.b = d.b[h.Arg:]
 		return b
 	}
 	b := []byte{}
-	for c := d.head(); c.kind != kindBreak; c = d.head() {
-		b = append(b, d.b[:c.arg]...)
-		d.b = d.b[c.arg:]
+	for c := d.head(); c.Kind != heads.Break; c = d.head() {
+		b = append(b, d.b[:c.Arg]...)
+		d.b = d.b[c.Arg:]
 	}
 	return b
 }
 
 // next consumes the head of the next item of an array, or of the next key of a map. done is the
 // number of items or pairs before it. It returns false at the end of the array or map.
-func (d *decoder) next(in head, done uint64) (head, bool) {
-	if in.kind == kindArray || in.kind == kindMap {
-		if done == in.arg {
-			return head{}, false
+func (d *decoder) next(in heads.Head, done uint64) (heads.Head, bool) {
+	if in.Kind == heads.Array || in.Kind == heads.Map {
+		if done == in.Arg {
+			return heads.Head{}, false
 		}
 		return d.head(), true
 	}
 	h := d.head()
-	return h, h.kind != kindBreak
+	return h, h.Kind != heads.Break
 }
 
-func (d *decoder) array(in head) (any, error) {
+func (d *decoder) array(in heads.Head) (any, error) {
 	list := []any{}
-	if in.kind == kindArray {
-		list = make([]any, 0, in.arg)
+	if in.Kind == heads.Array {
+		list = make([]any, 0, in.Arg)
 	}
 	for {
 		h, ok := d.next(in, uint64(len(list)))
@@ -113,7 +111,7 @@ func (d *decoder) array(in head) (any, error) {
 }
 
 // object consumes a map and returns a converters.Map.
-func (d *decoder) object(in head) (any, error) {
+func (d *decoder) object(in heads.Head) (any, error) {
 	var m converters.MapBuilder
 	for n := uint64(0); ; n++ {
 		h, ok := d.next(in, n)
@@ -135,7 +133,7 @@ func (d *decoder) object(in head) (any, error) {
 }
 
 // key consumes the key of a pair. Bytes, arrays and maps are refused.
-func (d *decoder) key(h head) (any, error) {
+func (d *decoder) key(h heads.Head) (any, error) {
 	key, err := d.value(h)
 	switch key.(type) {
 	case []byte, []any, converters.Map:
@@ -144,27 +142,27 @@ func (d *decoder) key(h head) (any, error) {
 	return key, err
 }
 
-func (d *decoder) tagged(tag head) (any, error) {
+func (d *decoder) tagged(tag heads.Head) (any, error) {
 	h := d.head()
-	switch tag.arg {
+	switch tag.Arg {
 	case selfDescribed:
 		return d.value(h)
 	case positiveBig, negativeBig:
-		if h.kind != kindBytes && h.kind != kindChunkedBytes {
-			return nil, fmt.Errorf("%w: tag %d on what is not a byte string", converters.ErrMalformed, tag.arg)
+		if h.Kind != heads.Bytes && h.Kind != heads.ChunkedBytes {
+			return nil, fmt.Errorf("%w: tag %d on what is not a byte string", converters.ErrMalformed, tag.Arg)
 		}
 		b := bytes.TrimLeft(d.bytes(h), "\x00")
 		if len(b) > 8 {
 			return nil, fmt.Errorf("%w: an integer of %d bytes", converters.ErrUnsupported, len(b))
 		}
-		n := head{kind: kindUint}
-		if tag.arg == negativeBig {
-			n.kind = kindNegative
+		n := heads.Head{Kind: heads.Uint}
+		if tag.Arg == negativeBig {
+			n.Kind = heads.Negative
 		}
 		for _, c := range b {
-			n.arg = n.arg<<8 | uint64(c)
+			n.Arg = n.Arg<<8 | uint64(c)
 		}
 		return d.value(n)
 	}
-	return nil, fmt.Errorf("%w: tag %d", converters.ErrUnsupported, tag.arg)
+	return nil, fmt.Errorf("%w: tag %d", converters.ErrUnsupported, tag.Arg)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
 // A spot is the place of the bytes of a field, in the held bytes of the item or in scanner.copied.
@@ -25,7 +26,7 @@ func (s *scanner) fields() error {
 		return err
 	}
 	err = errNotText
-	if h.kind == kindMap || h.kind == kindOpenMap {
+	if h.Kind == heads.Map || h.Kind == heads.OpenMap {
 		s.release()
 		err = s.entries(h, (*scanner).field)
 	}
@@ -53,26 +54,26 @@ func (s *scanner) fields() error {
 }
 
 // field consumes an entry and makes it a field or the key of the sample.
-func (s *scanner) field(k head) error {
+func (s *scanner) field(k heads.Head) error {
 	isKey, err := s.atKeyEntry(k)
 	switch {
 	case err != nil:
 		return err
 	case isKey:
 		v, err := s.head()
-		if err == nil && v.kind != kindText {
-			err = s.fail(fmt.Errorf("%w: its %q is not text of definite length", converters.ErrMalformed, keyEntry), hintRaw)
+		if err == nil && v.Kind != heads.Text {
+			err = s.fail(fmt.Errorf("%w: its %q is not text of definite length", converters.ErrMalformed, converters.KeyField), hintRaw)
 		}
 		if err != nil {
 			return err
 		}
 		return s.key(v)
-	case k.kind == kindChunkedText:
+	case k.Kind == heads.ChunkedText:
 		return s.fail(fmt.Errorf("%w: the name of a field in chunks", converters.ErrUnsupported), hintRaw)
-	case k.kind != kindText:
+	case k.Kind != heads.Text:
 		return errNotText
 	}
-	b, err := s.name(k.arg)
+	b, err := s.name(k.Arg)
 	if err != nil {
 		return err
 	}
@@ -95,14 +96,14 @@ func (s *scanner) value(n name) error {
 	s.heads++
 	var v converters.Value
 	switch {
-	case h.kind <= lastScalar:
-		v, err = h.value()
+	case h.Kind <= heads.Null:
+		v, err = h.Value()
 		err = s.refuse(n.text, err)
-	case h.kind == kindBytes && !s.whole && !n.load:
+	case h.Kind == heads.Bytes && !s.whole && !n.load:
 		s.release()
-		err = s.skip(h.arg)
-		v = converters.Opaque(int64(h.arg))
-	case h.kind == kindBytes, h.kind == kindText:
+		err = s.skip(h.Arg)
+		v = converters.Opaque(int64(h.Arg))
+	case h.Kind == heads.Bytes, h.Kind == heads.Text:
 		err = s.str(h, from)
 	default:
 		v, err = s.nested(n.text, h, from)
@@ -119,15 +120,15 @@ func (s *scanner) value(n name) error {
 }
 
 // str consumes a string after its head and records the spot of its bytes.
-func (s *scanner) str(h head, from int) error {
+func (s *scanner) str(h heads.Head, from int) error {
 	pass := s.skip
-	if h.kind == kindText {
+	if h.Kind == heads.Text {
 		pass = s.text
 	}
-	if err := pass(h.arg); err != nil {
+	if err := pass(h.Arg); err != nil {
 		return err
 	}
-	p := spot{field: len(s.sample.Fields), at: from + int(h.size), n: int(h.arg), text: h.kind == kindText}
+	p := spot{field: len(s.sample.Fields), at: from + int(h.Size), n: int(h.Arg), text: h.Kind == heads.Text}
 	if !s.whole {
 		data := s.Held()[p.at:]
 		p.at = len(s.copied)
@@ -138,7 +139,7 @@ func (s *scanner) str(h head, from int) error {
 }
 
 // nested consumes an array, a map or a tagged item after its head, and decodes it.
-func (s *scanner) nested(field string, h head, from int) (converters.Value, error) {
+func (s *scanner) nested(field string, h heads.Head, from int) (converters.Value, error) {
 	if err := s.walk(h); err != nil {
 		return converters.Value{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/endmark"
 	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
 // Sizes of reads in bytes. The first read, and the first one after a jump, is small for an index and
@@ -118,7 +119,7 @@ func (s *scanner) item() error {
 	if err != nil {
 		return err
 	}
-	if h.kind == kindMap || h.kind == kindOpenMap {
+	if h.Kind == heads.Map || h.Kind == heads.OpenMap {
 		err = s.entries(h, (*scanner).entry)
 	} else {
 		err = s.walk(h)
@@ -135,7 +136,7 @@ func (s *scanner) item() error {
 }
 
 // entry consumes an entry of a map for item.
-func (s *scanner) entry(k head) error {
+func (s *scanner) entry(k heads.Head) error {
 	isKey, err := s.atKeyEntry(k)
 	if err == nil && !isKey {
 		err = s.walk(k)
@@ -147,17 +148,17 @@ func (s *scanner) entry(k head) error {
 	if err != nil {
 		return err
 	}
-	if isKey && v.kind == kindText {
+	if isKey && v.Kind == heads.Text {
 		return s.key(v)
 	}
 	return s.walk(v)
 }
 
 // outer consumes the head of the item, and tags selfDescribed before it.
-func (s *scanner) outer() (head, error) {
+func (s *scanner) outer() (heads.Head, error) {
 	for {
 		h, err := s.head()
-		if err != nil || h.kind != kindTag || h.arg != selfDescribed {
+		if err != nil || h.Kind != heads.Tag || h.Arg != selfDescribed {
 			return h, err
 		}
 		if s.depth++; s.depth > s.opts.MaxDepth {
@@ -168,7 +169,7 @@ func (s *scanner) outer() (head, error) {
 
 // entries calls f for each entry of the item, a map, after the head of its key. f consumes the key
 // and the value.
-func (s *scanner) entries(m head, f func(*scanner, head) error) error {
+func (s *scanner) entries(m heads.Head, f func(*scanner, heads.Head) error) error {
 	n, err := s.items(m)
 	if err != nil {
 		return err
@@ -176,12 +177,12 @@ func (s *scanner) entries(m head, f func(*scanner, head) error) error {
 	if s.depth++; s.depth > s.opts.MaxDepth {
 		return s.tooDeep()
 	}
-	for ; n > 0 || m.kind == kindOpenMap; n -= 2 {
+	for ; n > 0 || m.Kind == heads.OpenMap; n -= 2 {
 		k, err := s.head()
 		if err != nil {
 			return err
 		}
-		if m.kind == kindOpenMap && k.kind == kindBreak {
+		if m.Kind == heads.OpenMap && k.Kind == heads.Break {
 			return nil
 		}
 		if err := f(s, k); err != nil {
@@ -191,29 +192,29 @@ func (s *scanner) entries(m head, f func(*scanner, head) error) error {
 	return nil
 }
 
-// atKeyEntry reports whether k is the head of the text keyEntry, and consumes that text.
-func (s *scanner) atKeyEntry(k head) (bool, error) {
-	if k.kind != kindText || k.arg != uint64(len(keyEntry)) {
+// atKeyEntry reports whether k is the head of the text converters.KeyField, and consumes that text.
+func (s *scanner) atKeyEntry(k heads.Head) (bool, error) {
+	if k.Kind != heads.Text || k.Arg != uint64(len(converters.KeyField)) {
 		return false, nil
 	}
-	if s.Unread() < len(keyEntry) {
-		if err := s.need(k.arg); err != nil {
+	if s.Unread() < len(converters.KeyField) {
+		if err := s.need(k.Arg); err != nil {
 			return false, err
 		}
 	}
-	if string(s.Buf[s.Pos:s.Pos+len(keyEntry)]) != keyEntry {
+	if string(s.Buf[s.Pos:s.Pos+len(converters.KeyField)]) != converters.KeyField {
 		return false, nil
 	}
-	s.Pos += len(keyEntry)
+	s.Pos += len(converters.KeyField)
 	return true, nil
 }
 
 // key consumes the text of the sample's key, after its head.
-func (s *scanner) key(h head) error {
+func (s *scanner) key(h heads.Head) error {
 	if s.keyed {
 		return s.fail(fmt.Errorf("%w: the item has two keys", converters.ErrDuplicate), "")
 	}
-	b, err := s.name(h.arg)
+	b, err := s.name(h.Arg)
 	if err != nil {
 		return err
 	}

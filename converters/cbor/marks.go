@@ -5,10 +5,11 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/endmark"
+	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
 // markHead is the most bytes from the start of a mark to the end of its name: three heads and the longer name.
-const markHead = 3*headMax + len(endmark.Begin)
+const markHead = 3*heads.Max + len(endmark.Begin)
 
 // atMark reports whether the next item is a mark of endmark: a map of one entry with a mark's name.
 func (s *scanner) atMark() (bool, error) {
@@ -18,24 +19,24 @@ func (s *scanner) atMark() (bool, error) {
 		}
 	}
 	b := s.Buf[s.Pos:]
-	if f := &s.forms[b[0]]; f.kind != kindMap && f.kind != kindOpenMap && f.kind != kindTag || f.kind == kindMap && f.size == 1 && f.imm != 1 {
+	if h := s.forms.Of(b[0]); h.Kind != heads.Map && h.Kind != heads.OpenMap && h.Kind != heads.Tag || h.Kind == heads.Map && h.Size == 1 && h.Arg != 1 {
 		return false, nil
 	}
-	var padded [markHead + headMax]byte
+	var padded [markHead + heads.Max]byte
 	copy(padded[:], b[:min(len(b), markHead)])
 	b = padded[:]
-	h := s.forms.parse(b)
-	b = b[h.size:]
-	if h.kind == kindTag && h.arg == selfDescribed {
-		h = s.forms.parse(b)
-		b = b[h.size:]
+	h := s.forms.Parse(b)
+	b = b[h.Size:]
+	if h.Kind == heads.Tag && h.Arg == selfDescribed {
+		h = s.forms.Parse(b)
+		b = b[h.Size:]
 	}
-	if h.kind != kindOpenMap && (h.kind != kindMap || h.arg != 1) {
+	if h.Kind != heads.OpenMap && (h.Kind != heads.Map || h.Arg != 1) {
 		return false, nil
 	}
-	name := s.forms.parse(b)
-	b = b[name.size:]
-	return name.kind == kindText && name.arg <= uint64(len(endmark.Begin)) && endmark.Is(string(b[:name.arg])), nil
+	name := s.forms.Parse(b)
+	b = b[name.Size:]
+	return name.Kind == heads.Text && name.Arg <= uint64(len(endmark.Begin)) && endmark.Is(string(b[:name.Arg])), nil
 }
 
 // mark consumes a mark. more is false where no sample can follow it in a run.

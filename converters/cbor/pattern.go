@@ -3,6 +3,9 @@ package cbor
 import (
 	"encoding/binary"
 	"unicode/utf8"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
 // An outline has the size of an item and the place of its key.
@@ -106,13 +109,13 @@ func (p *patterns) missed() bool {
 
 // learn makes a pattern of a well-formed item, if the item is short, without tags, and with definite
 // lengths only. The pattern replaces the least recently used one.
-func (p *patterns) learn(t *forms, item []byte) {
-	var b, bits [patternSize + headMax]byte
+func (p *patterns) learn(t *heads.Forms, item []byte) {
+	var b, bits [patternSize + heads.Max]byte
 	if len(item) > patternSize {
 		return
 	}
 	copy(b[:], item)
-	o, ok := t.outline(b[:], bits[:])
+	o, ok := outlineOf(t, b[:], bits[:])
 	if !ok {
 		return
 	}
@@ -130,36 +133,36 @@ func (p *patterns) learn(t *forms, item []byte) {
 	}
 }
 
-// outline returns the outline of the item at the start of b, and sets in m the bits that determine it.
-func (t *forms) outline(b []byte, m mask) (o outline, ok bool) {
+// outlineOf returns the outline of the item at the start of b, and sets in m the bits that determine it.
+func outlineOf(t *heads.Forms, b []byte, m mask) (o outline, ok bool) {
 	var (
 		left     = 1  // items that remain
 		entries  int  // of these, names and values of the entries of the outermost map
 		keyValue = -1 // what entries will be after the value of the key's entry
 	)
 	for ; left > 0; left-- {
-		from, h := o.size, t.parse(b[o.size:])
-		at := from + int(h.size)
+		from, h := o.size, t.Parse(b[o.size:])
+		at := from + int(h.Size)
 		outer := left == entries
 		if outer {
 			entries--
 		}
 		o.size = at
-		if h.kind <= lastScalar {
+		if h.Kind <= heads.Null {
 			m.scalar(t, from, b[from])
 			continue
 		}
 		m.set(from, at, everyBit)
-		switch h.kind {
-		case kindBytes, kindExtension:
-			o.size += int(h.arg)
-		case kindText:
-			o.size += int(h.arg)
+		switch h.Kind {
+		case heads.Bytes, heads.Extension:
+			o.size += int(h.Arg)
+		case heads.Text:
+			o.size += int(h.Arg)
 			text := b[at:o.size]
 			switch name := outer && entries%2 == 1; {
 			case name:
 				m.set(at, o.size, everyBit)
-				if string(text) == keyEntry {
+				if string(text) == converters.KeyField {
 					keyValue = entries - 1
 				}
 			case outer && entries == keyValue:
@@ -168,14 +171,14 @@ func (t *forms) outline(b []byte, m mask) (o outline, ok bool) {
 			default:
 				m.text(at, text)
 			}
-		case kindArray:
-			left += int(h.arg)
-		case kindMap:
-			left += 2 * int(h.arg)
+		case heads.Array:
+			left += int(h.Arg)
+		case heads.Map:
+			left += 2 * int(h.Arg)
 			if from == 0 {
-				entries = 2 * int(h.arg)
+				entries = 2 * int(h.Arg)
 			}
-		case kindSimple:
+		case heads.Simple:
 		default:
 			return o, false
 		}
@@ -211,13 +214,13 @@ func (m mask) text(from int, text []byte) {
 
 // scalar marks the first byte of a scalar's head, at from: as few leading bits as ensure a scalar with
 // a head of the same size.
-func (m mask) scalar(t *forms, from int, first byte) {
+func (m mask) scalar(t *heads.Forms, from int, first byte) {
 	bits := byte(everyBit)
 	for block := 2; block < len(t); block *= 2 {
 		wider := -byte(block)
 		at := int(first & wider)
-		for _, f := range t[at : at+block] {
-			if f.kind > lastScalar || f.size != t[first].size {
+		for i := at; i < at+block; i++ {
+			if h := t.Of(byte(i)); h.Kind > heads.Null || h.Size != t.Of(first).Size {
 				m.set(from, from+1, bits)
 				return
 			}

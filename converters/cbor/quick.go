@@ -1,6 +1,8 @@
 package cbor
 
-import "github.com/ffconvert/ffconvert/converters"
+import (
+	"github.com/ffconvert/ffconvert/converters"
+)
 
 // quick does what item does if the item matches a pattern. Otherwise it consumes nothing and returns
 // false.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/heads"
 	"github.com/ffconvert/ffconvert/internal/need"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -259,7 +260,7 @@ func TestPattern(t *testing.T) {
 func TestPatternsDue(t *testing.T) {
 	t.Parallel()
 	var p patterns
-	f := cborForms()
+	f := heads.CBOR
 	learned, odd := 0, 0
 	misses := func(items int, item string) (n int) {
 		for range items {

@@ -9,6 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/endmark"
 	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
 // Hints of refusals.
@@ -24,7 +25,7 @@ const (
 type scanner struct {
 	window.Window
 	opts      *Options
-	forms     *forms
+	forms     *heads.Forms
 	part      string         // its name, for errors
 	whole     bool           // hold the whole item in the window, as Read does
 	loadItem  bool           // Options.Load(ItemField)
@@ -49,35 +50,35 @@ type scanner struct {
 
 // A frame is an array, map or tag that is not complete yet.
 type frame struct {
-	kind kind
+	kind heads.Kind
 	left uint64 // items that remain, the current one included; for an open one, items before the current one
 }
 
-func (f frame) open() bool { return f.kind == kindOpenArray || f.kind == kindOpenMap }
+func (f frame) open() bool { return f.kind == heads.OpenArray || f.kind == heads.OpenMap }
 
 // head consumes one head.
-func (s *scanner) head() (head, error) {
-	if s.Unread() < headMax {
+func (s *scanner) head() (heads.Head, error) {
+	if s.Unread() < heads.Max {
 		return s.headAtEdge()
 	}
-	h := s.forms.parse(s.Buf[s.Pos:])
-	s.Pos += int(h.size)
+	h := s.forms.Parse(s.Buf[s.Pos:])
+	s.Pos += int(h.Size)
 	return h, nil
 }
 
 // headAtEdge is head if the window has fewer bytes than the longest head. It asks the window for the
 // bytes of the head only.
-func (s *scanner) headAtEdge() (head, error) {
+func (s *scanner) headAtEdge() (heads.Head, error) {
 	if err := s.need(1); err != nil {
-		return head{}, err
+		return heads.Head{}, err
 	}
-	if err := s.need(uint64(s.forms[s.Buf[s.Pos]].size)); err != nil {
-		return head{}, err
+	if err := s.need(uint64(s.forms.Of(s.Buf[s.Pos]).Size)); err != nil {
+		return heads.Head{}, err
 	}
-	var b [headMax]byte
+	var b [heads.Max]byte
 	copy(b[:], s.Buf[s.Pos:])
-	h := s.forms.parse(b[:])
-	s.Pos += int(h.size)
+	h := s.forms.Parse(b[:])
+	s.Pos += int(h.Size)
 	return h, nil
 }
 
@@ -181,13 +182,13 @@ func wholeRunes(b []byte) []byte {
 }
 
 // walk consumes a data item after its head h.
-func (s *scanner) walk(h head) error {
+func (s *scanner) walk(h heads.Head) error {
 	s.stack = s.stack[:0]
 	for {
 		s.heads++
 		opened := false
 		var err error
-		if h.kind > lastScalar {
+		if h.Kind > heads.Null {
 			if opened, err = s.content(h); err != nil {
 				return err
 			}
@@ -219,32 +220,32 @@ func (s *scanner) complete() bool {
 
 // content consumes the content of an item after its head. If the content is other items, it pushes a
 // frame and opened is true.
-func (s *scanner) content(h head) (opened bool, err error) {
-	switch h.kind {
-	case kindBytes, kindExtension:
-		return false, s.skip(h.arg)
-	case kindText:
-		return false, s.text(h.arg)
-	case kindChunkedBytes:
-		return false, s.chunks(kindBytes)
-	case kindChunkedText:
-		return false, s.chunks(kindText)
-	case kindSimple:
-		if h.size > 1 && h.arg < 32 {
-			return false, s.malformed("simple value %d in two bytes", h.arg)
+func (s *scanner) content(h heads.Head) (opened bool, err error) {
+	switch h.Kind {
+	case heads.Bytes, heads.Extension:
+		return false, s.skip(h.Arg)
+	case heads.Text:
+		return false, s.text(h.Arg)
+	case heads.ChunkedBytes:
+		return false, s.chunks(heads.Bytes)
+	case heads.ChunkedText:
+		return false, s.chunks(heads.Text)
+	case heads.Simple:
+		if h.Size > 1 && h.Arg < 32 {
+			return false, s.malformed("simple value %d in two bytes", h.Arg)
 		}
 		return false, nil
-	case kindBreak:
+	case heads.Break:
 		if len(s.stack) == 0 || !s.stack[len(s.stack)-1].open() {
 			return false, s.malformed("a break that ends nothing")
 		}
-		if top := s.stack[len(s.stack)-1]; top.kind == kindOpenMap && top.left%2 == 1 {
+		if top := s.stack[len(s.stack)-1]; top.kind == heads.OpenMap && top.left%2 == 1 {
 			return false, s.malformed("a map that ends between a key and its value")
 		}
 		s.stack = s.stack[:len(s.stack)-1]
 		return false, nil
-	case kindReserved:
-		return false, s.malformed("the byte %#02x begins no item", h.arg)
+	case heads.Reserved:
+		return false, s.malformed("the byte %#02x begins no item", h.Arg)
 	}
 	if s.depth+len(s.stack) >= s.opts.MaxDepth {
 		return false, s.tooDeep()
@@ -253,7 +254,7 @@ func (s *scanner) content(h head) (opened bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	f := frame{kind: h.kind, left: n}
+	f := frame{kind: h.Kind, left: n}
 	if n == 0 && !f.open() {
 		return false, nil
 	}
@@ -263,35 +264,35 @@ func (s *scanner) content(h head) (opened bool, err error) {
 
 // items returns the number of items that follow the head of an array, map or tag, 0 for an open one.
 // It checks that the part has a byte for each.
-func (s *scanner) items(h head) (n uint64, err error) {
-	switch h.kind {
-	case kindTag:
+func (s *scanner) items(h heads.Head) (n uint64, err error) {
+	switch h.Kind {
+	case heads.Tag:
 		n = 1
-	case kindArray:
-		n = h.arg
-	case kindMap:
-		if err := s.claim(h.arg); err != nil { // before doubling, which may overflow
+	case heads.Array:
+		n = h.Arg
+	case heads.Map:
+		if err := s.claim(h.Arg); err != nil { // before doubling, which may overflow
 			return 0, err
 		}
-		n = 2 * h.arg
+		n = 2 * h.Arg
 	}
 	return n, s.claim(n)
 }
 
 // chunks consumes strings of one kind and the break after them.
-func (s *scanner) chunks(of kind) error {
+func (s *scanner) chunks(of heads.Kind) error {
 	for {
 		h, err := s.head()
 		switch {
 		case err != nil:
-		case h.kind == kindBreak:
+		case h.Kind == heads.Break:
 			return nil
-		case h.kind != of:
+		case h.Kind != of:
 			err = s.malformed("a chunk that is not a string of its string's type")
-		case of == kindText:
-			err = s.text(h.arg)
+		case of == heads.Text:
+			err = s.text(h.Arg)
 		default:
-			err = s.skip(h.arg)
+			err = s.skip(h.Arg)
 		}
 		if err != nil {
 			return err

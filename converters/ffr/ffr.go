@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -38,7 +38,10 @@ type Options struct {
 
 	// Decode, if not nil, gives for each part the encoding of its records, which are decoded: a sample has the
 	// fields of its record. Index reads all payload then, because the size of a new record depends on it.
-	Decode func(part int) encode.Options
+	Decode func(part int) (encoding string)
+
+	// Limits bound what is decoded.
+	Limits decode.Limits
 
 	// Load makes Index read all payload of records that are not decoded, too.
 	Load bool

@@ -63,7 +63,7 @@ func options(dir string, m *dataset.Manifest, decode bool) (paths []string, opts
 		})
 	}
 	if decode {
-		opts.Decode = func(int) encode.Options { return m.Encode }
+		opts.Decode = func(int) string { return m.Encode.Encoding }
 	}
 	return paths, opts
 }

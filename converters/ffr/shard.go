@@ -8,8 +8,9 @@ import (
 	"os"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/sidecar"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -24,7 +25,7 @@ type shard struct {
 	index  *os.File        // nil: the part has no index
 	rows   *sidecar.Reader // of the index, from the first sample of the run on
 	opts   *Options
-	decode *encode.Decoder // nil: a sample is a whole record
+	decode *decode.Decoder // nil: a sample is a whole record
 }
 
 // openShard opens a part, and its index if there is one. how is for the header.
@@ -32,7 +33,7 @@ func (s *Source) openShard(part int, how converters.Access) (*shard, error) {
 	x := &shard{part: s.parts[part], known: s.known(part), opts: &s.opts}
 	var err error
 	if s.opts.Decode != nil {
-		if x.decode, err = encode.NewDecoder(s.opts.Decode(s.first + part)); err != nil {
+		if x.decode, err = decode.New(s.opts.Decode(s.first+part), s.opts.Limits); err != nil {
 			return nil, err
 		}
 	}
@@ -153,7 +154,7 @@ func (x *shard) fail(sample, off int64, key string, err error) error {
 	if sample >= 0 {
 		err = fmt.Errorf("sample %d: %w", sample, err)
 	}
-	return &converters.Error{Where: x.part.Name, Off: off, Entry: key, Err: err, Hint: encode.Hint(err)}
+	return &converters.Error{Where: x.part.Name, Off: off, Entry: key, Err: err, Hint: place.HintOf(err)}
 }
 
 func (x *shard) indexError(err error) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/ahead"
 	"github.com/ffconvert/ffconvert/internal/blocking"
 )
@@ -144,7 +144,7 @@ type rowReader struct {
 	rows    []row
 	meta    converters.File // nil: not open yet
 	root    *os.Root
-	decoder *encode.Decoder
+	decoder *decode.Decoder
 	namer
 	values []converters.Value
 	buf    []byte

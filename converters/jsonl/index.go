@@ -7,13 +7,13 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/endmark"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 )
 
 // A reader reads the objects of a part. Readers are reused.
 type reader struct {
 	splitter
-	decoder    *encode.Decoder
+	decoder    *decode.Decoder
 	marks      *endmark.Marks // of the part; nil: Read, for which Index has compared them
 	requireEnd bool
 }

@@ -32,13 +32,13 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 )
 
 // Defaults of Options.
 const (
 	DefaultMaxLine   = 64 << 20 // bytes
-	DefaultMaxDepth  = encode.DefaultMaxDepth
+	DefaultMaxDepth  = decode.DefaultMaxDepth
 	DefaultMaxSample = 1 << 30 // bytes
 )
 
@@ -87,8 +87,8 @@ func (o Options) filled() Options {
 }
 
 // decoder returns a decoder of lines.
-func (o *Options) decoder() *encode.Decoder {
-	return encode.NewJSONDecoder(encode.JSONSpec{KeyField: o.KeyField, MaxDepth: o.MaxDepth, MaxValues: int(o.MaxLine/valueSize) + 1})
+func (o *Options) decoder() *decode.Decoder {
+	return decode.NewJSONDecoder(decode.JSONSpec{KeyField: o.KeyField, MaxDepth: o.MaxDepth, MaxValues: int(o.MaxLine/valueSize) + 1})
 }
 
 // A Source is an opened list of JSON Lines files. It holds no file open between calls.

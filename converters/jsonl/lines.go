@@ -7,7 +7,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/window"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -103,11 +104,11 @@ func (s *splitter) fail(off int64, err error, hint string) error {
 
 // refuse places an error of the decoder of the current line.
 func (s *splitter) refuse(err error) error {
-	off, hint := s.at, encode.Hint(err)
+	off, hint := s.at, place.HintOf(err)
 	if errors.Is(err, converters.ErrLimit) && hint != "" {
 		hint = "Options.MaxDepth"
 	}
-	if placed, ok := errors.AsType[*encode.JSONError](err); ok {
+	if placed, ok := errors.AsType[*decode.JSONError](err); ok {
 		off, err = off+placed.At, placed.Err
 		switch atEnd := placed.At >= int64(len(bytes.TrimRight(s.line, " \t\r\n"))); {
 		case atEnd && s.cut:

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/endmark"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -150,5 +150,5 @@ func (l *lister) shape() (*converters.Sample, error) {
 
 // refuse places an error of the decoder.
 func (d *folder) refuse(r *row, err error) error {
-	return &converters.Error{Where: d.meta.Name, Off: r.off, Err: err, Hint: encode.Hint(err)}
+	return &converters.Error{Where: d.meta.Name, Off: r.off, Err: err, Hint: place.HintOf(err)}
 }

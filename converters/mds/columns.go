@@ -93,14 +93,11 @@ func newColumn(c Column) (column, error) {
 			col.behind = 4
 		}
 	}
-	if c.Name == keyColumn && col.kind != utf8Text {
+	if c.Name == converters.KeyField && col.kind != utf8Text {
 		return col, fmt.Errorf("%w: a key that is not text", converters.ErrUnsupported)
 	}
 	return col, nil
 }
-
-// keyColumn is the name of a column that is the key of the sample, and not a field.
-const keyColumn = "__key__"
 
 // array sets type and shape of the encoding ndarray, ndarray:TYPE or ndarray:TYPE:N,N.
 func (c *column) array(config string) error {

@@ -45,7 +45,7 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 )
 
 // DefaultMaxSample is the default of Options.MaxSample.
@@ -58,7 +58,7 @@ type Options struct {
 	MaxSample int64
 
 	// Limits bound the values of json columns.
-	Limits encode.Limits
+	Limits decode.Limits
 
 	// Load reports whether Index must read the bytes of a field, because the size of the record depends on them.
 	// nil: of none.

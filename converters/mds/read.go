@@ -200,7 +200,7 @@ func (r *reader) field(c *column, size int64, whole bool) error {
 		v = converters.Opaque(size)
 	}
 	r.Skip(size)
-	if c.Name == keyColumn {
+	if c.Name == converters.KeyField {
 		if v.Len() == 0 {
 			return errors.New("an empty key")
 		}

@@ -15,9 +15,9 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/window"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -87,7 +87,7 @@ func (r *reader) stop() {
 func (r *reader) unpack(file io.ReaderAt) ([]byte, error) {
 	most := r.src.opts.MaxSample
 	if size := max(r.part.Size, r.shard.Raw.Bytes); size > most {
-		return nil, encode.WithHint(fmt.Errorf("%w: a shard compressed by snappy has %d bytes, %d are allowed", converters.ErrLimit, size, most), "Options.MaxSample")
+		return nil, place.WithHint(fmt.Errorf("%w: a shard compressed by snappy has %d bytes, %d are allowed", converters.ErrLimit, size, most), "Options.MaxSample")
 	}
 	packed := make([]byte, r.part.Size)
 	if n, err := file.ReadAt(packed, 0); n < len(packed) {
@@ -113,7 +113,7 @@ func (r *reader) fail(off int64, err error, hint string) error {
 		entry = fmt.Sprintf("sample %d", r.number)
 	}
 	if hint == "" {
-		hint = encode.Hint(err)
+		hint = place.HintOf(err)
 	}
 	return &converters.Error{Where: r.part.Name, Off: off, Entry: entry, Err: err, Hint: hint}
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/x448/float16"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // value decodes a value of a column. It shares the memory of b, or is valid until the next sample.
@@ -91,11 +92,11 @@ func parsed(k kind, s string) (converters.Value, error) {
 
 func (r *reader) json(b []byte) (converters.Value, error) {
 	limits := r.src.opts.Limits
-	if most := limits.MaxDecode; int64(len(b)) > most && (most > 0 || len(b) > encode.DefaultMaxDecode) {
-		return converters.Value{}, encode.WithHint(fmt.Errorf("%w: it has %d bytes", converters.ErrLimit, len(b)), "raise Limits.MaxDecode")
+	if most := limits.MaxDecode; int64(len(b)) > most && (most > 0 || len(b) > decode.DefaultMaxDecode) {
+		return converters.Value{}, place.WithHint(fmt.Errorf("%w: it has %d bytes", converters.ErrLimit, len(b)), "raise Limits.MaxDecode")
 	}
 	if r.decode == nil {
-		r.decode = encode.NewJSON(limits)
+		r.decode = decode.NewJSON(limits)
 	}
 	return r.decode(b)
 }

@@ -9,7 +9,7 @@ import (
 func (t *table) describe(keep func(field string) bool) converters.Description {
 	says := converters.Description{Encoding: "msgpack", Classes: columns.Classes(t.feature)}
 	for _, c := range t.columns {
-		if c.name == keyColumn {
+		if c.name == converters.KeyField {
 			continue
 		}
 		for _, n := range []*node{c.node, c.path} {

@@ -108,7 +108,7 @@ func (r *reader) choose() {
 	for _, c := range t.columns {
 		switch {
 		case !c.media:
-			if c.name != keyColumn && !r.needed(c.name) {
+			if c.name != converters.KeyField && !r.needed(c.name) {
 				continue
 			}
 			use(c.node, c.shape != shapeLeaf || opts.Load(c.name))
@@ -229,7 +229,7 @@ func (r *reader) field(c *column) error {
 	switch {
 	case err != nil:
 		return err
-	case c.name != keyColumn:
+	case c.name != converters.KeyField:
 		r.sample.Fields = append(r.sample.Fields, converters.Field{Name: c.name, Value: v})
 	case v.Kind() != converters.KindText:
 		return r.asm.fail(c.leaf, fmt.Errorf("%w: a key that is null", converters.ErrMalformed))

@@ -285,8 +285,8 @@ func (t *table) names() error {
 			}
 			seen[name] = true
 		}
-		if c.name == keyColumn && (c.shape != shapeLeaf || c.leaf.scalar != scalarText) {
-			return fmt.Errorf("%w: the column %q, the key, is not text", converters.ErrUnsupported, keyColumn)
+		if c.name == converters.KeyField && (c.shape != shapeLeaf || c.leaf.scalar != scalarText) {
+			return fmt.Errorf("%w: the column %q, the key, is not text", converters.ErrUnsupported, converters.KeyField)
 		}
 		if strings.Contains(c.name, "\x00") {
 			return fmt.Errorf("%w: the name of column %q", converters.ErrMalformed, c.name)

@@ -10,12 +10,12 @@ import (
 	"sync/atomic"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 )
 
 // KeyColumns are the names that the column, or the JSON member, of the keys may have, the likelier one first. In CSV
 // it may have any name if it is the first column.
-var KeyColumns = []string{"key", encode.KeyField}
+var KeyColumns = []string{"key", converters.KeyField}
 
 // A Table has the values of one field by key. It takes some 150 bytes of memory a row, beside keys and texts.
 type Table struct {
@@ -66,12 +66,12 @@ func ReadJSONL(r io.Reader, name, field string) (*Table, error) {
 	t := &Table{name: name, field: field, rows: make(map[string]int)}
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, maxLine)
-	line := 0
+	line, parse := 0, decode.NewJSON(decode.Limits{})
 	for in.Scan() {
 		if line++; len(strings.TrimSpace(in.Text())) == 0 {
 			continue
 		}
-		v, err := encode.ParseJSON(in.Bytes(), encode.Limits{})
+		v, err := parse(in.Bytes())
 		if err != nil {
 			return nil, t.failed(line, err)
 		}

@@ -22,7 +22,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -32,7 +32,7 @@ import (
 type Options struct {
 	Record   record.Options
 	Encoding string        // of the records of other people's files, and of raw ones; "": not known
-	Limits   encode.Limits // of decoded records
+	Limits   decode.Limits // of decoded records
 
 	TableDir string // where the table of keys is made if the dataset cannot be written; "": nowhere
 
@@ -53,7 +53,7 @@ type Dataset struct {
 	starts   []int64 // number of the first sample of each shard, and at the end the number of all samples
 	whole    bool    // all shards of the manifest, not one of them
 	opts     Options
-	decoders map[string]*encode.Decoder // by encoding
+	decoders map[string]*decode.Decoder // by encoding
 	few      int64                      // see fewSamples
 	shared   *shared
 	progress func(done, total int64) // of making a table; see Prepare
@@ -77,7 +77,7 @@ func Open(path string, opts Options) (*Dataset, error) {
 	if err != nil {
 		return nil, place.IOError(path, err)
 	}
-	d := &Dataset{path: path, dir: path, opts: opts, decoders: make(map[string]*encode.Decoder), few: fewSamples, shared: newShared()}
+	d := &Dataset{path: path, dir: path, opts: opts, decoders: make(map[string]*decode.Decoder), few: fewSamples, shared: newShared()}
 	name := ""
 	if !st.IsDir() {
 		d.dir, name = filepath.Dir(path), filepath.Base(path)
@@ -108,7 +108,7 @@ func Open(path string, opts Options) (*Dataset, error) {
 // Fork returns the same dataset, which may be used at the same time as d. It has decoders of its own.
 func (d *Dataset) Fork() *Dataset {
 	fork := *d
-	fork.decoders = make(map[string]*encode.Decoder)
+	fork.decoders = make(map[string]*decode.Decoder)
 	return &fork
 }
 

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/sidecar"
 	"github.com/ffconvert/ffconvert/record"
@@ -206,14 +206,14 @@ func (d *Dataset) Decode(r *Row, data []byte) (*converters.Sample, error) {
 	dec := d.decoders[encoding]
 	if dec == nil {
 		var err error
-		if dec, err = encode.NewDecoder(encode.Options{Encoding: encoding, Limits: d.opts.Limits}); err != nil {
+		if dec, err = decode.New(encoding, d.opts.Limits); err != nil {
 			return nil, err
 		}
 		d.decoders[encoding] = dec
 	}
 	s, err := dec.Decode(data)
 	if err != nil {
-		return nil, &place.Error{Where: r.Shard, Off: r.At.Off, Entry: r.Key, Err: fmt.Errorf("sample %d: %w", r.sample, err), Hint: encode.Hint(err)}
+		return nil, &place.Error{Where: r.Shard, Off: r.At.Off, Entry: r.Key, Err: fmt.Errorf("sample %d: %w", r.sample, err), Hint: place.HintOf(err)}
 	}
 	if s.Key == "" {
 		s.Key = r.Key

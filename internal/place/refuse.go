@@ -33,3 +33,22 @@ func IOError(where string, err error) *Error {
 	}
 	return e
 }
+
+// A hinted error has a hint for the [Error] that will place it. Its text does not have the hint.
+type hinted struct {
+	error
+	hint string
+}
+
+func (e *hinted) Unwrap() error { return e.error }
+
+// WithHint returns err with a hint for [HintOf].
+func WithHint(err error, hint string) error { return &hinted{err, hint} }
+
+// HintOf returns the hint of err, with the names of options, or "".
+func HintOf(err error) string {
+	if e, ok := errors.AsType[*hinted](err); ok {
+		return e.hint
+	}
+	return ""
+}

@@ -256,7 +256,7 @@ func (u *unseen) err() error {
 	for i, name := range u.names {
 		if !u.seen[i].Load() {
 			hint := hintDecoded
-			if name == "__key__" { // as records have it
+			if name == converters.KeyField { // as records have it
 				hint = "the key of a sample is named key"
 			}
 			what := fmt.Sprintf("field %q", name)

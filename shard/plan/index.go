@@ -12,6 +12,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/choose"
 )
@@ -202,7 +203,7 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 		}
 		size, err := sizer.choose(&span, &idx)
 		if err != nil {
-			return idx, &converters.Error{Where: part.Name, Off: span.Off, Entry: span.Shape.Key, Err: err, Hint: encode.Hint(err)}
+			return idx, &converters.Error{Where: part.Name, Off: span.Off, Entry: span.Shape.Key, Err: err, Hint: place.HintOf(err)}
 		}
 		if files != nil {
 			files.add(&span)

@@ -299,5 +299,5 @@ func (b *shardBuilder) shard() Shard {
 
 // ErrorAt says where in the source an error came about.
 func (p *Plan) ErrorAt(part int, off int64, key string, err error) error {
-	return &converters.Error{Where: p.Parts[part].Name, Off: off, Entry: key, Err: err, Hint: encode.Hint(err)}
+	return &converters.Error{Where: p.Parts[part].Name, Off: off, Entry: key, Err: err, Hint: place.HintOf(err)}
 }

@@ -29,9 +29,6 @@ import (
 // RecordField is the name of the field that holds a whole record.
 const RecordField = "record"
 
-// keyFeature is the feature that is the key of its sample.
-const keyFeature = "__key__"
-
 // DefaultMaxSample is the default of Options.MaxSample, in bytes.
 const DefaultMaxSample = 1 << 30
 

@@ -136,7 +136,7 @@ func (s *scanner) field(n *name, end int64, value valueFunc) error {
 	if err != nil || s.counting {
 		return err
 	}
-	if n.text == keyFeature {
+	if n.text == converters.KeyField {
 		return s.key(v)
 	}
 	s.sample.Fields = append(s.sample.Fields, converters.Field{Name: n.text, Value: v})
@@ -147,9 +147,9 @@ func (s *scanner) field(n *name, end int64, value valueFunc) error {
 func (s *scanner) key(v converters.Value) error {
 	switch {
 	case v.Kind() != converters.KindBytes || !utf8.Valid(v.Data()):
-		return s.fail(fmt.Errorf("%w: its %q is not one value of bytes that are UTF-8", converters.ErrMalformed, keyFeature), hintWhole)
+		return s.fail(fmt.Errorf("%w: its %q is not one value of bytes that are UTF-8", converters.ErrMalformed, converters.KeyField), hintWhole)
 	case s.keyed:
-		return s.fail(fmt.Errorf("%w feature %q", converters.ErrDuplicate, keyFeature), hintWhole)
+		return s.fail(fmt.Errorf("%w feature %q", converters.ErrDuplicate, converters.KeyField), hintWhole)
 	}
 	s.sample.Key, s.keyed = string(v.Data()), true
 	return nil

@@ -41,8 +41,8 @@ type names struct{ known map[string]*name }
 // take returns the name with this text, which is not known.
 func (f *names) take(b []byte, s *scanner) *name {
 	n := &name{text: string(b)}
-	n.list = s.rule.list(n.text) && n.text != keyFeature
-	n.load = n.text == keyFeature || s.opts.Load(n.text)
+	n.list = s.rule.list(n.text) && n.text != converters.KeyField
+	n.load = n.text == converters.KeyField || s.opts.Load(n.text)
 	if len(b) > longestName && !s.counting {
 		return n
 	}
@@ -98,7 +98,7 @@ func (r *rule) learn(seen names) {
 	r.single = make(map[string]bool)
 	for _, text := range slices.Sorted(maps.Keys(seen.known)) {
 		n := seen.known[text]
-		if n.kinds == nil || text == keyFeature {
+		if n.kinds == nil || text == converters.KeyField {
 			continue
 		}
 		r.single[text] = !n.many

@@ -58,8 +58,8 @@ func (s *scanner) feature(n *name, end int64) (converters.Value, error) {
 
 // list consumes the features of a feature list and returns a list of what feature makes of each.
 func (s *scanner) list(n *name, end int64) (converters.Value, error) {
-	if n.text == keyFeature {
-		return converters.Value{}, s.fail(fmt.Errorf("%w: a feature list named %q", converters.ErrUnsupported, keyFeature), hintWhole)
+	if n.text == converters.KeyField {
+		return converters.Value{}, s.fail(fmt.Errorf("%w: a feature list named %q", converters.ErrUnsupported, converters.KeyField), hintWhole)
 	}
 	all := []any{}
 	err := s.each(end, func(num protowire.Number, typ protowire.Type) (bool, error) {

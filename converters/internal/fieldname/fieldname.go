@@ -50,7 +50,7 @@ func (n *Names) Of(suffix []byte) (string, error) {
 		return name, nil
 	}
 	name := string(n.lower)
-	if name == "__key__" || name == "__url__" {
+	if name == converters.KeyField || name == "__url__" {
 		return "", fmt.Errorf("%w: a field named %s, which is a sample's own", converters.ErrUnsupported, name)
 	}
 	if len(name) <= maxSuffixLen && len(n.known) < maxSuffixes {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -112,7 +113,7 @@ func swapped(a, b string) bool {
 // CheckEncoding checks the options of records, and suggests a name for a mistyped encoding.
 func CheckEncoding(opts encode.Options) error {
 	_, err := encode.Parse(opts)
-	unknown, ok := errors.AsType[*encode.UnknownError](err)
+	unknown, ok := errors.AsType[*decode.UnknownError](err)
 	if !ok {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -66,7 +66,7 @@ func (c *fieldCounts) count(ctx context.Context, r *record.Reader, opts Options)
 		if rec, err = readSample(r, i*c.total/n, opts.MaxSample, rec); err != nil {
 			return err
 		}
-		_, fields, ok := encode.Describe(rec)
+		_, fields, ok := decode.Describe(rec)
 		if !ok {
 			if c.Others++; c.Read == 0 && c.Others == manyOthers {
 				return nil
@@ -81,7 +81,7 @@ func (c *fieldCounts) count(ctx context.Context, r *record.Reader, opts Options)
 	return nil
 }
 
-func (c *fieldCounts) add(f encode.FieldSize) {
+func (c *fieldCounts) add(f decode.FieldSize) {
 	at, ok := c.at[f.Name]
 	if !ok && len(c.Fields) >= mostFieldNames {
 		f.Name = otherFieldNames

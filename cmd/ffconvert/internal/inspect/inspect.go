@@ -20,7 +20,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/signature"
-	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
@@ -193,7 +193,7 @@ func (x *Report) firstKeys(r *record.Reader, n int, most int64) error {
 		if err != nil {
 			return err
 		}
-		key, _, ok := encode.Describe(rec)
+		key, _, ok := decode.Describe(rec)
 		if !ok {
 			x.Keys = []string{}
 			return nil

@@ -20,6 +20,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/tar"
 	"github.com/ffconvert/ffconvert/converters/tfrecord"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
@@ -31,7 +32,7 @@ import (
 // The table names options that the libraries have.
 func TestFlagTable(t *testing.T) {
 	t.Parallel()
-	types := []any{arrow.Options{}, cbor.Options{}, csv.Options{}, partname.Naming{}, folder.Options{}, jsonl.Options{}, parquet.Options{}, tar.Options{}, tfrecord.Options{}, filter.Options{}, packed.WriteOptions{}, encode.Options{}, encode.Limits{}, check.Options{}, input.Options{}, stage.Options{}, plan.Sizes{}, bucket.Options{}}
+	types := []any{arrow.Options{}, cbor.Options{}, csv.Options{}, partname.Naming{}, folder.Options{}, jsonl.Options{}, parquet.Options{}, tar.Options{}, tfrecord.Options{}, filter.Options{}, packed.WriteOptions{}, encode.Options{}, decode.Limits{}, check.Options{}, input.Options{}, stage.Options{}, plan.Sizes{}, bucket.Options{}}
 	for pair := range slices.Chunk(flagTable, 2) {
 		name, _, _ := strings.Cut(pair[0], " ")
 		typ, field, isOption := strings.Cut(name, ".")

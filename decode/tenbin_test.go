@@ -1,4 +1,4 @@
-package encode
+package decode_test
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/python"
 )
 
@@ -20,7 +22,7 @@ func tenbinFile(typ string, shape ...int64) []byte {
 	for _, edge := range shape {
 		head, n = binary.LittleEndian.AppendUint64(head, uint64(edge)), n*edge
 	}
-	return appendTenbinChunk(appendTenbinChunk(nil, head), make([]byte, n))
+	return decode.AppendTenbinChunk(decode.AppendTenbinChunk(nil, head), make([]byte, n))
 }
 
 // Arrays that a writer of webdataset's format has made are, decoded, files that numpy loads, equal in type, shape and items; and the same file is
@@ -56,7 +58,7 @@ def reply(request):
             return "%s %s, not %s %s" % (a.dtype, a.shape, b.dtype, b.shape)
     return ""
 `, "numpy", "msgpack")
-	spec, err := Parse(Options{Decode: true})
+	spec, err := encode.Parse(encode.Options{Decode: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,11 +74,11 @@ def reply(request):
 		if py.Ask(slices.Concat(rec.Parts...), &wrong); wrong != "" {
 			t.Errorf("file %d: %s", i, wrong)
 		}
-		v, err := newDecoder(Limits{}).tenbin(file)
+		v, err := decodeTenbin(file)
 		if err != nil {
 			t.Fatal(i, err)
 		}
-		if again, ok := AppendTenbin(nil, v.Nested()); !ok || !bytes.Equal(again, file) {
+		if again, ok := decode.AppendTenbin(nil, v.Nested()); !ok || !bytes.Equal(again, file) {
 			t.Errorf("file %d: %v, %d bytes again, not %d", i, ok, len(again), len(file))
 		}
 	}
@@ -87,7 +89,7 @@ func TestTenbinRefuses(t *testing.T) {
 	good := tenbinFile("f4", 2, 3)
 	at := func(i int, b ...byte) []byte { return append(append(slices.Clone(good[:i]), b...), good[i+len(b):]...) }
 	for n := 1; n < len(good); n++ {
-		if _, err := newDecoder(Limits{}).tenbin(good[:n]); !errors.Is(err, converters.ErrMalformed) {
+		if _, err := decodeTenbin(good[:n]); !errors.Is(err, converters.ErrMalformed) {
 			t.Errorf("cut at %d: %v", n, err)
 		}
 	}
@@ -97,7 +99,7 @@ func TestTenbinRefuses(t *testing.T) {
 		want string
 		kind error
 	}{
-		{"no length", []byte(tenbinMagic + "xx"), "array 0: malformed: the file ends too early", converters.ErrMalformed},
+		{"no length", []byte(decode.TenbinMagic + "xx"), "array 0: malformed: the file ends too early", converters.ErrMalformed},
 		{"no items", good[:80], "array 0: malformed: the file ends too early", converters.ErrMalformed},
 		{"a length below zero", at(8, 255, 255, 255, 255, 255, 255, 255, 255), "bytes, and 144 follow", converters.ErrMalformed},
 		{"another type", at(16, 'U', '4'), `no array has the type "U4"`, converters.ErrMalformed},
@@ -107,18 +109,22 @@ func TestTenbinRefuses(t *testing.T) {
 		{"a name", at(24, 'x'), `the name "x"`, converters.ErrUnsupported},
 		{"a second that is cut", slices.Concat(good, good[:100]), "array 1: ", converters.ErrMalformed},
 	} {
-		_, err := newDecoder(Limits{}).field(&converters.Field{Name: "a.ten", Value: converters.Bytes(row.data)})
+		_, err := decode.NewField(decode.Limits{})(&converters.Field{Name: "a.ten", Value: converters.Bytes(row.data)})
 		if !errors.Is(err, row.kind) || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: %v", row.name, err)
 		}
 	}
-	v, _ := newDecoder(Limits{}).tenbin(good)
+	v, _ := decodeTenbin(good)
 	file := v.Nested().([]any)[0].([]byte)
 	for _, x := range []any{nil, "x", []any{"x"}, []any{file, []byte("x")}, []any{file[:len(file)-1]}, []any{bytes.Replace(file, []byte("<f4"), []byte(">f4"), 1)}, []any{bytes.Replace(file, []byte("False"), []byte("True "), 1)}} {
-		if b, ok := AppendTenbin([]byte("kept"), x); ok || string(b) != "kept" {
+		if b, ok := decode.AppendTenbin([]byte("kept"), x); ok || string(b) != "kept" {
 			t.Errorf("%.40q was taken for arrays", x)
 		}
 	}
+}
+
+func decodeTenbin(data []byte) (converters.Value, error) {
+	return decode.NewField(decode.Limits{})(&converters.Field{Name: "ten", Value: converters.Bytes(data)})
 }
 
 // Numbers that JSON does not have are what Python's json reads; what it refuses is refused.
@@ -140,14 +146,15 @@ def reply(request):
     got = canon(msgpack.unpackb(request[4 + n:])) if request[4 + n:] else "refused"
     return "" if got == want else "%r, not %r" % (got, want)
 `, "msgpack")
+	parse := decode.NewJSON(decode.Limits{})
 	for _, text := range []string{
 		"NaN", " Infinity\n", "-Infinity", "[NaN,Infinity , -Infinity,1.5]", `{"a":NaN,"NaN":"-Infinity","b\"NaN,":[1,NaN],"c\\":NaN}`, `["NaN", NaN, "\\", NaN, "\\\"", Infinity]`, "[[NaN],{\"x\":NaN}]",
 		"1NaN", "-NaN", "NaN1", "nan", "+Infinity", "Inf", "{NaN:1}", "{ NaN: 1}", "[NaN NaN]", "NaNNaN", "--Infinity", `{"a":NaN`, "[NaN,]", "NaN,", "-InfinityNaN", "1e-Infinity", "Infinity0", "[1.NaN]",
 	} {
 		request := append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...)
-		v, err := ParseJSON([]byte(text), Limits{})
+		v, err := parse([]byte(text))
 		if err == nil {
-			if request, err = AppendValue(request, "msgpack", Any(&v)); err != nil {
+			if request, err = encode.AppendValue(request, "msgpack", v.Any()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -156,7 +163,7 @@ def reply(request):
 			t.Errorf("%s: %v; Python says %q", text, err, wrong)
 		}
 	}
-	v, err := ParseJSON([]byte("[NaN]"), Limits{})
+	v, err := parse([]byte("[NaN]"))
 	if err != nil || !math.IsNaN(v.Nested().([]any)[0].(float64)) {
 		t.Errorf("%v, %v", v, err)
 	}

@@ -1,4 +1,4 @@
-package encode
+package decode
 
 import (
 	"fmt"
@@ -11,6 +11,9 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
+// MostNulls is the largest number of values of a column that takes no bytes: a few bytes may claim any number.
+const MostNulls = 1 << 16
+
 func isNested(c arrow.Array) bool {
 	switch c.(type) {
 	case *array.List, *array.Map, *array.Struct:
@@ -19,16 +22,16 @@ func isNested(c arrow.Array) bool {
 	return false
 }
 
-// nestedArray checks the size and the depth of a column of lists or maps.
-func (d *decoder) nestedArray(c arrow.Array, depth int) error {
+// array checks the size and the depth of a column of lists or maps.
+func (l Limits) array(c arrow.Array, depth int) error {
 	size := 0
 	var walk func(data arrow.ArrayData, depth int) error
 	walk = func(data arrow.ArrayData, depth int) error {
 		kind := data.DataType().ID()
 		if len(data.Children()) > 0 && depth == 0 {
-			return d.tooDeep()
+			return tooDeep(l.MaxDepth)
 		}
-		if bare := kind == arrow.NULL || kind == arrow.STRUCT && len(data.Children()) == 0; bare && data.Len() > mostNulls {
+		if bare := kind == arrow.NULL || kind == arrow.STRUCT && len(data.Children()) == 0; bare && data.Len() > MostNulls {
 			return fmt.Errorf("%w: a list of %d values that take no bytes", converters.ErrUnsupported, data.Len())
 		}
 		for _, b := range data.Buffers() {
@@ -50,7 +53,7 @@ func (d *decoder) nestedArray(c arrow.Array, depth int) error {
 	if err := walk(c.Data(), depth); err != nil {
 		return err
 	}
-	return d.nestedSize(size)
+	return l.nested(size)
 }
 
 // arrowList returns the values from one to another of a column.

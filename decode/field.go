@@ -1,4 +1,4 @@
-package encode
+package decode
 
 import (
 	"bytes"
@@ -10,13 +10,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fxamacker/cbor/v2"
-	"github.com/vmihailenco/msgpack/v5"
-
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// Decodable reports whether Options.Decode decodes the named field. The size of such a field in a
+// Decodable reports whether [NewField] decodes the named field. The size of such a field in a
 // record depends on its content, so a shape must have the content.
 //
 // The suffix of the name after the last dot decides, in upper or lower case, as in webdataset's
@@ -29,7 +27,7 @@ func Decodable(field string) bool {
 	return decode != nil
 }
 
-// Verified reports whether Options.Decode checks the named field, which stays bytes: an array file of numpy.
+// Verified reports whether [NewField] checks the named field, which stays bytes: an array file of numpy.
 func Verified(field string) bool { return suffixOf(field) == "npy" }
 
 // suffixOf returns what follows the last dot of a name, in lower case.
@@ -51,40 +49,39 @@ func decodingOf(field string) (decode func(*decoder, []byte) (converters.Value, 
 	name, _ := CutGzip(field)
 	switch suffixOf(name) {
 	case "cls", "cls2", "index", "inx", "id":
-		return (*decoder).integer, false
+		return integer, false
 	case "txt", "text", "transcript":
-		return (*decoder).text, true
+		return text, true
 	case "json", "jsn":
-		return (*decoder).json, false
+		return func(d *decoder, b []byte) (converters.Value, error) { return d.json.decode(b) }, false
 	case "mp", "msg", "msgpack":
-		return (*decoder).msgpack, false
+		return func(d *decoder, b []byte) (converters.Value, error) { return d.msgpack.field(b) }, false
 	case "cbor":
-		return (*decoder).cbor, false
+		return func(d *decoder, b []byte) (converters.Value, error) { return d.cbor.field(b) }, false
 	case "ten", "tb":
-		return (*decoder).tenbin, true
+		return tenbin, true
 	}
 	return nil, false
 }
 
-// A decoder decodes fields. It must not be used concurrently.
+// A decoder decodes fields.
 type decoder struct {
-	limits Limits // with defaults filled in
-	data   []byte // the field that reader reads
-	reader bytes.Reader
-	gzip   gzip.Reader
-	mp     *msgpack.Decoder
-	cborDM cbor.DecMode
-
-	jsonReader jsonReader
+	limits  Limits // with defaults filled in
+	reader  bytes.Reader
+	gzip    gzip.Reader
+	msgpack *items
+	cbor    *items
+	json    jsonReader
 }
 
-func newDecoder(limits Limits) *decoder {
+// NewField returns a function that decodes a field, for many. It must not be used concurrently. A field that is not decodable or not
+// of kind bytes stays as it is. Errors wrap one of package converters: ErrMalformed, ErrUnsupported, ErrLimit.
+func NewField(limits Limits) func(*converters.Field) (converters.Value, error) {
 	limits = limits.filled()
-	return &decoder{limits: limits, mp: msgpack.NewDecoder(nil), cborDM: newCBORDecMode(limits.MaxDepth)}
+	d := &decoder{limits: limits, msgpack: newMsgpack(limits), cbor: newCBOR(limits), json: jsonReader{depth: limits.MaxDepth}}
+	return d.field
 }
 
-// field returns the decoded value of f. If f is not decodable or not of kind bytes, it returns the
-// value of f unchanged.
 func (d *decoder) field(f *converters.Field) (converters.Value, error) {
 	v := f.Value
 	decode, plain := decodingOf(f.Name)
@@ -94,14 +91,14 @@ func (d *decoder) field(f *converters.Field) (converters.Value, error) {
 		return v, nil
 	case decode == nil && Verified(f.Name) && !v.Unread():
 		if err := verifyNPY(v.Data()); err != nil {
-			return v, &hintedError{err, undecoded}
+			return v, place.WithHint(err, undecoded)
 		}
 		return v, nil
 	case decode == nil:
 		return v, nil
 	}
 	if (!plain || compressed) && v.Len() > d.limits.MaxDecode {
-		return v, &hintedError{fmt.Errorf("%w: it has %d bytes, more than %d", converters.ErrLimit, v.Len(), d.limits.MaxDecode), "raise Limits.MaxDecode; " + undecoded}
+		return v, place.WithHint(fmt.Errorf("%w: it has %d bytes, more than %d", converters.ErrLimit, v.Len(), d.limits.MaxDecode), "raise Limits.MaxDecode; "+undecoded)
 	}
 	if v.Unread() {
 		return v, errors.New("internal error: the index did not read a field that is to be decoded")
@@ -116,10 +113,10 @@ func (d *decoder) field(f *converters.Field) (converters.Value, error) {
 	}
 	if err != nil {
 		hint := undecoded
-		if more := Hint(err); more != "" {
+		if more := place.HintOf(err); more != "" {
 			hint = more + "; " + hint
 		}
-		return v, &hintedError{err, hint}
+		return v, place.WithHint(err, hint)
 	}
 	return decoded, nil
 }
@@ -135,7 +132,7 @@ func (d *decoder) gunzip(data []byte) ([]byte, error) {
 	case err != nil:
 		return nil, unexpected("gzip", err)
 	case int64(len(data)) > d.limits.MaxDecode:
-		return nil, &hintedError{fmt.Errorf("%w: decompressed it has more than %d bytes", converters.ErrLimit, d.limits.MaxDecode), "raise Limits.MaxDecode"}
+		return nil, place.WithHint(fmt.Errorf("%w: decompressed it has more than %d bytes", converters.ErrLimit, d.limits.MaxDecode), "raise Limits.MaxDecode")
 	}
 	return data, nil
 }
@@ -156,14 +153,12 @@ func unexpected(what string, err error) error {
 	return malformed("bad %s: %w", what, err)
 }
 
-func (d *decoder) tooDeep() error { return tooDeep(d.limits.MaxDepth) }
-
 func tooDeep(most int) error {
-	return &hintedError{fmt.Errorf("%w: lists and maps are nested more than %d deep", converters.ErrLimit, most), "raise Limits.MaxDepth"}
+	return place.WithHint(fmt.Errorf("%w: lists and maps are nested more than %d deep", converters.ErrLimit, most), "raise Limits.MaxDepth")
 }
 
 // integer decodes a decimal integer. Like Python's int it accepts a sign and surrounding blanks.
-func (d *decoder) integer(data []byte) (converters.Value, error) {
+func integer(_ *decoder, data []byte) (converters.Value, error) {
 	n, err := strconv.ParseInt(string(bytes.Trim(data, " \t\n\v\f\r")), 10, 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
@@ -174,7 +169,7 @@ func (d *decoder) integer(data []byte) (converters.Value, error) {
 	return converters.Int(n), nil
 }
 
-func (d *decoder) text(data []byte) (converters.Value, error) {
+func text(_ *decoder, data []byte) (converters.Value, error) {
 	if err := checkUTF8(data); err != nil {
 		return converters.Value{}, err
 	}

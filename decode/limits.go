@@ -1,14 +1,19 @@
-package encode
+package decode
 
 import (
 	"cmp"
 	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/picture"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // Defaults of Limits.
 const (
 	DefaultMaxDecode = 16 << 20 // bytes
 	DefaultMaxDepth  = 32
+	DefaultMaxPixels = picture.DefaultMaxPixels // as RGB such a picture takes 200 MB
 )
 
 // The range of Limits.MaxDepth is the range that the CBOR library accepts.
@@ -31,13 +36,13 @@ type Limits struct {
 	// 0 means DefaultMaxDepth.
 	MaxDepth int
 
-	// MaxPixels is the largest picture that Options.Tensor decodes, before and after it is resized, in pixels. A
+	// MaxPixels is the largest picture that package encode decodes, before and after it is resized, in pixels. A
 	// pixel takes up to 20 bytes of memory while it is decoded (a progressive JPEG). 0 means DefaultMaxPixels.
 	MaxPixels int64
 }
 
-// check returns an error for invalid limits. It sets limits that equal their default to 0.
-func (l Limits) check() (Limits, error) {
+// Check returns an error for invalid limits. It sets limits that equal their default to 0.
+func (l Limits) Check() (Limits, error) {
 	l = l.filled()
 	switch {
 	case l.MaxDecode < 0:
@@ -62,4 +67,12 @@ func (l Limits) check() (Limits, error) {
 // filled returns the limits with defaults filled in.
 func (l Limits) filled() Limits {
 	return Limits{cmp.Or(l.MaxDecode, DefaultMaxDecode), cmp.Or(l.MaxDepth, DefaultMaxDepth), cmp.Or(l.MaxPixels, DefaultMaxPixels)}
+}
+
+// nested refuses a list or a map of more than MaxDecode bytes: decoded it may need a hundred times as much.
+func (l Limits) nested(bytes int) error {
+	if int64(bytes) <= l.MaxDecode {
+		return nil
+	}
+	return place.WithHint(fmt.Errorf("%w: a list or a map of %d bytes, more than %d", converters.ErrLimit, bytes, l.MaxDecode), "raise Limits.MaxDecode")
 }

@@ -1,63 +1,62 @@
-package encode
+package decode
 
 import (
-	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A Decoder decodes records, the inverse of an [Encoder]: a record that this package has encoded is the
-// encoding of its decoded sample, to the byte. It must not be used concurrently.
+// A Decoder decodes records, the inverse of an encoder of package encode: a record that it has encoded is the encoding of its decoded
+// sample, to the byte. It must not be used concurrently.
 type Decoder struct {
 	decode func(*Decoder, []byte) error
-	fields []string // names of the fields of raw records and of tuples
-	values *decoder
+	limits Limits              // with defaults filled in
+	items  *items              // of MessagePack and CBOR
+	fields []string            // names of the fields of raw records and of tuples
 	names  map[string]struct{} // of the fields of this record, if they are many
 	sample converters.Sample
 
-	keyField string // of JSON objects: see JSONSpec
-	text     []byte // of JSON objects: texts that had escapes
+	json     jsonReader // of JSON objects
+	keyField string     // of JSON objects: see JSONSpec
+	text     []byte     // of JSON objects: texts that had escapes
 }
 
 // RawField is the name of the only field of records that are encoded as raw without a name.
 const RawField = "data"
 
-// NewDecoder returns a decoder of the records that a Spec with these options encodes. Of the options only
-// Encoding and Limits count. A record of raw:FIELD has the field FIELD, one of raw the field [RawField], one of
-// pickle:FIELD,FIELD these fields; none has a key. The error is [*UnknownError] if the encoding does not exist.
-func NewDecoder(opts Options) (*Decoder, error) {
-	limits, err := opts.Limits.check()
+// New returns a decoder of records of an encoding; "": msgpack. A record of raw:FIELD has the field FIELD, one of raw the field
+// [RawField], one of pickle:FIELD,FIELD these fields; none has a key. The error is [*UnknownError] if the encoding does not exist.
+func New(encoding string, limits Limits) (*Decoder, error) {
+	limits, err := limits.Check()
 	if err != nil {
 		return nil, err
 	}
-	name, arg, named := strings.Cut(opts.Encoding, ":")
-	d := &Decoder{values: newDecoder(limits), names: make(map[string]struct{})}
-	switch cmp.Or(name, "msgpack") {
+	name, choices, err := Parse(encoding)
+	if err != nil {
+		return nil, err
+	}
+	d := &Decoder{limits: limits.filled(), names: make(map[string]struct{})}
+	for _, c := range choices {
+		d.fields = append(d.fields, c[0])
+	}
+	switch name {
 	case "msgpack":
-		d.decode = (*Decoder).msgpack
+		d.items = newMsgpack(d.limits)
+		d.decode = (*Decoder).object
 	case "cbor":
-		d.decode = (*Decoder).cbor
+		d.items = newCBOR(d.limits)
+		d.decode = (*Decoder).object
 	case "pickle":
-		d.decode = (*Decoder).pickle
-		if named {
-			choices, err := parseTuple(arg)
-			if err != nil {
-				return nil, fmt.Errorf("encoding %q: %w", opts.Encoding, err)
-			}
-			for _, c := range choices {
-				d.fields = append(d.fields, c[0])
-			}
+		if d.decode = (*Decoder).pickle; choices != nil {
 			d.decode = (*Decoder).tuple
 		}
 	case "arrow":
 		d.decode = (*Decoder).table
 	case "raw":
-		first, _, _ := strings.Cut(arg, ";")
-		d.decode, d.fields = (*Decoder).raw, []string{cmp.Or(first, RawField)}
-	default:
-		return nil, &UnknownError{opts.Encoding}
+		d.decode = (*Decoder).raw
+		if choices == nil {
+			d.fields = []string{RawField}
+		}
 	}
 	return d, nil
 }
@@ -65,7 +64,7 @@ func NewDecoder(opts Options) (*Decoder, error) {
 // Decode decodes one record, which may be any bytes. The sample is valid until the next call, and as long as
 // record is not changed: bytes and text of its fields are not copied. Errors wrap one of package converters:
 // ErrMalformed if it is no record of the encoding, ErrUnsupported if it has values that do not fit a sample, ErrLimit
-// if a list or a map is larger or nested deeper than Options.Limits.
+// if a list or a map is larger or nested deeper than its limits.
 func (d *Decoder) Decode(record []byte) (*converters.Sample, error) {
 	d.sample.Key, d.sample.Fields = "", d.sample.Fields[:0]
 	clear(d.names)
@@ -94,7 +93,7 @@ const fewFields = 16
 // has reports whether the record has an entry of that name so far.
 func (d *Decoder) has(name string) bool {
 	fields := d.sample.Fields
-	if name == KeyField && d.sample.Key != "" {
+	if name == converters.KeyField && d.sample.Key != "" {
 		return true
 	}
 	if len(fields) <= fewFields {
@@ -115,8 +114,8 @@ func (d *Decoder) has(name string) bool {
 // name returns b as the name of the next field. Records of a dataset mostly have the same fields: the name
 // that the last record had in this place costs no allocation.
 func (d *Decoder) name(b []byte) string {
-	if string(b) == KeyField {
-		return KeyField
+	if string(b) == converters.KeyField {
+		return converters.KeyField
 	}
 	if n := len(d.sample.Fields); n < cap(d.sample.Fields) {
 		if last := d.sample.Fields[:n+1][n].Name; last == string(b) {
@@ -128,7 +127,7 @@ func (d *Decoder) name(b []byte) string {
 
 // put adds an entry of a map: the key of the sample, or a field.
 func (d *Decoder) put(name string, v converters.Value) error {
-	if name != KeyField || v.Kind() != converters.KindText || v.Len() == 0 {
+	if name != converters.KeyField || v.Kind() != converters.KindText || v.Len() == 0 {
 		return d.add(name, v)
 	}
 	if len(d.sample.Fields) > 0 || d.sample.Key != "" {
@@ -138,16 +137,21 @@ func (d *Decoder) put(name string, v converters.Value) error {
 	return nil
 }
 
-// nestedSize refuses a list or a map of more than MaxDecode bytes: decoded it may need a hundred times as much.
-func (d *decoder) nestedSize(bytes int) error {
-	if int64(bytes) <= d.limits.MaxDecode {
-		return nil
-	}
-	return &hintedError{fmt.Errorf("%w: a list or a map of %d bytes, more than %d", converters.ErrLimit, bytes, d.limits.MaxDecode), "raise Limits.MaxDecode"}
-}
-
 func notMap(encoding string) error { return malformed("it is not a map in %s", encoding) }
 
 func badName() error {
 	return fmt.Errorf("%w: the name of a field is not text", converters.ErrUnsupported)
+}
+
+// isKey reports whether a value may be the key of a [converters.Map].
+func isKey(x any) bool {
+	switch x.(type) {
+	case []byte, []any, converters.Map:
+		return false
+	}
+	return true
+}
+
+func badKey() error {
+	return fmt.Errorf("%w: the key of a map is neither text nor a number", converters.ErrUnsupported)
 }

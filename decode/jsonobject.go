@@ -1,4 +1,4 @@
-package encode
+package decode
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 // A JSONSpec says how a JSON object becomes a sample.
 type JSONSpec struct {
 	// KeyField is the member with the sample's key, a text or an integer. It is a field too. "": the member
-	// [KeyField], a text, which is not a field, where there is one.
+	// [converters.KeyField], a text, which is not a field, where there is one.
 	KeyField string
 
 	// MaxDepth is the deepest nesting of lists and maps in a field, at most 10,000. 0: DefaultMaxDepth.
@@ -29,16 +29,33 @@ type JSONSpec struct {
 // of their samples: blanks, escapes and the digits of numbers may differ. A value {"$bytes": "…"} is the bytes of its
 // base64. Decode refuses any other JSON value. An error has its place, [*JSONError], where there is one.
 func NewJSONDecoder(spec JSONSpec) *Decoder {
-	d := &Decoder{decode: (*Decoder).object, keyField: spec.KeyField, values: &decoder{}}
-	d.values.jsonReader.depth = cmp.Or(spec.MaxDepth, DefaultMaxDepth)
-	d.values.jsonReader.most, d.values.jsonReader.bytes = spec.MaxValues, true
+	d := &Decoder{decode: (*Decoder).jsonObject, keyField: spec.KeyField}
+	d.json = jsonReader{depth: cmp.Or(spec.MaxDepth, DefaultMaxDepth), most: spec.MaxValues, bytes: true}
 	return d
 }
 
-// object decodes one JSON object. Its members are the fields.
-func (d *Decoder) object(text []byte) error {
+// NewJSON returns a function that decodes one JSON text as [NewField] decodes a field json. It must not be used concurrently.
+func NewJSON(limits Limits) func(text []byte) (converters.Value, error) {
+	return (&jsonReader{depth: limits.filled().MaxDepth}).decode
+}
+
+// decode decodes one JSON text.
+func (r *jsonReader) decode(text []byte) (converters.Value, error) {
+	r.start(text)
+	x, err := r.value()
+	if err == nil {
+		err = r.end()
+	}
+	if err != nil {
+		return converters.Value{}, err
+	}
+	return converters.ValueOf(x), nil
+}
+
+// jsonObject decodes one JSON object. Its members are the fields.
+func (d *Decoder) jsonObject(text []byte) error {
 	d.text = d.text[:0]
-	r := &d.values.jsonReader
+	r := &d.json
 	r.start(text)
 	if k := r.dec.PeekKind(); k != '{' {
 		return r.noObject(k)
@@ -86,7 +103,7 @@ func (d *Decoder) member(r *jsonReader) error {
 	if err != nil {
 		return err
 	}
-	if name == cmp.Or(d.keyField, KeyField) {
+	if name == cmp.Or(d.keyField, converters.KeyField) {
 		switch {
 		case v.Kind() == converters.KindText && v.Len() > 0:
 			d.sample.Key = string(v.Data())
@@ -96,9 +113,9 @@ func (d *Decoder) member(r *jsonReader) error {
 			return &JSONError{at, fmt.Errorf("%w: its %q, the key, is not a text, or empty", converters.ErrUnsupported, name)}
 		}
 	}
-	if name == KeyField {
-		if d.keyField != "" && d.keyField != KeyField {
-			return &JSONError{at, fmt.Errorf("%w: it has a %q beside the key %q", converters.ErrUnsupported, KeyField, d.keyField)}
+	if name == converters.KeyField {
+		if d.keyField != "" && d.keyField != converters.KeyField {
+			return &JSONError{at, fmt.Errorf("%w: it has a %q beside the key %q", converters.ErrUnsupported, converters.KeyField, d.keyField)}
 		}
 		return nil
 	}

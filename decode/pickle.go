@@ -1,4 +1,4 @@
-package encode
+package decode
 
 import (
 	"errors"
@@ -6,16 +6,17 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/pickle"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // pickle decodes a record that is a pickled dict.
 func (d *Decoder) pickle(record []byte) error {
 	data, err := pickle.NewData(record)
 	if err != nil {
-		return WithHint(badPickle(err), hintPickle)
+		return place.WithHint(badPickle(err), hintPickle)
 	}
 	if x, err := data.Value(); err != nil {
-		return WithHint(badPickle(err), hintPickle)
+		return place.WithHint(badPickle(err), hintPickle)
 	} else if x != pickle.BeginDict {
 		return notMap("pickle")
 	}
@@ -32,7 +33,7 @@ func (d *Decoder) pickle(record []byte) error {
 			return badName()
 		}
 		from := data.Offset()
-		x, err = d.values.pickled(data, d.values.limits.MaxDepth, from)
+		x, err = d.pickled(data, d.limits.MaxDepth, from)
 		if err != nil {
 			return fmt.Errorf("field %q: %w", name, err)
 		}
@@ -53,10 +54,10 @@ func (d *Decoder) tuple(record []byte) error {
 		err = data.BeginTuple(len(d.fields))
 	}
 	if err != nil {
-		return WithHint(badPickle(err), hintPickle)
+		return place.WithHint(badPickle(err), hintPickle)
 	}
 	for _, name := range d.fields {
-		x, err := d.values.pickled(data, d.values.limits.MaxDepth, data.Offset())
+		x, err := d.pickled(data, d.limits.MaxDepth, data.Offset())
 		if err != nil {
 			return fmt.Errorf("field %q: %w", name, err)
 		}
@@ -80,12 +81,12 @@ func badPickle(err error) error { return fmt.Errorf("%w: %w", converters.ErrMalf
 
 // pickled reads a value, in which lists and dicts may be nested up to depth levels. The value of the field
 // begins at the byte from.
-func (d *decoder) pickled(data *pickle.Data, depth, from int) (any, error) {
+func (d *Decoder) pickled(data *pickle.Data, depth, from int) (any, error) {
 	return d.pickledElement(data, depth, from, pickle.End)
 }
 
 // pickledElement reads a value, or end.
-func (d *decoder) pickledElement(data *pickle.Data, depth, from int, end pickle.Token) (any, error) {
+func (d *Decoder) pickledElement(data *pickle.Data, depth, from int, end pickle.Token) (any, error) {
 	x, err := data.Value()
 	if err != nil {
 		return nil, badPickle(err)
@@ -94,7 +95,7 @@ func (d *decoder) pickledElement(data *pickle.Data, depth, from int, end pickle.
 	if !ok {
 		return x, nil
 	}
-	if err := d.nestedSize(data.Offset() - from); err != nil {
+	if err := d.limits.nested(data.Offset() - from); err != nil {
 		return nil, err
 	}
 	switch {
@@ -103,14 +104,14 @@ func (d *decoder) pickledElement(data *pickle.Data, depth, from int, end pickle.
 	case t != pickle.BeginList && t != pickle.BeginDict:
 		return nil, badPickle(fmt.Errorf("%w: opcode %q where a value is expected", pickle.ErrData, byte(t)))
 	case depth == 0:
-		return nil, d.tooDeep()
+		return nil, tooDeep(d.limits.MaxDepth)
 	case t == pickle.BeginList:
 		return d.pickledList(data, depth-1, from)
 	}
 	return d.pickledDict(data, depth-1, from)
 }
 
-func (d *decoder) pickledList(data *pickle.Data, depth, from int) (any, error) {
+func (d *Decoder) pickledList(data *pickle.Data, depth, from int) (any, error) {
 	list := []any{}
 	for {
 		x, err := d.pickledElement(data, depth, from, pickle.EndList)
@@ -121,7 +122,7 @@ func (d *decoder) pickledList(data *pickle.Data, depth, from int) (any, error) {
 	}
 }
 
-func (d *decoder) pickledDict(data *pickle.Data, depth, from int) (any, error) {
+func (d *Decoder) pickledDict(data *pickle.Data, depth, from int) (any, error) {
 	var m converters.MapBuilder
 	for {
 		k, err := d.pickledElement(data, depth, from, pickle.EndDict)

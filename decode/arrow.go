@@ -1,4 +1,4 @@
-package encode
+package decode
 
 import (
 	"bytes"
@@ -66,7 +66,7 @@ func (d *Decoder) columns(rows arrow.Record) error {
 func (d *Decoder) column(name string, c arrow.Array, single bool) error {
 	if single {
 		if isNested(c) {
-			if err := d.values.nestedArray(c, d.values.limits.MaxDepth); err != nil {
+			if err := d.limits.array(c, d.limits.MaxDepth); err != nil {
 				return fmt.Errorf("field %q: %w", name, err)
 			}
 		}

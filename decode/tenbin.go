@@ -1,4 +1,4 @@
-package encode
+package decode
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ var tenbinTypes = map[string]string{
 }
 
 // tenbin decodes a file of arrays to a list of array files of numpy. An array that has a name is refused, since a list has no place for it.
-func (d *decoder) tenbin(data []byte) (converters.Value, error) {
+func tenbin(_ *decoder, data []byte) (converters.Value, error) {
 	list, all := []any{}, make([]byte, 0, len(data))
 	for rest := data; len(rest) > 0; {
 		head, items := []byte(nil), []byte(nil)
@@ -101,7 +101,7 @@ func tenbinHead(head []byte, items int64) (descr string, shape []int64, err erro
 	return descr, shape, nil
 }
 
-// AppendTenbin appends a file of arrays as webdataset's tenbin has it, which [Options].Decode decodes to x, a list of array files of numpy in C
+// AppendTenbin appends a file of arrays as webdataset's tenbin has it, which [NewField] decodes to x, a list of array files of numpy in C
 // order. It reports false, and appends nothing, if x is something else.
 func AppendTenbin(b []byte, x any) ([]byte, bool) {
 	list, ok := x.([]any)

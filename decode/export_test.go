@@ -1,0 +1,12 @@
+package decode
+
+// For tests in package decode_test, which may import package encode.
+var (
+	WithoutNaN        = withoutNaN
+	AppendTenbinChunk = appendTenbinChunk
+)
+
+const (
+	TenbinMagic = tenbinMagic
+	Undecoded   = undecoded
+)
