@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
 )
 
@@ -25,7 +25,7 @@ func rowsOf(data []byte, delimiter byte, usual int) (rows [][]string, err error)
 	var s splitter
 	opts := Options{Delimiter: delimiter, MaxRow: DefaultMaxRow, MaxColumns: DefaultMaxColumns}
 	s.reset(convertertest.Memory(data), converters.Part{Name: "part-0", Size: int64(len(data))}, &opts, 0, 0)
-	s.Reset(s.File, s.Size, 0, window.Sizes{First: firstRead, Usual: usual, Pad: pad})
+	s.Reset(s.File, s.Size, 0, scan.Sizes{First: firstRead, Usual: usual, Pad: pad})
 	for {
 		ev, err := s.next()
 		if err != nil || ev == eventEnd {

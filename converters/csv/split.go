@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // An event is the next element of a part.
@@ -21,7 +21,7 @@ const (
 
 // A splitter splits a part into rows, and rows into cells.
 type splitter struct {
-	window.Window
+	scan.Window
 	part      converters.Part
 	delimiter byte
 	maxRow    int64
@@ -47,7 +47,7 @@ type cell struct {
 
 // reset prepares for a part from an offset on, before which it has this number of rows.
 func (s *splitter) reset(f converters.File, part converters.Part, opts *Options, from, row int64) {
-	s.Reset(f, part.Size, from, window.Sizes{First: firstRead, Usual: windowSize, Pad: pad})
+	s.Reset(f, part.Size, from, scan.Sizes{First: firstRead, Usual: windowSize, Pad: pad})
 	s.part, s.delimiter, s.maxRow, s.most, s.columns, s.row = part, opts.Delimiter, opts.MaxRow, opts.MaxColumns, 0, row
 	s.stop = [256]bool{'\n': true, '\r': true, '"': true, 0: true}
 	s.stop[s.delimiter] = true

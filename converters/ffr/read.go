@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -18,7 +18,7 @@ const (
 
 // A reader reads one run. Readers are reused.
 type reader struct {
-	window window.Window
+	window scan.Window
 	at     []record.Extent
 	whole  whole
 }
@@ -109,7 +109,7 @@ func (s *Source) begin(x *shard, run converters.Run, r *reader) (err error) {
 			}
 		}
 	}
-	r.window.Reset(x.file, x.part.Size, first.Off, window.Sizes{First: int(min(firstRead, size)), Usual: windowSize})
+	r.window.Reset(x.file, x.part.Size, first.Off, scan.Sizes{First: int(min(firstRead, size)), Usual: windowSize})
 	return nil
 }
 

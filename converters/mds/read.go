@@ -8,7 +8,7 @@ import (
 	"iter"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -21,7 +21,7 @@ const (
 )
 
 // started calls f with a reader of part p.
-func (s *Source) started(ctx context.Context, p int, off int64, how converters.Access, sizes window.Sizes, f func(*reader) error) error {
+func (s *Source) started(ctx context.Context, p int, off int64, how converters.Access, sizes scan.Sizes, f func(*reader) error) error {
 	if err := ctx.Err(); err != nil {
 		return &converters.Error{Where: s.parts[p].Name, Off: -1, Err: err}
 	}
@@ -41,7 +41,7 @@ func (s *Source) started(ctx context.Context, p int, off int64, how converters.A
 // Index yields the samples of part p. It compares the shard with index.json first.
 func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
-		err := s.started(ctx, p, 0, converters.ForIndex, window.Sizes{First: smallRead, Usual: indexWindow}, func(r *reader) error {
+		err := s.started(ctx, p, 0, converters.ForIndex, scan.Sizes{First: smallRead, Usual: indexWindow}, func(r *reader) error {
 			if err := r.check(ctx); err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 		if run.Count <= 0 {
 			return
 		}
-		sizes := window.Sizes{First: firstSweep, Usual: readWindow}
+		sizes := scan.Sizes{First: firstSweep, Usual: readWindow}
 		if run.Count == 1 {
 			sizes.First = smallRead
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/s2"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/crcline"
@@ -29,7 +29,7 @@ const tableBlock = 16 << 10
 
 // A reader reads the samples of a shard. Readers are reused.
 type reader struct {
-	window.Window
+	scan.Window
 	src    *Source
 	part   converters.Part
 	shard  *layout
@@ -48,7 +48,7 @@ type reader struct {
 }
 
 // start opens part p for reading from an offset on.
-func (r *reader) start(s *Source, p int, off int64, how converters.Access, sizes window.Sizes) error {
+func (r *reader) start(s *Source, p int, off int64, how converters.Access, sizes scan.Sizes) error {
 	r.src, r.part, r.shard, r.number = s, s.parts[p], s.shards[p], -1
 	r.block, r.first = r.block[:0], 0
 	file, err := s.open(r.part, how)

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/python"
 )
@@ -42,8 +42,8 @@ func ours(t testing.TB, data []byte) (l listing) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c window.Window
-	c.Reset(f, s.parts[0].Size, 0, window.Sizes{Usual: headerReads})
+	var c scan.Window
+	c.Reset(f, s.parts[0].Size, 0, scan.Sizes{Usual: headerReads})
 	var w members
 	w.reset(&c, s.parts[0], DefaultMaxHeader)
 	for {

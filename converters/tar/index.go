@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // Sizes of reads in bytes. The first read has the headers and the small members that lie together. Reads
@@ -39,8 +39,8 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 	}
 	defer f.Close()
 	var sc scanner
-	var w window.Window
-	w.Reset(f, p.Size, 0, window.Sizes{First: headerRead, Usual: headerReads})
+	var w scan.Window
+	w.Reset(f, p.Size, 0, scan.Sizes{First: headerRead, Usual: headerReads})
 	sc.reset(&w, p, &s.opts)
 	sc.load, sc.sizes = s.opts.Load, true
 	_, err = s.indexMembers(ctx, &sc, newKeys(f, p, s.opts.MaxHeader), yield)

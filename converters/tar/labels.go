@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // mostLabel is the size of the longest file that may be a label: the digits of an integer, and blanks.
@@ -88,8 +88,8 @@ func (n *Nested) looksLabelled(p converters.Part, is *inner) (sampled, labelled 
 	}
 	defer f.Close()
 	var sc scanner
-	var w window.Window
-	w.Reset(f, is.end, is.off, window.Sizes{First: headerRead, Usual: headerReads})
+	var w scan.Window
+	w.Reset(f, is.end, is.off, scan.Sizes{First: headerRead, Usual: headerReads})
 	sc.reset(&w, p, &n.src.opts)
 	sc.sizes = true
 	for {

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // A Nested is an opened list of tars whose members are tars, one a class, as ImageNet's training set is shipped:
@@ -152,9 +152,9 @@ type visit struct {
 
 // walk visits the members of a part. more is false if a visit was ended.
 func (n *Nested) walk(ctx context.Context, f converters.File, p converters.Part, to visit) (more bool, err error) {
-	var w window.Window
+	var w scan.Window
 	var outer scanner
-	w.Reset(f, p.Size, 0, window.Sizes{First: headerRead, Usual: headerReads})
+	w.Reset(f, p.Size, 0, scan.Sizes{First: headerRead, Usual: headerReads})
 	outer.reset(&w, p, &n.src.opts)
 	m, seen := &outer.ahead, make(map[string]bool)
 	for more = true; more; {

@@ -6,7 +6,7 @@ import (
 	"sort"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // Parts lists the outer tars in dataset order.
@@ -50,12 +50,12 @@ func (n *Nested) index(ctx context.Context, i int, yield func(converters.Span, e
 	}
 	defer f.Close()
 	var sc scanner
-	var w window.Window
+	var w scan.Window
 	_, err = n.walk(ctx, f, p, visit{tar: func(is *inner) (bool, error) {
 		if given != nil {
 			is.class = given[is.class.name]
 		}
-		w.Reset(f, is.end, is.off, window.Sizes{First: headerRead, Usual: headerReads})
+		w.Reset(f, is.end, is.off, scan.Sizes{First: headerRead, Usual: headerReads})
 		sc.reset(&w, p, &n.src.opts)
 		sc.enter(is)
 		sc.load, sc.sizes = n.src.opts.Load, true
@@ -109,12 +109,12 @@ func (n *Nested) read(ctx context.Context, run converters.Run, r *reader, yield 
 	}
 	defer f.Close()
 	tars = tars[sort.Search(len(tars), func(i int) bool { return tars[i].end > run.Off }):]
-	r.window.Reset(f, p.Size, run.Off, window.Sizes{First: firstRead, Usual: windowSize})
+	r.window.Reset(f, p.Size, run.Off, scan.Sizes{First: firstRead, Usual: windowSize})
 	r.scanner.reset(&r.window, p, &n.src.opts)
 	done := int64(0)
 	for i := range tars {
 		is := &tars[i]
-		r.window.Reset(f, is.end, max(is.off, run.Off), window.Sizes{First: firstRead, Usual: windowSize})
+		r.window.Reset(f, is.end, max(is.off, run.Off), scan.Sizes{First: firstRead, Usual: windowSize})
 		r.scanner.reset(&r.window, p, &n.src.opts)
 		r.scanner.enter(is)
 		if more, err := n.src.readMembers(ctx, r, &done, run.Count, yield); err != nil || !more {

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // Sizes of reads in bytes. The first read is small, because a run may be one small sample. Reads double
@@ -19,7 +19,7 @@ const (
 // A reader reads one run. Readers are reused.
 type reader struct {
 	scanner scanner
-	window  window.Window
+	window  scan.Window
 }
 
 func (s *Source) reader() *reader {
@@ -59,7 +59,7 @@ func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield 
 		return err
 	}
 	defer f.Close()
-	r.window.Reset(f, p.Size, run.Off, window.Sizes{First: firstRead, Usual: windowSize})
+	r.window.Reset(f, p.Size, run.Off, scan.Sizes{First: firstRead, Usual: windowSize})
 	r.scanner.reset(&r.window, p, &s.opts)
 	done := int64(0)
 	more, err := s.readMembers(ctx, r, &done, run.Count, yield)
