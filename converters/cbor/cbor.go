@@ -144,7 +144,7 @@ func (s Source) with(parts []converters.Part) *Source {
 
 func (s *Source) scanner() *scanner {
 	c := &scanner{opts: &s.opts, forms: s.forms, quickly: s.opts.Items && !s.slow, mostHeads: max(s.opts.MaxItem, 4<<20) / elementSize}
-	c.span = converters.Span{Entries: 1, Shape: &c.sample}
+	c.spans[0] = converters.Span{Entries: 1, Shape: &c.sample}
 	return c
 }
 

@@ -23,22 +23,23 @@ func (s *scanner) Begin(_ context.Context, p *scan.Pass) error {
 
 // Next makes the next item a sample. An index passes over a byte string that is the value of a field, and with
 // Options.Items over any byte string, if it is longer than the few KiB that are read with its head.
-func (s *scanner) Next(ctx context.Context, last bool) (*converters.Span, error) {
+func (s *scanner) Next(ctx context.Context, last bool) ([]converters.Span, error) {
 	s.Last = last
 	more, err := s.next(ctx)
 	if err != nil || !more {
 		return nil, err
 	}
-	s.span.Off = s.start
+	span := &s.spans[0]
+	span.Off = s.start
 	if s.opts.Items && !s.whole {
 		size := s.Offset() - s.start
 		if s.keyed {
 			size = -1
 		}
-		s.span.Alike = size == s.before && !s.keyed
+		span.Alike = size == s.before && !s.keyed
 		s.before = size
 	}
-	return &s.span, nil
+	return s.spans[:], nil
 }
 
 // next makes s.sample the next sample, or returns false at the end of the part. Marks are passed over. Values that were not

@@ -38,8 +38,8 @@ type scanner struct {
 	stack   []frame
 	heads   int64 // of the item so far
 
-	span     converters.Span // with sample as its shape
-	before   int64           // size of the item before; -1: none, or one with a key
+	spans    [1]converters.Span // with sample as its shape
+	before   int64              // size of the item before; -1: none, or one with a key
 	sample   converters.Sample
 	keyed    bool // the item has a key
 	keys     keys

@@ -2,7 +2,6 @@ package csv
 
 import (
 	"context"
-	"iter"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
@@ -35,11 +34,10 @@ type reader struct {
 	sample converters.Sample
 	rows   int64 // of the sample
 	before int64 // rows of the sample before
-	span   converters.Span
+	spans  [1]converters.Span
 
-	offs  []int64            // of the rows that an index has read ahead, each a sample like the one before it
-	told  int                // how many of them have been returned
-	alike [4]converters.Span // the ones returned next
+	offs   []int64 // of the rows that an index has read ahead, each a sample like the one before it
+	packed packedRows
 
 	rounded roundedPart // of the part, while an index reads it
 }
@@ -69,9 +67,7 @@ func (s *Source) reader() *reader {
 	default:
 		r.sample.Fields = []converters.Field{{Name: "row"}}
 	}
-	for i := range r.alike {
-		r.alike[i] = converters.Span{Entries: 1, Shape: &r.sample, Alike: true}
-	}
+	r.packed.init()
 	return r
 }
 
@@ -88,7 +84,10 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) error {
 		r.splitter.rounded = &r.rounded
 	}
 	r.rows, r.before, r.header = 0, -1, -1
-	r.offs, r.told = r.offs[:0], 0
+	r.offs = r.offs[:0]
+	if r.single != nil && p.Index {
+		r.packed.shape(int64(r.single.size))
+	}
 	if p.Run.Off == 0 {
 		if err := r.splitter.skipMark(); err != nil {
 			return err
@@ -110,17 +109,16 @@ func (r *reader) Offset() int64 { return r.splitter.Offset() }
 // End lets go of the file.
 func (r *reader) End() { r.splitter.File = nil }
 
-// Next makes the next rows a sample. The header and empty lines are skipped entries.
-func (r *reader) Next(ctx context.Context, _ bool) (*converters.Span, error) {
-	switch {
-	case r.told < len(r.offs):
-		return r.nextAlike(), nil
-	case r.header >= 0:
+// Next makes the next rows a sample, or many. The header and empty lines are skipped entries.
+func (r *reader) Next(ctx context.Context, _ bool) ([]converters.Span, error) {
+	if r.single != nil {
+		if spans := r.nextPacked(); len(spans) > 0 {
+			return spans, nil
+		}
+	}
+	if r.header >= 0 {
 		r.splitter.at, r.header = r.header, -1
 		return r.skip("header line"), nil
-	case r.single != nil && r.single.one(&r.sample):
-		r.span.Shape = &r.sample
-		return &r.span, nil
 	}
 	ev, err := r.next(ctx)
 	switch {
@@ -134,33 +132,27 @@ func (r *reader) Next(ctx context.Context, _ bool) (*converters.Span, error) {
 		}
 		return nil, nil
 	}
-	r.span = converters.Span{Off: r.sample.Off, Entries: int(r.rows), Shape: &r.sample, Alike: r.index && r.rows == r.before && r.decoder.alike()}
+	r.spans[0] = converters.Span{Off: r.sample.Off, Entries: int(r.rows), Shape: &r.sample, Alike: r.index && r.rows == r.before && r.decoder.alike()}
 	r.before, r.rows = r.rows, 0
 	if r.index && r.single != nil {
-		r.offs, r.told = r.single.skipAhead(), 0
+		r.offs = r.single.skipAhead()
 	}
-	return &r.span, nil
+	return r.spans[:], nil
 }
 
-func (r *reader) skip(reason string) *converters.Span {
-	r.span = converters.Span{Off: r.splitter.at, Entries: 1, Skip: reason}
-	return &r.span
+// nextPacked returns rows that were read ahead, each a sample; none: none were.
+func (r *reader) nextPacked() (spans []converters.Span) {
+	if !r.index {
+		return r.packed.read(r.single)
+	}
+	spans = r.packed.index(r.offs)
+	r.offs = r.offs[len(spans):]
+	return spans
 }
 
-// nextAlike returns the next of the rows that were read ahead.
-//
-// It sets the offsets of four spans before it returns the first. The copy of a span for the caller uses wider loads
-// than the store of its offset, and such a load waits for the store to reach the cache.
-func (r *reader) nextAlike() *converters.Span {
-	i := r.told % len(r.alike)
-	if i == 0 {
-		for k, off := range r.offs[r.told:min(r.told+len(r.alike), len(r.offs))] {
-			r.alike[k].Off = off
-		}
-	}
-	r.told++
-	r.sample.Off = r.alike[i].Off
-	return &r.alike[i]
+func (r *reader) skip(reason string) []converters.Span {
+	r.spans[0] = converters.Span{Off: r.splitter.at, Entries: 1, Skip: reason}
+	return r.spans[:]
 }
 
 // next reads the rows of the next sample, or finds another event.
@@ -190,27 +182,4 @@ func (r *reader) next(ctx context.Context) (event, error) {
 		r.decoder.sample(&r.sample)
 		return eventSample, nil
 	}
-}
-
-// ReadRows is Read for samples of one packed row.
-func (s *Source) ReadRows(ctx context.Context, run converters.Run) (iter.Seq2[converters.Rows, error], bool) {
-	return func(yield func(converters.Rows, error) bool) {
-		err := scan.Each(ctx, s.Source, run, false, func(each scan.Reader) error {
-			r := each.(*reader)
-			for done := int64(0); done < run.Count; {
-				sample, err := scan.NextSample(ctx, s.Source, r, run, done)
-				if err != nil {
-					return err
-				}
-				data, n := r.single.takeAhead()
-				if done += int64(n); !yield(converters.Rows{Off: sample.Off, Count: n, Data: data}, nil) {
-					return nil
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			yield(converters.Rows{}, err)
-		}
-	}, s.schema.numeric && s.schema.form == Packed && s.opts.RowsPerSample == 1
 }

@@ -15,7 +15,7 @@ type reader struct {
 	opts    *Options
 	decoder *encode.Decoder
 	marks   *endmark.Marks // of the part; nil: a run, of a part that an index has compared
-	span    converters.Span
+	spans   [1]converters.Span
 }
 
 func newReader(opts *Options) *reader { return &reader{opts: opts, decoder: opts.decoder()} }
@@ -31,16 +31,16 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) error {
 
 // Next makes the next line a sample. Empty lines are skipped entries. A text without escapes is in the read buffer, not
 // copied.
-func (r *reader) Next(ctx context.Context, _ bool) (*converters.Span, error) {
+func (r *reader) Next(ctx context.Context, _ bool) ([]converters.Span, error) {
 	sample, more, err := r.next(ctx)
 	if err != nil || !more {
 		return nil, err
 	}
-	r.span = converters.Span{Off: r.at, Entries: 1, Shape: sample}
+	r.spans[0] = converters.Span{Off: r.at, Entries: 1, Shape: sample}
 	if sample == nil {
-		r.span.Skip = "empty line"
+		r.spans[0].Skip = "empty line"
 	}
-	return &r.span, nil
+	return r.spans[:], nil
 }
 
 // next decodes the next line: a sample, nil for an empty line, or false at the end of the part. The sample is valid

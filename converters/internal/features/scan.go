@@ -45,9 +45,7 @@ type scanner struct {
 	most     int64 // limit of elements
 
 	sample converters.Sample
-	span   converters.Span // with sample as its shape
-	odd    converters.Span // of the same record, if it has unknown fields
-	noted  bool            // Next has returned odd, and not yet span
+	spans  [2]converters.Span // what is odd in the record; the record, with sample as its shape
 	index  bool
 	before int64 // size of the record before
 	names  names
@@ -56,14 +54,14 @@ type scanner struct {
 // scanner returns a scanner for all parts.
 func (s *Source) scanner() *scanner {
 	c := &scanner{src: s, form: s.form, opts: &s.opts, rule: s.rule, most: max(s.opts.MaxSample, 4<<20) / elementSize}
-	c.span = converters.Span{Entries: 1, Shape: &c.sample}
+	c.spans[1] = converters.Span{Entries: 1, Shape: &c.sample}
 	return c
 }
 
 // Begin prepares for the records of a pass.
 func (s *scanner) Begin(_ context.Context, p *scan.Pass) error {
 	s.part, s.own, s.ordinal = p.Part.Name, p.Part.Size, p.Run.First-1
-	s.index, s.noted, s.before = p.Index, false, -1
+	s.index, s.before = p.Index, -1
 	s.whole = !p.Index || s.opts.Whole && s.opts.Load(RecordField)
 	off := p.Run.Off
 	if p.Index {
@@ -84,23 +82,19 @@ func (s *scanner) End() {
 
 // Next makes the next record a sample. An index reads records of up to smallRecord bytes and compares their checksums; in
 // larger ones it passes over long values of bytes. Read compares every checksum.
-func (s *scanner) Next(_ context.Context, last bool) (*converters.Span, error) {
-	if s.noted {
-		s.noted = false
-		return &s.span, nil
-	}
+func (s *scanner) Next(_ context.Context, last bool) ([]converters.Span, error) {
 	s.Last = last
 	if more, err := s.next(); err != nil || !more {
 		return nil, err
 	}
 	size := s.Offset() - s.start
-	s.span.Off, s.span.Alike = s.start, s.opts.Whole && size == s.before
+	s.spans[1].Off, s.spans[1].Alike = s.start, s.opts.Whole && size == s.before
 	s.before = size
-	if s.noted = s.index && s.unknown; s.noted {
-		s.odd = converters.Span{Off: s.start, Skip: acceptedUnknown, Name: s.entry(), Accepted: true}
-		return &s.odd, nil
+	if s.index && s.unknown {
+		s.spans[0] = converters.Span{Off: s.start, Skip: acceptedUnknown, Name: s.entry(), Accepted: true}
+		return s.spans[:], nil
 	}
-	return &s.span, nil
+	return s.spans[1:], nil
 }
 
 // next makes s.sample the next record, or returns false at the end of the part. Values that were not

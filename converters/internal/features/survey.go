@@ -43,13 +43,9 @@ func (s *Source) surveyPart(counted *scan.Source, part int) (n int64, err error)
 	}
 	ctx := context.Background()
 	err = scan.Each(ctx, counted, converters.Run{Part: part, Count: surveyed}, true, func(r scan.Reader) error {
-		for n < surveyed {
-			span, err := r.Next(ctx, false)
-			if err != nil || span == nil {
+		for ; n < surveyed; n++ {
+			if spans, err := r.Next(ctx, false); err != nil || spans == nil {
 				return nil
-			}
-			if span.Shape != nil {
-				n++
 			}
 		}
 		return nil

@@ -34,10 +34,10 @@ type Reader interface {
 	// Begin prepares for a pass. It is called again for the next one, after an error too.
 	Begin(ctx context.Context, p *Pass) error
 
-	// Next returns the next sample, as the Shape of a span, or the next entry that is no sample; nil at the end
-	// of the part. If last is set, no sample after this one is wanted. The span is valid until the next call.
-	// The loop of Read uses Shape alone.
-	Next(ctx context.Context, last bool) (*converters.Span, error)
+	// Next returns the next samples, as the Shapes of spans, and the entries between them that are no samples; at
+	// least one, none at the end of the part. If last is set, one more sample is wanted. The spans are valid until
+	// the next call. Read uses their Shapes alone.
+	Next(ctx context.Context, last bool) ([]converters.Span, error)
 
 	// Offset returns the place in the part that was reached, in bytes.
 	Offset() int64
@@ -90,12 +90,17 @@ func Spans(ctx context.Context, s *Source, run converters.Run) iter.Seq2[convert
 	return func(yield func(converters.Span, error) bool) {
 		err := Each(ctx, s, run, true, func(r Reader) error {
 			for done := int64(0); done < run.Count; {
-				span, err := next(ctx, s.parts[run.Part].Name, r, done == run.Count-1)
-				if err != nil || span == nil || !yield(*span, nil) {
+				spans, err := next(ctx, s.parts[run.Part].Name, r, done == run.Count-1)
+				if err != nil || len(spans) == 0 {
 					return err
 				}
-				if span.Shape != nil {
-					done++
+				for i := range spans {
+					if !yield(spans[i], nil) {
+						return nil
+					}
+					if spans[i].Shape != nil {
+						done++
+					}
 				}
 			}
 			return nil
@@ -111,10 +116,18 @@ func Spans(ctx context.Context, s *Source, run converters.Run) iter.Seq2[convert
 func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
 		err := Each(ctx, s, run, false, func(r Reader) error {
-			for done := int64(0); done < run.Count; done++ {
-				sample, err := NextSample(ctx, s, r, run, done)
-				if err != nil || !yield(sample, nil) {
+			for done := int64(0); done < run.Count; {
+				spans, err := Samples(ctx, s, r, run, done)
+				if err != nil {
 					return err
+				}
+				for i := range spans {
+					if spans[i].Shape == nil {
+						continue
+					}
+					if done++; !yield(spans[i].Shape, nil) {
+						return nil
+					}
 				}
 			}
 			return nil
@@ -125,24 +138,18 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 	}
 }
 
-// NextSample returns the next sample of a run, of which there were done samples before. A part that ends before it is an
+// Samples returns the next samples of a run, of which there were done before. A part that ends before its last one is an
 // error.
-func NextSample(ctx context.Context, s *Source, r Reader, run converters.Run, done int64) (*converters.Sample, error) {
-	for {
-		span, err := next(ctx, s.parts[run.Part].Name, r, done == run.Count-1)
-		switch {
-		case err != nil:
-			return nil, err
-		case span == nil:
-			err := fmt.Errorf("%w: the part ends after %d of the %d %ss from offset %d", converters.ErrTruncated, done, run.Count, s.unit, run.Off)
-			return nil, &converters.Error{Where: s.parts[run.Part].Name, Off: r.Offset(), Err: err}
-		case span.Shape != nil:
-			return span.Shape, nil
-		}
+func Samples(ctx context.Context, s *Source, r Reader, run converters.Run, done int64) ([]converters.Span, error) {
+	spans, err := next(ctx, s.parts[run.Part].Name, r, done == run.Count-1)
+	if err == nil && len(spans) == 0 {
+		err = fmt.Errorf("%w: the part ends after %d of the %d %ss from offset %d", converters.ErrTruncated, done, run.Count, s.unit, run.Off)
+		err = &converters.Error{Where: s.parts[run.Part].Name, Off: r.Offset(), Err: err}
 	}
+	return spans, err
 }
 
-func next(ctx context.Context, part string, r Reader, last bool) (*converters.Span, error) {
+func next(ctx context.Context, part string, r Reader, last bool) ([]converters.Span, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, &converters.Error{Where: part, Off: r.Offset(), Err: err}
 	}
