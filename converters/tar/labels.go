@@ -66,7 +66,7 @@ func (l labels) apply(part string, tars []inner) error {
 
 // firstIsLabelled reports whether the first sample of all inner tars has a field cls. An error is no: Index meets it again.
 func (n *Nested) firstIsLabelled(ctx context.Context) bool {
-	for i, p := range n.src.parts {
+	for i, p := range n.Parts() {
 		tars, err := n.list(ctx, i)
 		if err != nil {
 			return false
