@@ -42,7 +42,7 @@ type Reader interface {
 	// Offset returns the place in the part that was reached, in bytes.
 	Offset() int64
 
-	// End ends a pass, also one whose Begin failed. The caller closes the file of the pass.
+	// End ends a pass, also one whose Begin failed. The file of the pass is closed.
 	End()
 }
 
@@ -169,15 +169,17 @@ func Each(ctx context.Context, s *Source, run converters.Run, index bool, f func
 	if p.File, err = s.open(p.Part, p.Access()); err != nil {
 		return err
 	}
-	defer p.File.Close()
 	r, ok := s.readers.Get().(Reader)
 	if !ok {
 		r = s.reader()
 	}
-	if err = r.Begin(ctx, &p); err == nil {
-		err = f(r)
+	defer func() {
+		p.File.Close()
+		r.End()
+		s.readers.Put(r)
+	}()
+	if err := r.Begin(ctx, &p); err != nil {
+		return err
 	}
-	r.End()
-	s.readers.Put(r)
-	return err
+	return f(r)
 }
