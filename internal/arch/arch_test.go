@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"internal/testserver":          {"internal/need"},
 	"internal/versitygw":           {"internal/testserver"},
 	"converters/tar":               {"converters", "converters/internal/fieldname", "converters/internal/scan", "internal/text"},
-	"converters/folder":            {"internal/ahead", "internal/blocking", "converters", "converters/internal/fieldname", "internal/replace", "internal/text"},
+	"converters/folder":            {"internal/ahead", "internal/blocking", "converters", "converters/internal/fieldname", "converters/internal/scan", "internal/replace", "internal/text"},
 	"converters/csv":               {"converters", "converters/internal/scan", "internal/text"},
 	"converters/cbor":              {"converters", "converters/internal/endmark", "converters/internal/scan", "internal/text"},
 	"converters/internal/endmark":  {"converters", "internal/text"},

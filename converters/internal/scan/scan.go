@@ -72,7 +72,7 @@ type Source struct {
 }
 
 // New returns a source of parts, which does not open them. unit is what the format calls a sample. reader returns a new
-// reader.
+// reader. If open is nil, parts are not single files, and a pass has no file.
 func New(parts []converters.Part, open Opener, unit string, reader func() Reader) *Source {
 	return &Source{parts: parts, open: open, unit: unit, reader: reader}
 }
@@ -165,16 +165,21 @@ func Each(ctx context.Context, s *Source, run converters.Run, index bool, f func
 	if err := ctx.Err(); err != nil {
 		return &converters.Error{Where: p.Part.Name, Off: -1, Err: err}
 	}
-	var err error
-	if p.File, err = s.open(p.Part, p.Access()); err != nil {
-		return err
+	if s.open != nil {
+		f, err := s.open(p.Part, p.Access())
+		if err != nil {
+			return err
+		}
+		p.File = f
 	}
 	r, ok := s.readers.Get().(Reader)
 	if !ok {
 		r = s.reader()
 	}
 	defer func() {
-		p.File.Close()
+		if p.File != nil {
+			p.File.Close()
+		}
 		r.End()
 		s.readers.Put(r)
 	}()
