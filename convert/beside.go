@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/ffconvert/ffconvert/convert/format"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
 )
@@ -74,15 +76,16 @@ func (b *Beside) Release() error {
 	return errors.Join(all...)
 }
 
-// lend gives a reader what fetches files beside its parts, and the classes of the plan, if there is one.
-func (c *Conversion) lend(r *format.Reader) {
+// openRequest returns how to open parts for records of the options rec: with the classes of the plan, if there is one.
+func (c *Conversion) openRequest(parts []converters.Part, rec encode.Options) format.OpenRequest {
 	if c.beside == nil {
 		c.beside = NewBeside(c.inputOptions())
 	}
-	r.SetFiles(c.beside)
+	req := format.OpenRequest{Parts: parts, Records: rec, Files: c.beside}
 	if c.planned != nil {
-		r.SetClasses(c.classes)
+		req.Classes = append([]string{}, c.classes...)
 	}
+	return req
 }
 
 // returnBeside ends the use of files that lie beside remote parts.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/convert/spec"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/mix"
@@ -15,29 +16,31 @@ import (
 
 // open opens all collections. If the caller names no encoding, records have the one on which all
 // collections agree, else MessagePack, which can hold any sample.
-func (m *Mixture) open(ctx context.Context, parts []converters.Part, rec encode.Options) (*opened, error) {
-	all, src, err := m.openAs(ctx, parts, rec)
+func (m *Mixture) open(ctx context.Context, req format.OpenRequest) (*opened, error) {
+	all, src, err := m.openAs(ctx, req)
+	rec := &req.Records
 	if err == nil && rec.Encoding == "" {
 		if rec.Encoding = "msgpack"; m.agree(all, src) {
 			says := converters.Describe(src)
 			rec.Encoding, rec.Encoded = says.Encoding, says.Encoded
 		} else {
-			all, src, err = m.openAs(ctx, parts, rec)
+			all, src, err = m.openAs(ctx, req)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	each, err := m.encodings(all, rec)
+	each, err := m.encodings(all, *rec)
 	return &opened{src, converters.Describe(src), each}, err
 }
 
 // openAs opens all collections for records of one encoding; "": each proposes its own.
-func (m *Mixture) openAs(ctx context.Context, parts []converters.Part, rec encode.Options) ([]mix.Collection, converters.Source, error) {
+func (m *Mixture) openAs(ctx context.Context, req format.OpenRequest) ([]mix.Collection, converters.Source, error) {
 	var all []mix.Collection
-	for i, parts := range split(m, parts) {
-		c := &m.spec.Collections[i]
-		src, err := m.readers[i].Open(ctx, parts, records(c, rec))
+	for i, parts := range split(m, req.Parts) {
+		c, one := &m.spec.Collections[i], req
+		one.Parts, one.Records = parts, records(c, req.Records)
+		src, err := m.readers[i].Open(ctx, one)
 		if err != nil {
 			return nil, nil, c.Error("", err)
 		}

@@ -38,13 +38,9 @@ func (c *Conversion) open(ctx context.Context, parts []converters.Part) (*opened
 // openAs opens a dataset for records of the options rec.
 func (c *Conversion) openAs(ctx context.Context, parts []converters.Part, rec encode.Options) (*opened, error) {
 	if c.Mixture != nil {
-		for _, r := range c.Mixture.readers {
-			c.lend(r)
-		}
-		return c.Mixture.open(ctx, parts, rec)
+		return c.Mixture.open(ctx, c.openRequest(parts, rec))
 	}
-	c.lend(c.Reader)
-	src, err := c.Reader.Open(ctx, parts, rec)
+	src, err := c.Reader.Open(ctx, c.openRequest(parts, rec))
 	if err != nil {
 		return nil, err
 	}

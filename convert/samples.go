@@ -6,6 +6,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
 )
@@ -45,8 +46,7 @@ func WithSamples(ctx context.Context, r *format.Reader, sources []string, opts S
 	defer func() { err = errors.Join(err, set.Release()) }()
 	b := NewBeside(in)
 	defer func() { err = errors.Join(err, b.Release()) }()
-	r.SetFiles(b)
-	s, err := r.Samples(ctx, set.Parts(), opts.Limits, opts.Clash)
+	s, err := r.Samples(ctx, format.OpenRequest{Parts: set.Parts(), Records: encode.Options{Limits: opts.Limits}, Files: b}, opts.Clash)
 	if err != nil {
 		return err
 	}

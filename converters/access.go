@@ -94,7 +94,9 @@ func (f *runFile) ReadAt(b []byte, off int64) (int, error) {
 }
 
 func (f *runFile) Close() error {
-	f.of.each.Store(f.bytes / f.samples)
+	if f.bytes > 0 {
+		f.of.each.Store(f.bytes / f.samples)
+	}
 	return f.File.Close()
 }
 

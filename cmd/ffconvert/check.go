@@ -20,6 +20,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
@@ -257,10 +258,6 @@ func checkNames(ctx context.Context, c *conversion, how check.Options, progress 
 	}
 	beside := convert.NewBeside(in)
 	defer func() { err = errors.Join(err, beside.Release()) }()
-	c.Reader.SetFiles(beside)
-	if how.Deep {
-		c.Reader.DecodeKnown()
-	}
 	inputs := checkinput.Inputs{In: in}
 	defer func() { err = errors.Join(err, inputs.Cleanup()) }()
 	if err := inputs.Find(ctx, c.Sources); err != nil {
@@ -274,7 +271,7 @@ func checkNames(ctx context.Context, c *conversion, how check.Options, progress 
 	if err := inputs.Open(ctx); err != nil {
 		return nil, err
 	}
-	src, err := inputs.Source(ctx, c.Reader, c.Encode)
+	src, err := inputs.Source(ctx, c.Reader, format.OpenRequest{Records: c.Encode, Files: beside, DecodeKnown: how.Deep})
 	if err != nil {
 		return nil, err
 	}

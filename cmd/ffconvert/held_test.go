@@ -17,7 +17,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/tar"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/need"
 )
 
@@ -32,9 +31,9 @@ func heldOptions(set *option.Set) format.Opener {
 	pass, deaf := "read", false
 	set.Add("pass", "the pass that waits: index or read", option.Text(&pass))
 	set.Add("deaf", "go on waiting when told to stop", option.Bool(&deaf))
-	return format.OpenFunc(func(_ context.Context, parts []converters.Part, _ encode.Options) (converters.Source, error) {
-		return heldSource{tar.Open(parts, tar.Options{}), pass, deaf}, nil
-	})
+	return format.Opener{Open: func(_ context.Context, req format.OpenRequest) (converters.Source, error) {
+		return heldSource{tar.Open(req.Parts, tar.Options{}), pass, deaf}, nil
+	}}
 }
 
 // A heldSource makes a file at-N when part N is begun in the pass that waits, and goes on when

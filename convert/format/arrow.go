@@ -16,7 +16,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/arrow"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 )
 
@@ -35,19 +34,14 @@ func arrowOptions(set *option.Set) Opener {
 	o := &arrowOpener{}
 	set.AddLimit("max-batch-size", "most bytes of the compressed buffers of a batch, decompressed", option.MaxSize(&o.opts.MaxBatch, arrow.DefaultMaxBatch))
 	set.AddLimit("max-value-size", "largest value accepted, and all nested values of a row", option.MaxSize(&o.opts.MaxValue, arrow.DefaultMaxValue))
-	return o
+	return Opener{Open: o.open, Arrange: arrangeArrow}
 }
 
-type arrowOpener struct {
-	opts  arrow.Options
-	files Files // state.json of remote files; nil: there are none
-}
+type arrowOpener struct{ opts arrow.Options }
 
-func (o *arrowOpener) setFiles(files Files) { o.files = files }
-
-// Arrange selects the Arrow files of a directory. In one that save_to_disk has made, map and filter leave files of their own,
+// arrangeArrow selects the Arrow files of a directory. In one that save_to_disk has made, map and filter leave files of their own,
 // and the others are in the order of their numbers.
-func (o *arrowOpener) Arrange(names []string) ([]string, error) {
+func arrangeArrow(names []string) ([]string, error) {
 	saved := slices.Contains(names, stateName)
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return !isArrow(name) || saved && strings.HasPrefix(name, "cache-")
@@ -58,18 +52,19 @@ func (o *arrowOpener) Arrange(names []string) ([]string, error) {
 	return names, nil
 }
 
-// Open opens files. If a state.json is beside them, it must name them, and the files that it names must be there.
-func (o *arrowOpener) Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
+// open opens files. If a state.json is beside them, it must name them, and the files that it names must be there.
+func (o *arrowOpener) open(ctx context.Context, req OpenRequest) (converters.Source, error) {
+	parts := req.Parts
 	dirs := make(map[string]*savedDir)
 	for i := range parts {
 		name, file, remote := dirOf(&parts[i])
-		if file == "" || remote && (o.files == nil || !savedName.MatchString(file)) {
+		if file == "" || remote && (req.Files == nil || !savedName.MatchString(file)) {
 			continue
 		}
 		d := dirs[name]
 		if d == nil {
 			d = &savedDir{name: name, remote: remote}
-			if err := d.read(ctx, o.files); err != nil {
+			if err := d.read(ctx, req.Files); err != nil {
 				return nil, err
 			}
 			dirs[name] = d
@@ -82,11 +77,11 @@ func (o *arrowOpener) Open(ctx context.Context, parts []converters.Part, rec enc
 		}
 	}
 	for _, d := range dirs {
-		if err := d.complete(ctx, o.files); err != nil {
+		if err := d.complete(ctx, req.Files); err != nil {
 			return nil, err
 		}
 	}
-	o.opts.Fields, o.opts.Load = rec.Needs(), rec.Loads
+	o.opts.Fields, o.opts.Load = req.Records.Needs(), req.Records.Loads
 	return arrow.Open(parts, o.opts)
 }
 

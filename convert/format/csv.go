@@ -12,7 +12,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/csv"
 	"github.com/ffconvert/ffconvert/converters/partname"
-	"github.com/ffconvert/ffconvert/encode"
 )
 
 // A table is CSV with its options.
@@ -24,7 +23,7 @@ type table struct {
 }
 
 func csvOptions(set *option.Set) Opener {
-	t := table{set: set, delimiter: ",", opts: csv.Options{MaxColumns: csv.DefaultMaxColumns}}
+	t := &table{set: set, delimiter: ",", opts: csv.Options{MaxColumns: csv.DefaultMaxColumns}}
 	namingOptions(set, &t.naming)
 	set.Add("header", "the first line of every part names the columns; of files named .csv or .tsv this is found, unless --header=false", option.Bool(&t.opts.Header))
 	set.Add("columns", "columns to keep, in order; without --header, the names of all columns", option.List(&t.opts.Columns))
@@ -34,12 +33,12 @@ func csvOptions(set *option.Set) Opener {
 	set.AddLimit("max-row-size", "longest row accepted, 1GiB at most", option.MaxSizeTo(&t.opts.MaxRow, csv.DefaultMaxRow, csv.MostRow))
 	set.AddLimit("max-columns", fmt.Sprintf("most columns of a row accepted, %d at most", csv.MostColumns), option.Between(&t.opts.MaxColumns, 1, csv.MostColumns))
 	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&t.opts.MaxSample, csv.DefaultMaxSample))
-	return &t
+	return Opener{Open: t.open, Arrange: t.arrange}
 }
 
-// Arrange selects the parts by OneFlow's names, or, where no name is like these, all files that are named as tables, in the order of
+// arrange selects the parts by OneFlow's names, or, where no name is like these, all files that are named as tables, in the order of
 // their names.
-func (t *table) Arrange(names []string) ([]string, error) {
+func (t *table) arrange(names []string) ([]string, error) {
 	parts, err := t.naming.Arrange(names)
 	if err == nil || slices.ContainsFunc(names, t.isPart) || t.set.Given("data-part-num") || t.set.Given("part-name-prefix") || t.set.Given("part-name-suffix-length") {
 		return parts, err
@@ -66,7 +65,7 @@ func isTable(name string) bool {
 	return strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, ".tsv")
 }
 
-func (t *table) Open(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
+func (t *table) open(_ context.Context, req OpenRequest) (converters.Source, error) {
 	delimiter := t.delimiter
 	if delimiter == "tab" || delimiter == `\t` {
 		delimiter = "\t"
@@ -75,8 +74,8 @@ func (t *table) Open(_ context.Context, parts []converters.Part, rec encode.Opti
 		return nil, &option.Error{Name: "delimiter", Text: delimiter, Err: errors.New("want one character, or tab")}
 	}
 	t.opts.Delimiter = delimiter[0]
-	t.opts.FindHeader = !t.set.Given("header") && !slices.ContainsFunc(parts, func(p converters.Part) bool { return !isTable(p.Name) || t.isPart(path.Base(p.Name)) })
-	switch rec.Encoding {
+	t.opts.FindHeader = !t.set.Given("header") && !slices.ContainsFunc(req.Parts, func(p converters.Part) bool { return !isTable(p.Name) || t.isPart(path.Base(p.Name)) })
+	switch req.Records.Encoding {
 	case "":
 		t.opts.Form = csv.Auto
 	case "raw":
@@ -86,5 +85,5 @@ func (t *table) Open(_ context.Context, parts []converters.Part, rec encode.Opti
 	default:
 		t.opts.Form = csv.Fields
 	}
-	return csv.Open(parts, t.opts)
+	return csv.Open(req.Parts, t.opts)
 }

@@ -6,13 +6,12 @@
 //	tar, _ := format.Named("tar")
 //	r := tar.Reader()
 //	err := r.Set.Set("on-duplicate-key", "keep")
-//	src, err := r.Open(ctx, parts, encode.Options{}) // a converters.Source
+//	src, err := r.Open(ctx, format.OpenRequest{Parts: parts}) // a converters.Source
 //
 // Package convert finds the sources of a dataset, makes their files local and opens them by a Reader; the
 // options are flags of a command, settings of a specification, and are kept in plans. Every format also has
 // the options that change keys and add fields.
 //
 // A new format needs a package below converters, which reads its files, a row in table.go, and a file here
-// with its options and its [Opener]. An Opener that is also an [Arranger] puts the files of a directory in
-// an order of its own. docs/adding-a-format.md has all steps.
+// with its options and its [Opener]. docs/adding-a-format.md has all steps.
 package format

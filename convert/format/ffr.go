@@ -19,24 +19,16 @@ func ffrOptions(set *option.Set) Opener {
 	set.Add("allow-legacy", "accept shards without a header checksum, as old writers made them", option.Bool(&o.limits.AllowLegacy))
 	set.Add("records", "what the records of other people's shards are: msgpack, cbor, pickle, arrow or raw (default: opaque bytes)", &o.records)
 	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&o.limits.MaxSample, record.DefaultMaxSample))
-	return o
+	return Opener{Open: o.open, Contents: manifestContents, Sound: soundShard, merges: manyDirectories, shards: o}
 }
 
 type ffrOpener struct {
 	limits  record.Options
 	records option.Choice
-	decode  bool  // records, whatever the options of the new ones
-	look    bool  // as decode, if the encoding of all records is known
-	files   Files // manifests and indexes of remote shards; nil: there are none
 }
 
-func (o *ffrOpener) setFiles(files Files) { o.files = files }
-
-func (o *ffrOpener) setDecoding() { o.decode = true }
-
-func (o *ffrOpener) setLooking() { o.look = true }
-
-func (o *ffrOpener) merges(parts []converters.Part) bool {
+// manyDirectories reports whether shards are of several datasets.
+func manyDirectories(parts []converters.Part) bool {
 	dirs := make(map[string]bool)
 	for i := range parts {
 		dirs[filepath.Dir(parts[i].Name)] = true
@@ -44,18 +36,19 @@ func (o *ffrOpener) merges(parts []converters.Part) bool {
 	return len(dirs) > 1
 }
 
-// Open opens shards. For datasets of ffconvert it reads the manifests beside them.
-func (o *ffrOpener) Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-	known, err := shardsOf(ctx, parts, o.files)
+// open opens shards. For datasets of ffconvert it reads the manifests beside them.
+func (o *ffrOpener) open(ctx context.Context, req OpenRequest) (converters.Source, error) {
+	known, err := shardsOf(ctx, req.Parts, req.Files)
 	if err != nil {
 		return nil, err
 	}
-	return o.open(parts, known, rec)
+	return o.openKnown(req, known)
 }
 
-// open opens parts, of which it is known which shards they are.
-func (o *ffrOpener) open(parts []converters.Part, shards []knownShard, rec encode.Options) (converters.Source, error) {
+// openKnown opens parts, of which it is known which shards they are.
+func (o *ffrOpener) openKnown(req OpenRequest, shards []knownShard) (converters.Source, error) {
 	var err error
+	parts, rec := req.Parts, req.Records
 	each := make([]string, len(parts)) // encodings
 	opts := ffr.Options{Record: o.limits, Limits: rec.Limits, Load: rec.Loads(ffr.RecordField)}
 	for i, k := range shards {
@@ -72,7 +65,7 @@ func (o *ffrOpener) open(parts []converters.Part, shards []knownShard, rec encod
 	}
 	says := &opts.Description
 	known := !slices.Contains(each, "")
-	if o.decode || o.look && known || decodes(rec) {
+	if req.Decode || req.DecodeKnown && known || decodes(rec) {
 		opts.Decode = func(part int) string { return each[part] }
 		says.Encoding = rec.Encoding
 	}

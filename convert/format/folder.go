@@ -8,7 +8,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/folder"
-	"github.com/ffconvert/ffconvert/encode"
 )
 
 func folderOptions(set *option.Set) Opener {
@@ -29,8 +28,8 @@ func folderOptions(set *option.Set) Opener {
 	duplicates := duplicateOption(set, "directory")
 	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&opts.MaxSample, folder.DefaultMaxSample))
 	set.AddLimit("max-classes-size", "largest file of --classes accepted", option.MaxSize(&maxClasses, defaultMaxClasses))
-	return OpenFunc(func(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-		opts.KeepDuplicates, opts.Load = duplicates.Value == "keep", loaded(rec)
+	return Opener{Open: func(ctx context.Context, req OpenRequest) (converters.Source, error) {
+		opts.KeepDuplicates, opts.Load = duplicates.Value == "keep", loaded(req.Records)
 		opts.Unmatched = set.Text("unmatched") == "true"
 		if pairs != nil {
 			if err := parsePairs(pairs, &opts, list != "" || classes != ""); err != nil {
@@ -41,7 +40,7 @@ func folderOptions(set *option.Set) Opener {
 			return nil, &option.Error{Name: onlyOption, Text: opts.Only, Err: errors.New("it is not a directory of split")}
 		}
 		if list != "" {
-			return openList(list, parts, opts, classes != "")
+			return openList(list, req.Parts, opts, classes != "")
 		}
 		if opts.Flat && (opts.Splits != nil || classes != "") {
 			return nil, &option.Error{Name: "flat", Text: "true", Err: errors.New("it has no classes, so split and classes do not go with it")}
@@ -52,8 +51,8 @@ func folderOptions(set *option.Set) Opener {
 				return nil, err
 			}
 		}
-		return folder.Open(ctx, parts, opts)
-	})
+		return folder.Open(ctx, req.Parts, opts)
+	}}
 }
 
 // Options of folders whose first directory is the split.

@@ -23,33 +23,42 @@ type Format struct {
 	NoEnd bool
 }
 
-// An Opener opens datasets of one format, with the current values of its options.
-type Opener interface {
-	// Open opens a dataset for records of the options rec. If rec.Encoding is "", the source
-	// proposes one: see converters.Describer.
-	Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error)
+// An OpenRequest is a dataset to open, and what for.
+type OpenRequest struct {
+	Parts   []converters.Part // local files
+	Records encode.Options    // of the records to make. If its Encoding is "", the source proposes one: see converters.Describer
+	Files   Files             // for files beside remote parts; nil: these are not read
+
+	// Classes are the classes of the dataset by number, as a plan has them; without any, its labels are given. nil: they
+	// are found in the parts.
+	Classes []string
+
+	// Decode makes samples of the fields of records that could be copied as they are. DecodeKnown does so if the
+	// encoding of all of them is known.
+	Decode, DecodeKnown bool
 }
 
-// An Arranger is an Opener that puts the files of a directory in an order of its own.
-type Arranger interface {
-	Opener
-	// Arrange selects the parts among the names in a directory, and sorts them.
-	Arrange(names []string) ([]string, error)
+// Files are remote files that lie beside the parts of a dataset and are not parts themselves.
+type Files interface {
+	// Fetch makes files local and returns their paths. If one does not exist the error is
+	// [input.ErrNotFound]. sound is [input.Options.Sound]; it may be nil.
+	Fetch(ctx context.Context, urls []string, sound func(url string, file io.ReaderAt, size int64) bool) ([]string, error)
+	// Look returns an error unless all files exist.
+	Look(ctx context.Context, urls []string) error
 }
 
-// A Cataloger is an Opener that knows which files a directory must hold.
-type Cataloger interface {
-	Opener
-	// Contents is [input.Options.Contents].
-	Contents(read func(name string) (text []byte, where string, err error)) (*input.Contents, error)
-	// Sound is [input.Options.Sound].
-	Sound(name string, file io.ReaderAt, size int64) bool
-}
+// An Opener opens datasets of one format, with the current values of its options. Functions other than Open may be nil.
+type Opener struct {
+	Open func(ctx context.Context, req OpenRequest) (converters.Source, error)
 
-// An OpenFunc is a function as an Opener.
-type OpenFunc func(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error)
+	// Arrange selects the parts among the names in a directory, and sorts them. nil: see Format.Match.
+	Arrange func(names []string) ([]string, error)
 
-// Open calls the function.
-func (f OpenFunc) Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-	return f(ctx, parts, rec)
+	// Contents and Sound are for a directory that says which files it must hold: see [input.Options].
+	Contents func(read func(name string) (text []byte, where string, err error)) (*input.Contents, error)
+	Sound    func(name string, file io.ReaderAt, size int64) bool
+
+	merges  func(parts []converters.Part) bool // the parts are of several datasets that have keys, which may clash
+	numbers func() bool                        // the source numbers the classes of all parts when it is opened
+	shards  *ffrOpener                         // of the format ffr: see Reader.Samples
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/jsonl"
-	"github.com/ffconvert/ffconvert/encode"
 )
 
 func jsonlOptions(set *option.Set) Opener {
@@ -20,8 +19,9 @@ func jsonlOptions(set *option.Set) Opener {
 	set.AddLimit("max-line-size", "longest line accepted, 1GiB at most", option.MaxSizeTo(&opts.MaxLine, jsonl.DefaultMaxLine, jsonl.MostLine))
 	set.AddLimit("max-depth", fmt.Sprintf("deepest nesting accepted, %d at most", jsonl.MostDepth), option.Between(&opts.MaxDepth, 1, jsonl.MostDepth))
 	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&opts.MaxSample, jsonl.DefaultMaxSample))
-	return OpenFunc(func(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-		opts.Load = loaded(rec)
+	return Opener{Open: func(_ context.Context, req OpenRequest) (converters.Source, error) {
+		parts := req.Parts
+		opts.Load = loaded(req.Records)
 		var dirs []string
 		for i := range parts {
 			dir, name, remote := dirOf(&parts[i])
@@ -42,7 +42,7 @@ func jsonlOptions(set *option.Set) Opener {
 		}
 		err := fmt.Errorf("%w: files named %s, and other files", converters.ErrUnsupported, jsonl.MetadataName)
 		return nil, &converters.Error{Where: parts[0].Name, Off: -1, Err: err, Hint: "convert them apart, or as collections of one ffconvert spec"}
-	})
+	}}
 }
 
 // isMetadata reports whether a file of this name names the files beside it.

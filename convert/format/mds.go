@@ -15,7 +15,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/mds"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 )
 
@@ -30,20 +29,17 @@ func mdsOptions(set *option.Set) Opener {
 	o := &mdsOpener{}
 	set.AddLimit("max-index-size", "largest index.json accepted", option.MaxSize(&o.maxIndex, 256<<20))
 	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&o.opts.MaxSample, mds.DefaultMaxSample))
-	return o
+	return Opener{Open: o.open, Arrange: arrangeMDS}
 }
 
 type mdsOpener struct {
 	opts     mds.Options
 	maxIndex int64
-	files    Files // index.json of remote shards; nil: there are none
 }
 
-func (o *mdsOpener) setFiles(files Files) { o.files = files }
-
-// Arrange selects the shards of a directory, in the order of their numbers. Of one that is there compressed too, as
+// arrangeMDS selects the shards of a directory, in the order of their numbers. Of one that is there compressed too, as
 // streaming keeps it, only the uncompressed file is taken.
-func (o *mdsOpener) Arrange(names []string) ([]string, error) {
+func arrangeMDS(names []string) ([]string, error) {
 	var all []string
 	for _, name := range names {
 		raw, _, _ := strings.Cut(name, ".mds")
@@ -57,19 +53,20 @@ func (o *mdsOpener) Arrange(names []string) ([]string, error) {
 	return all, nil
 }
 
-// Open opens shards. It reads the index.json beside them, or above them.
-func (o *mdsOpener) Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
+// open opens shards. It reads the index.json beside them, or above them.
+func (o *mdsOpener) open(ctx context.Context, req OpenRequest) (converters.Source, error) {
+	parts := req.Parts
 	dirs := make(map[string]*mdsDir)
 	shards := make([]mds.Shard, len(parts))
 	for i := range parts {
 		dir, name, remote := dirOf(&parts[i])
-		if name == "" || remote && o.files == nil {
+		if name == "" || remote && req.Files == nil {
 			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: fmt.Errorf("%w: %s is not beside it", converters.ErrUnsupported, mds.IndexName), Hint: "name files, or a directory"}
 		}
 		d := dirs[dir]
 		if d == nil {
 			var err error
-			if d, err = o.directory(ctx, dir, remote); err != nil {
+			if d, err = o.directory(ctx, req.Files, dir, remote); err != nil {
 				return nil, err
 			}
 			dirs[dir] = d
@@ -90,11 +87,11 @@ func (o *mdsOpener) Open(ctx context.Context, parts []converters.Part, rec encod
 		}
 	}
 	for _, d := range dirs {
-		if err := d.complete(ctx, o.files); err != nil {
+		if err := d.complete(ctx, req.Files); err != nil {
 			return nil, err
 		}
 	}
-	o.opts.Limits, o.opts.Load = rec.Limits, loaded(rec)
+	o.opts.Limits, o.opts.Load = req.Records.Limits, loaded(req.Records)
 	return mds.Open(parts, shards, o.opts)
 }
 
@@ -112,10 +109,10 @@ type mdsDir struct {
 const mostUp = 3
 
 // directory reads the index.json of a directory of shards.
-func (o *mdsOpener) directory(ctx context.Context, name string, remote bool) (*mdsDir, error) {
+func (o *mdsOpener) directory(ctx context.Context, files Files, name string, remote bool) (*mdsDir, error) {
 	d := &mdsDir{name: name, remote: remote}
 	for range mostUp {
-		file, err := fileBeside(ctx, o.files, d.name, remote, mds.IndexName)
+		file, err := fileBeside(ctx, files, d.name, remote, mds.IndexName)
 		if err != nil {
 			return nil, err
 		}

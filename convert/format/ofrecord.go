@@ -6,21 +6,16 @@ import (
 	"github.com/ffconvert/ffconvert/converters/partname"
 )
 
-// An ofrecordOpener opens OFRecord, whose parts are named as those of CSV.
-type ofrecordOpener struct {
-	featuresOpener
-	naming partname.Naming
-}
-
+// ofrecordOptions are those of OFRecord, whose parts are named as those of CSV.
 func ofrecordOptions(set *option.Set) Opener {
-	o := &ofrecordOpener{featuresOpener: featuresOpener{open: ofrecord.Open}}
-	namingOptions(set, &o.naming)
-	o.add(set)
-	set.Add("continued", "read the parts as one stream, as OneFlow does: a record may continue in the next part", option.Bool(&o.opts.Continued))
+	var opts ofrecord.Options
+	var naming partname.Naming
+	namingOptions(set, &naming)
+	o := featuresOptions(set, &opts, ofrecord.Open)
+	set.Add("continued", "read the parts as one stream, as OneFlow does: a record may continue in the next part", option.Bool(&opts.Continued))
+	o.Arrange = func(names []string) ([]string, error) { return naming.Arrange(names) }
 	return o
 }
-
-func (o *ofrecordOpener) Arrange(names []string) ([]string, error) { return o.naming.Arrange(names) }
 
 // namingOptions adds the options that say how the parts in a directory are named, under the names that OneFlow's loader
 // gives them.

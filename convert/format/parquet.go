@@ -6,7 +6,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/parquet"
-	"github.com/ffconvert/ffconvert/encode"
 )
 
 func parquetOptions(set *option.Set) Opener {
@@ -14,8 +13,8 @@ func parquetOptions(set *option.Set) Opener {
 	set.AddLimit("max-footer-size", "largest footer of a file accepted", option.MaxSize(&opts.MaxFooter, parquet.DefaultMaxFooter))
 	set.AddLimit("max-page-size", "largest page accepted, and all pages and dictionaries held at once", option.MaxSize(&opts.MaxPage, parquet.DefaultMaxPage))
 	set.AddLimit("max-value-size", "largest value accepted, and all nested values of a row", option.MaxSize(&opts.MaxValue, parquet.DefaultMaxValue))
-	return OpenFunc(func(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-		opts.Fields, opts.Load = rec.Needs(), rec.Loads
-		return parquet.Open(parts, opts)
-	})
+	return Opener{Open: func(_ context.Context, req OpenRequest) (converters.Source, error) {
+		opts.Fields, opts.Load = req.Records.Needs(), req.Records.Loads
+		return parquet.Open(req.Parts, opts)
+	}}
 }

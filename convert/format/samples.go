@@ -10,7 +10,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters/ffr"
 	"github.com/ffconvert/ffconvert/converters/rekey"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -29,18 +28,19 @@ type Samples struct {
 	Added    []converters.AddedField
 }
 
-// Samples opens local shards and decodes their records. limits bound the lists and maps in a record. r must be a
+// Samples opens local shards and decodes their records, with the limits in req.Records. r must be a
 // Reader of the format ffr. If clash is true, several datasets may have the same key.
-func (r *Reader) Samples(ctx context.Context, parts []converters.Part, limits decode.Limits, clash bool) (*Samples, error) {
-	o, ok := r.opener.(*ffrOpener)
-	if !ok {
+func (r *Reader) Samples(ctx context.Context, req OpenRequest, clash bool) (*Samples, error) {
+	o, parts := r.opener.shards, req.Parts
+	if o == nil {
 		return nil, fmt.Errorf("internal error: %s does not read shards", r.Name)
 	}
-	known, err := shardsOf(ctx, parts, o.files)
+	known, err := shardsOf(ctx, parts, req.Files)
 	if err != nil {
 		return nil, err
 	}
-	src, err := o.open(parts, known, encode.Options{Encoding: "msgpack", Limits: limits}) // any: its name means that records are decoded
+	req.Records.Encoding = "msgpack" // any: its name means that records are decoded
+	src, err := o.openKnown(req, known)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (r *Reader) Samples(ctx context.Context, parts []converters.Part, limits de
 	}
 	s := &Samples{Source: src, Whole: ffr.Open(parts, whole), Says: converters.Describe(src), Dataset: datasetOf(known)}
 	if s.Dataset != nil {
-		manifest, err := known[0].dir.file(ctx, o.files, dataset.ManifestName, isManifest)
+		manifest, err := known[0].dir.file(ctx, req.Files, dataset.ManifestName, isManifest)
 		if err != nil {
 			return nil, err
 		}

@@ -130,8 +130,8 @@ func (d *shardDir) read(ctx context.Context, files Files) error {
 // manifestRereads is how often a manifest of a service is read again that is not sound.
 const manifestRereads = 2
 
-// Contents are the shards that the manifest of a directory names.
-func (o *ffrOpener) Contents(read func(name string) (text []byte, where string, err error)) (*input.Contents, error) {
+// manifestContents are the shards that the manifest of a directory names.
+func manifestContents(read func(name string) (text []byte, where string, err error)) (*input.Contents, error) {
 	var m *dataset.Manifest
 	for n := 0; ; n++ { // it may be damaged on its way
 		text, where, err := read(dataset.ManifestName)

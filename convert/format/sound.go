@@ -12,8 +12,8 @@ import (
 // A judge tells whether a file that was fetched is sound: see [input.Options.Sound].
 type judge = func(name string, file io.ReaderAt, size int64) bool
 
-// Sound reads a whole shard, and compares its header and all records with their checksums. It allows what only the reader refuses.
-func (o *ffrOpener) Sound(_ string, file io.ReaderAt, size int64) bool {
+// soundShard reads a whole shard, and compares its header and all records with their checksums. It allows what only the reader refuses.
+func soundShard(_ string, file io.ReaderAt, size int64) bool {
 	sound := true
 	scan := record.NewScanner("", size, record.Options{MaxSample: math.MaxInt64, AllowLegacy: true})
 	scan.Problem = func(*record.FormatError) { sound = false }

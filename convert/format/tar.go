@@ -7,7 +7,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/tar"
-	"github.com/ffconvert/ffconvert/encode"
 )
 
 func tarOptions(set *option.Set) Opener {
@@ -20,7 +19,7 @@ func tarOptions(set *option.Set) Opener {
 	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&o.opts.MaxSample, tar.DefaultMaxSample))
 	set.AddLimit("max-header-size", "largest PAX header or long name accepted", option.MaxSize(&o.opts.MaxHeader, tar.DefaultMaxHeader))
 	set.AddLimit("max-classes-size", "largest file of --classes accepted", option.MaxSize(&o.maxClasses, defaultMaxClasses))
-	return o
+	return Opener{Open: o.open, numbers: func() bool { return o.nested }}
 }
 
 type tarOpener struct {
@@ -31,10 +30,11 @@ type tarOpener struct {
 	maxClasses int64 // bytes
 }
 
-// Open opens tars.
-func (o *tarOpener) Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-	opts := o.opts
-	opts.KeepDuplicates, opts.Load = o.duplicates.Value == "keep", loaded(rec)
+// open opens tars.
+func (o *tarOpener) open(ctx context.Context, req OpenRequest) (converters.Source, error) {
+	opts, parts := o.opts, req.Parts
+	opts.Classes = req.Classes
+	opts.KeepDuplicates, opts.Load = o.duplicates.Value == "keep", loaded(req.Records)
 	if opts.Classes == nil && o.classes != "" {
 		if !o.nested {
 			return nil, &option.Error{Name: "classes", Text: o.classes, Err: errors.New("a tar has classes with nested alone")}
@@ -48,12 +48,4 @@ func (o *tarOpener) Open(ctx context.Context, parts []converters.Part, rec encod
 		return tar.OpenNested(ctx, parts, opts)
 	}
 	return tar.Open(parts, opts), nil
-}
-
-// numbers reports whether the source numbers the classes of all parts.
-func (o *tarOpener) numbers() bool { return o.nested }
-
-// setClasses: a dataset without classes was planned with labels that are given.
-func (o *tarOpener) setClasses(classes []string) {
-	o.opts.Classes = append([]string{}, classes...)
 }

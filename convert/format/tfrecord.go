@@ -7,7 +7,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/tfrecord"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input/kind"
 )
 
@@ -18,37 +17,26 @@ func isTFRecord(name string) bool {
 }
 
 func tfrecordOptions(set *option.Set) Opener {
-	o := &featuresOpener{open: tfrecord.Open}
-	o.add(set)
-	return o
+	return featuresOptions(set, &tfrecord.Options{}, tfrecord.Open)
 }
 
-// A featuresOpener opens files of records with features.
-type featuresOpener struct {
-	opts   tfrecord.Options
-	lists  []string
-	decode bool // features, whatever the options of records
-	open   func([]converters.Part, tfrecord.Options) (converters.Source, error)
-}
-
-func (o *featuresOpener) add(set *option.Set) {
-	set.Add("lists", "features that are lists in every sample, all others are one value: a,b; all; or none (default: told from the first 1,000 records)", option.List(&o.lists))
-	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&o.opts.MaxSample, tfrecord.DefaultMaxSample))
-}
-
-func (o *featuresOpener) setDecoding() { o.decode = true }
-
-func (o *featuresOpener) Open(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-	opts := o.opts
-	opts.Load = loaded(rec)
-	opts.Whole = rec.Encoding == "raw" && rec.Fields == "" && rec.Rename == nil && !rec.Decode && !o.decode
-	switch {
-	case slices.Equal(o.lists, []string{"all"}):
-		opts.AllLists = true
-	case slices.Equal(o.lists, []string{"none"}):
-		opts.Lists = []string{}
-	case len(o.lists) > 0:
-		opts.Lists = o.lists
-	}
-	return o.open(parts, opts)
+// featuresOptions adds the options of files of records with features, which open opens.
+func featuresOptions(set *option.Set, opts *tfrecord.Options, open func([]converters.Part, tfrecord.Options) (converters.Source, error)) Opener {
+	var lists []string
+	set.Add("lists", "features that are lists in every sample, all others are one value: a,b; all; or none (default: told from the first 1,000 records)", option.List(&lists))
+	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&opts.MaxSample, tfrecord.DefaultMaxSample))
+	return Opener{Open: func(_ context.Context, req OpenRequest) (converters.Source, error) {
+		opts, rec := *opts, req.Records
+		opts.Load = loaded(rec)
+		opts.Whole = rec.Encoding == "raw" && rec.Fields == "" && rec.Rename == nil && !rec.Decode && !req.Decode
+		switch {
+		case slices.Equal(lists, []string{"all"}):
+			opts.AllLists = true
+		case slices.Equal(lists, []string{"none"}):
+			opts.Lists = []string{}
+		case len(lists) > 0:
+			opts.Lists = lists
+		}
+		return open(req.Parts, opts)
+	}}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 const (
@@ -19,7 +19,7 @@ const (
 // A stream reads the bytes of a column one value after another.
 type stream struct {
 	file converters.File
-	w    window.Window
+	w    scan.Window
 	of   span
 }
 
@@ -144,7 +144,7 @@ func (r *reader) stream(a *array, from, size int64) ([]byte, error) {
 		if s.file != nil {
 			f = s.file
 		}
-		sizes := window.Sizes{First: readWindow, Usual: readWindow}
+		sizes := scan.Sizes{First: readWindow, Usual: readWindow}
 		if r.left == 1 || r.index {
 			sizes.First = firstRead
 		}

@@ -103,7 +103,7 @@ func BenchmarkIndex(b *testing.B) {
 	for _, c := range benchCases {
 		b.Run(c.name, func(b *testing.B) {
 			src, _ := benchPart(b, few(c.items), c.make, c.opts)
-			b.SetBytes(src.parts[0].Size)
+			b.SetBytes(src.Parts()[0].Size)
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, err := range src.Index(b.Context(), 0) {
@@ -121,7 +121,7 @@ func BenchmarkRead(b *testing.B) {
 	for _, c := range benchCases {
 		b.Run(c.name, func(b *testing.B) {
 			src, _ := benchPart(b, few(c.items), c.make, c.opts)
-			b.SetBytes(src.parts[0].Size)
+			b.SetBytes(src.Parts()[0].Size)
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, err := range src.Read(b.Context(), converters.Run{Count: int64(few(c.items))}) {

@@ -12,6 +12,14 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
+)
+
+const (
+	smallRead   = scan.SmallRead
+	firstSweep  = scan.FirstSweep
+	indexWindow = scan.IndexWindow
+	readWindow  = scan.ReadWindow
 )
 
 // openFiles opens parts as they are now.
@@ -24,7 +32,7 @@ func openFiles(t testing.TB, opts Options, paths ...string) *Source {
 func counted(s *Source) (*Source, *convertertest.Usage) {
 	var use *convertertest.Usage
 	s.open, use = convertertest.Count(s.open)
-	return s, use
+	return s.with(s.Parts()), use
 }
 
 // memory is a source of one part that is in memory.
@@ -32,7 +40,7 @@ func memory(opts Options, data []byte) *Source {
 	parts, open := convertertest.InMemory(".cbor", data)
 	s := Open(parts, opts)
 	s.open = open
-	return s
+	return s.with(parts)
 }
 
 // A content is a sample in words. A field is its name, a colon, and its value.

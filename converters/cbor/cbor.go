@@ -35,9 +35,9 @@ package cbor
 
 import (
 	"math"
-	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
@@ -95,12 +95,11 @@ type Options struct {
 
 // A Source is an opened list of parts. It holds no file open between calls.
 type Source struct {
-	parts   []converters.Part
-	opts    Options
-	forms   *heads.Forms
-	open    func(converters.Part, converters.Access) (converters.File, error)
-	readers sync.Pool // of *scanner
-	slow    bool      // no patterns, so that tests can compare
+	*scan.Source
+	opts  Options
+	forms *heads.Forms
+	open  scan.Opener
+	slow  bool // no patterns, so that tests can compare
 }
 
 var (
@@ -126,19 +125,25 @@ func Open(parts []converters.Part, opts Options) *Source {
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
-	s := &Source{parts: parts, opts: opts, forms: heads.CBOR, open: new(converters.Files).Open}
+	s := &Source{opts: opts, forms: heads.CBOR, open: new(converters.Files).Open}
 	if opts.MessagePack {
 		s.forms = heads.MessagePack
 	}
-	return s
+	return s.with(parts)
 }
 
-// Parts lists the parts in dataset order.
-func (s *Source) Parts() []converters.Part { return s.parts }
-
 // WithParts returns a source with other parts and the same options.
-func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
-	return &Source{parts: parts, opts: s.opts, forms: s.forms, open: s.open, slow: s.slow}
+func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
+
+func (s Source) with(parts []converters.Part) *Source {
+	s.Source = scan.New(parts, s.open, "item", func() scan.Reader { return s.scanner() })
+	return &s
+}
+
+func (s *Source) scanner() *scanner {
+	c := &scanner{opts: &s.opts, forms: s.forms, quickly: s.opts.Items && !s.slow, mostHeads: max(s.opts.MaxItem, 4<<20) / elementSize}
+	c.spans[0] = converters.Span{Entries: 1, Shape: &c.sample}
+	return c
 }
 
 // Describe returns the default encoding, raw: a record is an item's own bytes. It needs

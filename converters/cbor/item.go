@@ -3,48 +3,44 @@ package cbor
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/endmark"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
-// Sizes of reads in bytes. The first read, and the first one after a jump, is small for an index and
-// for a single item. Reads double up to the size of the buffer, which fits into the processor's cache.
-const (
-	smallRead   = 4 << 10
-	firstSweep  = 64 << 10
-	indexWindow = 64 << 10
-	readWindow  = 256 << 10
-)
-
-// indexing prepares a scanner for Index of a part.
-func (s *scanner) indexing(src *Source, f io.ReaderAt, p converters.Part) {
-	s.begin(src, p, 0, 0)
-	s.whole, s.marks = src.opts.Items && s.loadItem, new(endmark.Marks)
-	s.Reset(f, p.Size, 0, window.Sizes{First: smallRead, Usual: indexWindow})
-}
-
-// reading prepares a scanner for Read of a run.
-func (s *scanner) reading(src *Source, f io.ReaderAt, p converters.Part, run converters.Run) {
-	s.begin(src, p, run.First, run.Off)
-	s.whole, s.marks = true, nil
-	sizes := window.Sizes{First: firstSweep, Usual: readWindow}
-	if run.Count == 1 {
-		sizes.First = smallRead
-	}
-	s.Reset(f, p.Size, run.Off, sizes)
-}
-
-// begin prepares a scanner for the item with this ordinal, at offset pos.
-func (s *scanner) begin(src *Source, p converters.Part, ordinal, pos int64) {
-	s.opts, s.forms, s.part = &src.opts, src.forms, p.Name
-	s.ordinal, s.start = ordinal-1, pos
+// Begin prepares for the items of a pass.
+func (s *scanner) Begin(_ context.Context, p *scan.Pass) error {
+	s.part, s.ordinal, s.start = p.Part.Name, p.Run.First-1, p.Run.Off
 	s.loadItem = s.opts.Load(ItemField)
-	s.quickly = s.opts.Items && !src.slow
-	s.mostHeads = max(s.opts.MaxItem, 4<<20) / elementSize
+	s.whole, s.marks, s.before = !p.Index || s.opts.Items && s.loadItem, nil, -1
+	if p.Index {
+		s.marks = new(endmark.Marks)
+	}
+	s.Window.Begin(p, p.Sizes())
+	return nil
+}
+
+// Next makes the next item a sample. An index passes over a byte string that is the value of a field, and with
+// Options.Items over any byte string, if it is longer than the few KiB that are read with its head.
+func (s *scanner) Next(ctx context.Context, last bool) ([]converters.Span, error) {
+	s.Last = last
+	more, err := s.next(ctx)
+	if err != nil || !more {
+		return nil, err
+	}
+	span := &s.spans[0]
+	span.Off = s.start
+	if s.opts.Items && !s.whole {
+		size := s.Offset() - s.start
+		if s.keyed {
+			size = -1
+		}
+		span.Alike = size == s.before && !s.keyed
+		s.before = size
+	}
+	return s.spans[:], nil
 }
 
 // next makes s.sample the next sample, or returns false at the end of the part. Marks are passed over. Values that were not
@@ -55,7 +51,7 @@ func (s *scanner) next(ctx context.Context) (bool, error) {
 		s.Relax()
 		s.start = s.Offset()
 		if s.start >= s.Size {
-			return false, s.end()
+			return false, s.marks.Close(s.part, s.Size, s.opts.RequireEnd)
 		}
 		isMark, err := s.atMark()
 		if err != nil {
@@ -68,10 +64,8 @@ func (s *scanner) next(ctx context.Context) (bool, error) {
 			return false, err
 		}
 	}
-	if s.marks != nil {
-		if err := s.marks.Sample(); err != nil {
-			return false, s.fail(err, "")
-		}
+	if err := s.marks.Sample(); err != nil {
+		return false, s.fail(err, "")
 	}
 	return true, s.one()
 }

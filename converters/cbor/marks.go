@@ -3,7 +3,6 @@ package cbor
 import (
 	"context"
 
-	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/endmark"
 	"github.com/ffconvert/ffconvert/internal/heads"
 )
@@ -49,23 +48,9 @@ func (s *scanner) mark(ctx context.Context) (more bool, err error) {
 		return false, s.malformed("a map with the entry %q is a mark, and has no other entry", s.sample.Fields[0].Name)
 	}
 	f := s.sample.Fields[0]
-	if s.marks == nil {
-		return f.Name == endmark.Begin, nil
-	}
-	if err := s.marks.Mark(ctx, f.Name, f.Value, s.File, s.start); err != nil {
+	if more, err = s.marks.Mark(ctx, f, s.File, s.start); err != nil {
 		return false, s.fail(err, "")
 	}
 	s.clear()
-	return true, nil
-}
-
-// end is called at the end of the part.
-func (s *scanner) end() error {
-	if s.marks == nil {
-		return nil
-	}
-	if hint, err := s.marks.Close(s.opts.RequireEnd); err != nil {
-		return &converters.Error{Where: s.part, Off: s.Size, Err: err, Hint: hint}
-	}
-	return nil
+	return more, nil
 }

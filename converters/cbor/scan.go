@@ -8,7 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/endmark"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
@@ -23,7 +23,7 @@ const (
 // A scanner parses the data items of one part, for Index and for Read, so that both accept the same
 // items.
 type scanner struct {
-	window.Window
+	scan.Window
 	opts      *Options
 	forms     *heads.Forms
 	part      string         // its name, for errors
@@ -39,6 +39,8 @@ type scanner struct {
 	stack   []frame
 	heads   int64 // of the item so far
 
+	spans    [1]converters.Span // with sample as its shape
+	before   int64              // size of the item before; -1: none, or one with a key
 	sample   converters.Sample
 	keyed    bool // the item has a key
 	keys     keys

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // entryOf is a map of one or more fields of bytes, or of texts.
@@ -146,8 +147,11 @@ func TestWindowShrinks(t *testing.T) {
 	t.Parallel()
 	data := cat(bytes.Repeat(entryOf(blob(make([]byte, 4<<20))), 3), bytes.Repeat(entryOf(blob([]byte("small"))), 1000))
 	src := memory(Options{}, data)
-	var sc scanner
-	sc.reading(src, bytes.NewReader(data), src.parts[0], converters.Run{})
+	sc := src.scanner()
+	pass := scan.Pass{Run: converters.Run{Count: 2}, Part: src.Parts()[0], File: convertertest.Memory(data)}
+	if err := sc.Begin(t.Context(), &pass); err != nil {
+		t.Fatal(err)
+	}
 	peak, grown := 0, 0
 	for last := cap(sc.Buf); ; {
 		ok, err := sc.next(t.Context())
@@ -202,7 +206,7 @@ func TestReadShrinking(t *testing.T) {
 			src.open = func(converters.Part, converters.Access) (converters.File, error) {
 				return convertertest.Memory(data[:n]), nil
 			}
-			if got, err := count(t, src); err == nil {
+			if got, err := count(t, src.with(src.Parts())); err == nil {
 				t.Errorf("at %d bytes: %d samples", n, got)
 			}
 		}
@@ -217,7 +221,7 @@ func TestReadFaults(t *testing.T) {
 		convertertest.FailReads(t, 6, func(wrap func(convertertest.Opener) convertertest.Opener) error {
 			src := memory(Options{Items: items}, data)
 			src.open = wrap(src.open)
-			_, err := count(t, src)
+			_, err := count(t, src.with(src.Parts()))
 			return err
 		})
 	}

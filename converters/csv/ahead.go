@@ -37,9 +37,9 @@ func (n *numeric) one(s *converters.Sample) bool {
 	return true
 }
 
-// takeAhead returns the current sample, of one packed row, and the rows that were read ahead, which it
+// takeAhead returns the last taken samples, of one packed row each, and the rows that were read ahead, which it
 // makes current. They are valid until the next call.
-func (n *numeric) takeAhead() (data []byte, rows int) {
+func (n *numeric) takeAhead(taken int) (data []byte, rows int) {
 	rows = len(n.ends) - n.told
 	if rows > 0 {
 		n.told = len(n.ends)
@@ -47,9 +47,9 @@ func (n *numeric) takeAhead() (data []byte, rows int) {
 		n.row += int64(rows)
 		n.left -= int64(rows)
 	}
-	from := n.from - n.size
+	from := n.from - taken*n.size
 	n.from += rows * n.size
-	return n.data[from:n.from], rows + 1
+	return n.data[from:n.from], rows + taken
 }
 
 // skipAhead skips the rows that were read ahead, and returns their offsets in the part in bytes. The

@@ -224,7 +224,7 @@ func TestRefusedAhead(t *testing.T) {
 	}
 }
 
-// Who cancels waits for a few hundred rows at most.
+// Who cancels gets a few more rows at most.
 func TestCancelledAhead(t *testing.T) {
 	t.Parallel()
 	const rows = 20_000
@@ -249,7 +249,7 @@ func TestCancelledAhead(t *testing.T) {
 				return true
 			})
 			cancel()
-			if !errors.Is(last, context.Canceled) || n > at+aheadRows+mostPause {
+			if !errors.Is(last, context.Canceled) || n > at+16 {
 				t.Errorf("%s, cancelled at row %d: %d pairs, error %v", name, at, n, last)
 			}
 		}

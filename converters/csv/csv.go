@@ -30,9 +30,9 @@ package csv
 import (
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // Default limits of Options in bytes.
@@ -113,15 +113,14 @@ type Options struct {
 
 // A Source is an opened list of CSV parts. It holds no file open between calls.
 type Source struct {
-	parts   []converters.Part
+	*scan.Source
 	opts    Options
 	schema  schema
 	look    look
 	found   bool      // FindHeader has set Header
 	missed  bool      // FindHeader has found words that are no header
 	rounded *rounding // shared with the sources of WithParts
-	open    func(converters.Part, converters.Access) (converters.File, error)
-	readers sync.Pool // of *reader
+	open    scan.Opener
 }
 
 var (
@@ -138,7 +137,7 @@ func Open(parts []converters.Part, opts Options) (*Source, error) {
 	return openSource(parts, opts, new(converters.Files).Open)
 }
 
-func openSource(parts []converters.Part, opts Options, open func(converters.Part, converters.Access) (converters.File, error)) (*Source, error) {
+func openSource(parts []converters.Part, opts Options, open scan.Opener) (*Source, error) {
 	if opts.Delimiter == 0 {
 		opts.Delimiter = ','
 	}
@@ -161,7 +160,7 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 		return nil, fmt.Errorf("form %d is not known", opts.Form)
 	}
 	find := opts.FindHeader && !opts.Header && opts.Columns == nil
-	s := &Source{parts: parts, opts: opts, open: open, rounded: &rounding{}}
+	s := (Source{opts: opts, open: open, rounded: &rounding{}}).with(parts)
 	err := s.inspect()
 	if find && (err == nil || s.look.isHeader()) {
 		var failed error
@@ -171,13 +170,25 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 		s.missed = s.look.rows > 0 && !slices.ContainsFunc(s.look.values, isNumberText)
 	}
 	if find && opts.Header {
-		s = &Source{parts: parts, opts: opts, found: true, open: open, rounded: &rounding{}}
+		s = (Source{opts: opts, found: true, open: open, rounded: &rounding{}}).with(parts)
 		err = s.inspect()
 	}
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// WithParts returns a source with other parts and the same columns and types.
+func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
+	some := s.with(parts)
+	some.look = look{} // of the whole source
+	return some
+}
+
+func (s Source) with(parts []converters.Part) *Source {
+	s.Source = scan.New(parts, s.open, "sample", func() scan.Reader { return s.reader() })
+	return &s
 }
 
 // mayDelimit reports whether c is a tab or printable ASCII that cannot be part of a number or be a quote.
@@ -189,14 +200,6 @@ func mayDelimit(c byte) bool {
 		return false
 	}
 	return c >= ' ' || c == '\t'
-}
-
-// Parts lists the CSV files in dataset order.
-func (s *Source) Parts() []converters.Part { return s.parts }
-
-// WithParts returns a source with other parts and the same columns and types.
-func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
-	return &Source{parts: parts, opts: s.opts, found: s.found, missed: s.missed, schema: s.schema, open: s.open, rounded: s.rounded}
 }
 
 // Describe returns the columns and their types, and the shape of a packed sample.

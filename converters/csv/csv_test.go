@@ -71,8 +71,7 @@ func TestSource(t *testing.T) {
 					Reopen: func(t *testing.T) converters.Source {
 						if st, err := os.Stat(paths[0]); err == nil && st.Size() < int64(len(c.parts[0])) {
 							src := openFiles(t, c.opts, paths[1:]...) // Open would refuse some cuts itself
-							src.parts = slices.Insert(src.parts, 0, converters.Part{Name: "part-0", Path: paths[0], Size: st.Size()})
-							return src
+							return src.with(slices.Insert(src.Parts(), 0, converters.Part{Name: "part-0", Path: paths[0], Size: st.Size()}))
 						}
 						return openFiles(t, c.opts, paths...)
 					},

@@ -71,7 +71,7 @@ func (l *look) add(s *splitter, kept []column) {
 // in the parts that have been indexed since the source was opened.
 func (s *Source) Doubts() []converters.Doubt {
 	all := s.oddTable()
-	if d, ok := s.rounded.doubt(s.parts, &s.schema); ok {
+	if d, ok := s.rounded.doubt(s.Parts(), &s.schema); ok {
 		all = append(all, d)
 	}
 	return all

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // A first row may be names of columns or values. What decides is, in this order:
@@ -89,16 +90,16 @@ func (l *look) decide(delimiter byte) firstRow {
 
 // nextFirst returns the first row of the second part, or nil if there is none or the part is not here.
 func (s *Source) nextFirst() (row []string, err error) {
-	if len(s.parts) < 2 || s.parts[1].Path == "" {
+	if len(s.Parts()) < 2 || s.Parts()[1].Path == "" {
 		return nil, nil
 	}
-	f, err := s.open(s.parts[1], converters.Access{})
+	f, err := s.open(s.Parts()[1], converters.Access{})
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	var r splitter
-	r.reset(f, s.parts[1], &s.opts, 0, 0)
+	r.reset(&scan.Pass{Part: s.Parts()[1], File: f}, &s.opts)
 	if err := r.skipMark(); err != nil {
 		return nil, err
 	}

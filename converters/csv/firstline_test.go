@@ -99,7 +99,7 @@ func TestFirstLine(t *testing.T) {
 func TestFirstLineNotHere(t *testing.T) {
 	t.Parallel()
 	src := inMemory(t, Options{}, []byte("one,two\na,b\n"))
-	parts := append(src.parts, converters.Part{Name: "later"})
+	parts := append(src.Parts(), converters.Part{Name: "later"})
 	if _, err := openSource(parts, Options{FindHeader: true}, src.open); !errors.Is(err, converters.ErrUnsupported) {
 		t.Error(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ffconvert/ffconvert/converters/convertertest"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 
 	stdcsv "encoding/csv"
 	"errors"
@@ -15,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
 )
 
@@ -24,8 +24,8 @@ import (
 func rowsOf(data []byte, delimiter byte, usual int) (rows [][]string, err error) {
 	var s splitter
 	opts := Options{Delimiter: delimiter, MaxRow: DefaultMaxRow, MaxColumns: DefaultMaxColumns}
-	s.reset(convertertest.Memory(data), converters.Part{Name: "part-0", Size: int64(len(data))}, &opts, 0, 0)
-	s.Reset(s.File, s.Size, 0, window.Sizes{First: firstRead, Usual: usual, Pad: pad})
+	s.reset(&scan.Pass{Part: converters.Part{Name: "part-0", Size: int64(len(data))}, File: convertertest.Memory(data)}, &opts)
+	s.Reset(s.File, s.Size, 0, scan.Sizes{First: firstRead, Usual: usual, Pad: pad})
 	for {
 		ev, err := s.next()
 		if err != nil || ev == eventEnd {

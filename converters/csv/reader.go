@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // A decoder makes samples of the rows that a splitter finds.
@@ -25,27 +26,28 @@ type reader struct {
 	splitter splitter
 	decoder  decoder
 	single   *numeric // the decoder, if a sample is one packed row; else nil
+	src      *Source
 	opts     *Options
+	index    bool
 	header   int64 // offset of the header until it has been returned; -1: none
 
 	sample converters.Sample
 	rows   int64 // of the sample
+	before int64 // rows of the sample before
+	spans  [1]converters.Span
 
-	rounded roundedPart // of the part, while Index reads it
+	offs   []int64 // of the rows that an index has read ahead, each a sample like the one before it
+	packed packedRows
 
-	pause, unasked int // rows between two checks of the context, and until the next check
+	rounded roundedPart // of the part, while an index reads it
 }
 
-// mostPause is the largest number of rows between two checks of the context: after 2, 4, 8 rows and so
-// on, up to this.
-const mostPause = 256
+// askEvery is how many rows of one sample are read between two checks of the context.
+const askEvery = 256
 
-// reader returns a reader for start.
+// reader returns a reader for all parts.
 func (s *Source) reader() *reader {
-	if r, ok := s.readers.Get().(*reader); ok {
-		return r
-	}
-	r := &reader{opts: &s.opts}
+	r := &reader{src: s, opts: &s.opts}
 	if s.schema.numeric {
 		n := newNumeric(&r.splitter, &s.schema, s.opts.MaxSample)
 		if s.schema.form == Packed && s.opts.RowsPerSample == 1 {
@@ -65,59 +67,103 @@ func (s *Source) reader() *reader {
 	default:
 		r.sample.Fields = []converters.Field{{Name: "row"}}
 	}
+	r.packed.init()
 	return r
 }
 
-// start prepares a reader for a run of a part. At offset 0 it reads a byte order mark and the header.
-func (r *reader) start(s *Source, f converters.File, p converters.Part, run converters.Run, check bool) error {
+// Begin prepares for the rows of a pass. At offset 0 it reads a byte order mark and the header.
+func (r *reader) Begin(_ context.Context, p *scan.Pass) error {
 	most := int64(maxBuffer) // rows; more than a part can have
-	if run.Count < most/r.opts.RowsPerSample {
-		most = run.Count * r.opts.RowsPerSample
+	if p.Run.Count < most/r.opts.RowsPerSample {
+		most = p.Run.Count * r.opts.RowsPerSample
 	}
-	r.splitter.reset(f, p, r.opts, run.Off, run.First*r.opts.RowsPerSample)
-	r.decoder.reset(most, check)
+	r.splitter.reset(p, r.opts)
+	r.decoder.reset(most, p.Index)
 	r.rounded, r.splitter.rounded = roundedPart{}, nil
-	if check {
+	if r.index = p.Index; p.Index {
 		r.splitter.rounded = &r.rounded
 	}
-	r.rows, r.header = 0, -1
-	r.pause, r.unasked = 1, 0
-	if run.Off == 0 {
+	r.rows, r.before, r.header = 0, -1, -1
+	r.offs = r.offs[:0]
+	if r.single != nil && p.Index {
+		r.packed.shape(int64(r.single.size))
+	}
+	if p.Run.Off == 0 {
 		if err := r.splitter.skipMark(); err != nil {
 			return err
 		}
 		if r.opts.Header {
-			if err := r.splitter.sameHeader(s.schema.header); err != nil {
+			if err := r.splitter.sameHeader(r.src.schema.header); err != nil {
 				return err
 			}
 			r.header = r.splitter.at
 		}
 	}
-	r.splitter.columns = s.schema.columns
+	r.splitter.columns = r.src.schema.columns
 	return nil
 }
 
-// next finds the next event.
-func (r *reader) next(ctx context.Context) (event, error) {
+// Offset returns the place that was reached.
+func (r *reader) Offset() int64 { return r.splitter.Offset() }
+
+// End lets go of the file.
+func (r *reader) End() { r.splitter.File = nil }
+
+// Next makes the next rows a sample, or many. The header and empty lines are skipped entries.
+func (r *reader) Next(ctx context.Context, _ bool) ([]converters.Span, error) {
+	if r.single != nil {
+		if spans := r.nextPacked(); len(spans) > 0 {
+			return spans, nil
+		}
+	}
 	if r.header >= 0 {
 		r.splitter.at, r.header = r.header, -1
-		return eventHeader, nil
+		return r.skip("header line"), nil
 	}
-	if r.unasked > 0 && r.single != nil && r.single.one(&r.sample) {
-		r.unasked--
-		r.rows = 1
-		return eventSample, nil
-	}
-	for {
-		if r.unasked == 0 {
-			if err := ctx.Err(); err != nil {
-				return 0, r.splitter.fail(r.splitter.Offset(), err, "")
-			}
-			r.pause = min(2*r.pause, mostPause)
-			r.unasked = r.pause
+	ev, err := r.next(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case ev == eventEmpty:
+		return r.skip("empty line"), nil
+	case ev == eventEnd:
+		if r.index {
+			r.src.rounded.set(r.splitter.part.Name, r.rounded)
 		}
-		r.unasked--
+		return nil, nil
+	}
+	r.spans[0] = converters.Span{Off: r.sample.Off, Entries: int(r.rows), Shape: &r.sample, Alike: r.index && r.rows == r.before && r.decoder.alike()}
+	r.before, r.rows = r.rows, 0
+	if r.index && r.single != nil {
+		r.offs = r.single.skipAhead()
+	}
+	return r.spans[:], nil
+}
+
+// nextPacked returns rows that were read ahead, each a sample; none: none were.
+func (r *reader) nextPacked() (spans []converters.Span) {
+	if !r.index {
+		return r.packed.read(r.single)
+	}
+	spans = r.packed.index(r.offs)
+	r.offs = r.offs[len(spans):]
+	return spans
+}
+
+func (r *reader) skip(reason string) []converters.Span {
+	r.spans[0] = converters.Span{Off: r.splitter.at, Entries: 1, Skip: reason}
+	return r.spans[:]
+}
+
+// next reads the rows of the next sample, or finds another event.
+func (r *reader) next(ctx context.Context) (event, error) {
+	for {
 		ev, err := r.decoder.next()
+		if err == nil && r.rows%askEvery == askEvery-1 {
+			if err = ctx.Err(); err != nil {
+				err = r.splitter.fail(r.Offset(), err, "")
+			}
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -136,11 +182,4 @@ func (r *reader) next(ctx context.Context) (event, error) {
 		r.decoder.sample(&r.sample)
 		return eventSample, nil
 	}
-}
-
-// take returns the number of rows of the current sample, and begins the next sample.
-func (r *reader) take() int64 {
-	n := r.rows
-	r.rows = 0
-	return n
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // A schema has the columns of a dataset and the form of its samples.
@@ -34,7 +35,7 @@ func (s *Source) inspect() error {
 	}
 	var r splitter
 	var g guess
-	for i, p := range s.parts {
+	for i, p := range s.Parts() {
 		if i > 0 && p.Path == "" {
 			return &converters.Error{Where: p.Name, Off: -1, Hint: "have all parts here first",
 				Err: fmt.Errorf("no part before it has rows that show the columns, and it is not here yet: %w", fs.ErrNotExist)}
@@ -61,7 +62,7 @@ func (s *Source) inspectPart(r *splitter, p converters.Part, g *guess) error {
 		return err
 	}
 	defer f.Close()
-	r.reset(f, p, &s.opts, 0, 0)
+	r.reset(&scan.Pass{Part: p, File: f}, &s.opts)
 	if err := r.skipMark(); err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // An event is the next element of a part.
@@ -21,7 +21,7 @@ const (
 
 // A splitter splits a part into rows, and rows into cells.
 type splitter struct {
-	window.Window
+	scan.Window
 	part      converters.Part
 	delimiter byte
 	maxRow    int64
@@ -45,10 +45,11 @@ type cell struct {
 	doubled  bool // the value contains doubled quotes
 }
 
-// reset prepares for a part from an offset on, before which it has this number of rows.
-func (s *splitter) reset(f converters.File, part converters.Part, opts *Options, from, row int64) {
-	s.Reset(f, part.Size, from, window.Sizes{First: firstRead, Usual: windowSize, Pad: pad})
-	s.part, s.delimiter, s.maxRow, s.most, s.columns, s.row = part, opts.Delimiter, opts.MaxRow, opts.MaxColumns, 0, row
+// reset prepares for a pass.
+func (s *splitter) reset(p *scan.Pass, opts *Options) {
+	s.Begin(p, scan.Sizes{First: firstRead, Usual: windowSize, Pad: pad})
+	s.part, s.delimiter, s.maxRow, s.most, s.columns = p.Part, opts.Delimiter, opts.MaxRow, opts.MaxColumns, 0
+	s.row = p.Run.First * opts.RowsPerSample
 	s.stop = [256]bool{'\n': true, '\r': true, '"': true, 0: true}
 	s.stop[s.delimiter] = true
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -55,12 +56,11 @@ type Options struct {
 
 // A Source is an opened list of shards. It holds no file open between calls.
 type Source struct {
-	parts   []converters.Part
+	*scan.Source
 	first   int // number of part 0 in the dataset
 	opts    Options
-	open    func(converters.Part, converters.Access) (converters.File, error)
-	readers sync.Pool // of *reader
-	finders sync.Map  // of part to *sidecar.Finder: some 200 bytes for each batch of 8,192 rows
+	open    scan.Opener
+	finders *sync.Map // of part to *sidecar.Finder: some 200 bytes for each batch of 8,192 rows
 }
 
 var (
@@ -72,11 +72,8 @@ var (
 // Open returns a source with these parts. It does not open files. Index and Read do, and check that
 // size and time of the file have not changed.
 func Open(parts []converters.Part, opts Options) *Source {
-	return &Source{parts: parts, opts: opts, open: new(converters.Files).Open}
+	return (Source{opts: opts, open: new(converters.Files).Open}).with(parts)
 }
-
-// Parts lists the shards in dataset order.
-func (s *Source) Parts() []converters.Part { return s.parts }
 
 // Describe returns Options.Description.
 func (s *Source) Describe() converters.Description { return s.opts.Description }
@@ -84,7 +81,15 @@ func (s *Source) Describe() converters.Description { return s.opts.Description }
 // WithParts returns a source with other shards of the same dataset. Options.Shards and Options.Decode are of
 // the whole dataset.
 func (s *Source) WithParts(first int, parts []converters.Part) converters.Source {
-	return &Source{parts: parts, first: s.first + first, opts: s.opts, open: s.open}
+	some := *s
+	some.first += first
+	return some.with(parts)
+}
+
+func (s Source) with(parts []converters.Part) *Source {
+	s.finders = new(sync.Map)
+	s.Source = scan.New(parts, s.open, "sample", func() scan.Reader { return &reader{src: &s} })
+	return &s
 }
 
 // known returns the Shard of a part.

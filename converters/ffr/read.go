@@ -3,10 +3,9 @@ package ffr
 import (
 	"context"
 	"fmt"
-	"iter"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -16,131 +15,133 @@ const (
 	windowSize = 1 << 20
 )
 
+// extentsAtOnce is how many rows of a header are read at once: 96 KiB.
+const extentsAtOnce = 8192
+
 // A reader reads one run. Readers are reused.
 type reader struct {
-	window window.Window
-	at     []record.Extent
+	src     *Source
+	pass    *scan.Pass
+	x       *shard
+	own     converters.File // of the header; nil: the file of the pass has it
+	payload bool            // the window is at the next sample
+
+	at   []record.Extent // the next ones
+	rest []record.Extent // memory of at, up to its end
+	next int64           // number of the first of at
+	end  int64           // of the run, or of the shard
+
+	window scan.Window
 	whole  whole
+	before int64 // size of the sample before, if an index reads no payload
+	spans  [1]converters.Span
 }
 
-// Read yields the samples of a run. It reads the shard in large reads, and compares each record with its CRC.
-// The bytes of a sample are in the read buffer, not copied.
-func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
-	return func(yield func(*converters.Sample, error) bool) {
-		if run.Count <= 0 {
-			return
+// Begin reads the head of the shard, and moves the index to the row of the first sample. The header of a run of several
+// samples is read with a file of its own, because that of the pass is read ahead.
+func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
+	r.pass, r.at, r.next, r.before, r.payload = p, nil, p.Run.First, -1, false
+	tables := p.File
+	if !p.Index && p.Run.Count > 1 {
+		if r.own, err = r.src.open(p.Part, converters.Access{}); err != nil {
+			return err
 		}
-		r, _ := s.readers.Get().(*reader)
-		if r == nil {
-			r = &reader{}
-		}
-		err := s.read(ctx, run, r, func(sample *converters.Sample) bool { return yield(sample, nil) })
-		r.window.File = nil
-		s.readers.Put(r)
-		if err != nil {
-			yield(nil, err)
-		}
+		tables = r.own
 	}
-}
-
-func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield func(*converters.Sample) bool) error {
-	asked := run.Count
-	var how converters.Access // for the header
-	if run.Count == 1 {
-		how = converters.ForRun(run)
-	}
-	x, err := s.openRun(&run, how)
+	x, err := r.src.openShard(p.Run.Part, tables)
 	if err != nil {
 		return err
 	}
-	defer x.close()
-	if done, err := s.readRun(ctx, x, run, r, yield); err != nil || !done {
-		return err
-	}
-	if asked > run.Count {
-		return x.fail(-1, -1, "", fmt.Errorf("%w: the part ends after %d of the samples from sample %d on", converters.ErrTruncated, max(0, run.Count), run.First))
-	}
-	return nil
-}
-
-// openRun opens the part of a run, with its index at the first sample, and cuts the run where the part ends.
-func (s *Source) openRun(run *converters.Run, how converters.Access) (*shard, error) {
-	x, err := s.openShard(run.Part, how)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.seek(x, run); err != nil {
-		x.close()
-		return nil, err
-	}
-	return x, nil
-}
-
-// seek reads the head of the shard, and moves the index to the row of the first sample.
-func (s *Source) seek(x *shard, run *converters.Run) (err error) {
-	if x.info, err = record.ReadHead(x.tables, x.part.Name, x.part.Size, x.opts.Record); err != nil {
+	r.x = x
+	if x.info, err = record.ReadHead(tables, x.part.Name, x.part.Size, x.opts.Record); err != nil {
 		return x.fail(-1, -1, "", err)
 	}
 	if err := x.checkKnown(); err != nil {
 		return err
 	}
-	run.Count = min(run.Count, x.info.Samples-run.First)
-	if x.index == nil || run.Count <= 0 {
+	count := min(p.Run.Count, x.info.Samples-r.next)
+	r.end = r.next + count
+	if x.index == nil || count <= 0 {
 		return nil
 	}
-	f, err := s.finder(x, run.Part)
+	f, err := r.src.finder(x, p.Run.Part)
 	if err != nil {
 		return err
 	}
-	x.rows = f.Rows(x.index, run.First, run.Count)
+	x.rows = f.Rows(x.index, r.next, count)
 	return nil
 }
 
-// begin opens the shard for payload, unless it is open, and turns the window to the first of the extents r.at. A run of
-// one sample, or of few bytes, is read with the file of the header; others are read ahead, past the page cache.
-func (s *Source) begin(x *shard, run converters.Run, r *reader) (err error) {
+// Offset returns the place of the next sample, if that is known, else -1.
+func (r *reader) Offset() int64 {
+	if len(r.at) == 0 {
+		return -1
+	}
+	return r.at[0].Off
+}
+
+// End closes the index, and the file of the header.
+func (r *reader) End() {
+	if r.x != nil {
+		r.x.close()
+	}
+	if r.own != nil {
+		r.own.Close()
+	}
+	r.x, r.own, r.window.File = nil, nil, nil
+}
+
+// Next makes the next record a sample, and compares it with its CRC. The bytes of a sample are in the read buffer, not
+// copied. An index reads no payload, unless records are decoded or Options.Load is set.
+func (r *reader) Next(context.Context, bool) ([]converters.Span, error) {
+	if r.next >= r.end {
+		return nil, nil
+	}
+	x := r.x
+	if len(r.at) == 0 {
+		var err error
+		if r.at, err = record.ReadExtents(x.tables, x.info, r.next, min(extentsAtOnce, r.end-r.next), r.rest[:0]); err != nil {
+			return nil, x.fail(-1, -1, "", err)
+		}
+		r.rest = r.at
+	}
+	e := r.at[0]
+	span := &r.spans[0]
+	*span = converters.Span{Off: e.Off, Entries: 1}
+	if r.pass.Index && x.decode == nil && !x.opts.Load {
+		row, err := x.row(r.next, e)
+		if err != nil {
+			return nil, err
+		}
+		span.Shape = r.whole.sample(row, e, converters.Opaque(e.Size))
+		span.Alike = r.before == e.Size && x.rows == nil
+		r.before = e.Size
+	} else {
+		if !r.payload {
+			r.begin()
+		}
+		r.window.Skip(e.Off - r.window.Offset())
+		r.window.Relax()
+		var err error
+		if span.Shape, err = x.sample(r, r.next, e); err != nil {
+			return nil, err
+		}
+	}
+	r.at, r.next = r.at[1:], r.next+1
+	return r.spans[:], nil
+}
+
+// begin turns the window to the first sample. Few bytes are read with the file of the header; more are read ahead, past the
+// page cache.
+func (r *reader) begin() {
 	first, last := r.at[0], r.at[len(r.at)-1]
 	size := last.Off + last.Size - first.Off
-	if x.file == nil {
-		x.file = x.tables
-		if few := size <= firstRead && int64(len(r.at)) == run.Count; run.Count > 1 && !few {
-			if x.file, err = s.open(x.part, converters.ForRun(run)); err != nil {
-				return err
-			}
-		}
+	file := r.pass.File
+	if size <= firstRead && r.next+int64(len(r.at)) == r.end {
+		file = r.x.tables
 	}
-	r.window.Reset(x.file, x.part.Size, first.Off, window.Sizes{First: int(min(firstRead, size)), Usual: windowSize})
-	return nil
-}
-
-// readRun yields the samples of a run of an open shard; its index must be at the first. It reports whether all
-// were wanted.
-func (s *Source) readRun(ctx context.Context, x *shard, run converters.Run, r *reader, yield func(*converters.Sample) bool) (done bool, err error) {
-	for first, end := run.First, run.First+run.Count; first < end; first += int64(len(r.at)) {
-		if r.at, err = record.ReadExtents(x.tables, x.info, first, min(extentsAtOnce, end-first), r.at[:0]); err != nil {
-			return false, x.fail(-1, -1, "", err)
-		}
-		if first == run.First {
-			if err := s.begin(x, run, r); err != nil {
-				return false, err
-			}
-		}
-		for i, e := range r.at {
-			if err := ctx.Err(); err != nil {
-				return false, x.fail(-1, e.Off, "", err)
-			}
-			sample, err := x.sample(r, first+int64(i), e)
-			if err != nil {
-				return false, err
-			}
-			if !yield(sample) {
-				return false, nil
-			}
-			r.window.Skip(e.Size)
-			r.window.Relax()
-		}
-	}
-	return true, nil
+	r.window.Reset(file, r.pass.Part.Size, first.Off, scan.Sizes{First: int(min(firstRead, size)), Usual: windowSize})
+	r.payload = true
 }
 
 // sample reads sample i, which lies at e, where the window is.

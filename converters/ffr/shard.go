@@ -19,8 +19,7 @@ import (
 type shard struct {
 	part   converters.Part
 	known  Shard
-	tables converters.File // the shard, for its header
-	file   converters.File // the same, for payload; it may be another opening. nil: it is not open yet
+	tables converters.File // the shard, for its header; the caller closes it
 	info   record.FileInfo
 	index  *os.File        // nil: the part has no index
 	rows   *sidecar.Reader // of the index, from the first sample of the run on
@@ -28,17 +27,14 @@ type shard struct {
 	decode *decode.Decoder // nil: a sample is a whole record
 }
 
-// openShard opens a part, and its index if there is one. how is for the header.
-func (s *Source) openShard(part int, how converters.Access) (*shard, error) {
-	x := &shard{part: s.parts[part], known: s.known(part), opts: &s.opts}
+// openShard opens the index of a part if there is one. tables is the part.
+func (s *Source) openShard(part int, tables converters.File) (*shard, error) {
+	x := &shard{part: s.Parts()[part], known: s.known(part), opts: &s.opts, tables: tables}
 	var err error
 	if s.opts.Decode != nil {
 		if x.decode, err = decode.New(s.opts.Decode(s.first+part), s.opts.Limits); err != nil {
 			return nil, err
 		}
-	}
-	if x.tables, err = s.open(x.part, how); err != nil {
-		return nil, err
 	}
 	if x.known.Index != "" {
 		if err := x.openIndex(); err != nil {
@@ -52,7 +48,7 @@ func (s *Source) openShard(part int, how converters.Access) (*shard, error) {
 // Head returns what the head of a part says: its number of samples, and the checksum that covers the checksums
 // of all of them.
 func (s *Source) Head(part int) (record.FileInfo, error) {
-	x := &shard{part: s.parts[part], known: s.known(part), opts: &s.opts}
+	x := &shard{part: s.Parts()[part], known: s.known(part), opts: &s.opts}
 	var err error
 	if x.tables, err = s.open(x.part, converters.Access{}); err != nil {
 		return record.FileInfo{}, err
@@ -123,10 +119,6 @@ func (x *shard) close() {
 	if x.index != nil {
 		x.index.Close()
 	}
-	if x.file != nil && x.file != x.tables {
-		x.file.Close()
-	}
-	x.tables.Close()
 }
 
 // row reads what the index says of sample i, the next one, which lies at e.

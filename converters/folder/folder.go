@@ -34,9 +34,9 @@ package folder
 import (
 	"context"
 	"os"
-	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // DefaultMaxSample is the default of Options.MaxSample.
@@ -103,13 +103,13 @@ type Options struct {
 // A Source is an opened list of folders. Between calls it has no open files. It keeps the listing of
 // each part that has been indexed or read, some 50 bytes per file.
 type Source struct {
-	parts   []converters.Part
-	dirs    []part // parallel to parts
+	*scan.Source
+	parts   []converters.Part // until it is open
+	dirs    []part            // parallel to the parts
 	classes []string
 	others  map[string]bool // classes of splits that are not converted
 	opts    Options
 	opened  func(*os.File) file
-	readers sync.Pool // of *reader
 	apart   *apart
 }
 
@@ -139,17 +139,22 @@ func Open(ctx context.Context, roots []converters.Part, opts Options) (*Source, 
 	if err := s.numberClasses(); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return s.with(s.parts), nil
 }
 
 // WithParts returns a source with these parts, which must be the parts of s from number first on. The
 // numbers of the classes are the same as in s.
 func (s *Source) WithParts(first int, parts []converters.Part) converters.Source {
-	return &Source{parts: parts, dirs: s.dirs[first : first+len(parts)], classes: s.classes, opts: s.opts, opened: s.opened, apart: new(apart)}
+	some := *s
+	some.dirs, some.apart = s.dirs[first:first+len(parts)], new(apart)
+	return some.with(parts)
 }
 
-// Parts returns the parts: directories of the first level, and runs of files between them.
-func (s *Source) Parts() []converters.Part { return s.parts }
+func (s Source) with(parts []converters.Part) *Source {
+	s.parts = nil
+	s.Source = scan.New(parts, nil, "sample", func() scan.Reader { return &reader{hand: hand{src: &s}} })
+	return &s
+}
 
 // Describe returns the names of the classes by number, including empty class directories.
 func (s *Source) Describe() converters.Description {

@@ -10,14 +10,16 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // A List is a source of files that a list names, each under a name of its own, as the recipes of tarp do. Lines
 // with one key are a sample. It keeps the list, some 120 bytes a line beside its text, and no open files.
 type List struct {
+	*scan.Source
 	opts  Options
-	parts []converters.Part
-	each  []*listPart // by part
+	parts []converters.Part // until it is open
+	each  []*listPart       // by part
 }
 
 // A listPart is some thousand consecutive samples.
@@ -130,7 +132,7 @@ func OpenList(r io.Reader, name, root string, opts Options) (*List, error) {
 	if err := in.Err(); err != nil {
 		return nil, fail(line+1, "", err, "")
 	}
-	return l, nil
+	return l.with(l.parts), nil
 }
 
 // maxPathLine is the longest line of a list, in bytes. A path has at most 4 KiB; a text may be longer.
@@ -165,10 +167,15 @@ func (l *List) add(name, key string, line int64) *listedSample {
 	return &p.samples[len(p.samples)-1]
 }
 
-// Parts returns the parts: some thousand consecutive samples each.
-func (l *List) Parts() []converters.Part { return l.parts }
-
 // WithParts returns a source with these parts, which must be the parts of l from number first on.
 func (l *List) WithParts(first int, parts []converters.Part) converters.Source {
-	return &List{opts: l.opts, parts: parts, each: l.each[first : first+len(parts)]}
+	some := *l
+	some.each = l.each[first : first+len(parts)]
+	return some.with(parts)
+}
+
+func (l List) with(parts []converters.Part) *List {
+	l.parts = nil
+	l.Source = scan.New(parts, nil, "sample", func() scan.Reader { return &listReader{of: &l} })
+	return &l
 }

@@ -5,71 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"time"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
-
-// Index yields the samples of a part. It reads only the files that Options.Load asks for.
-func (l *List) Index(ctx context.Context, part int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
-		p := l.each[part]
-		if err := p.stat(ctx, l.opts.MaxSample); err != nil {
-			yield(converters.Span{}, err)
-			return
-		}
-		r := listReader{part: p}
-		for i := range p.samples {
-			s, err := r.sample(ctx, &p.samples[i], l.opts.Load)
-			if err != nil {
-				yield(converters.Span{}, err)
-				return
-			}
-			if !yield(converters.Span{Off: s.Off, Entries: len(s.Fields), Shape: s, ModTime: p.samples[i].newest()}, nil) {
-				return
-			}
-		}
-	}
-}
-
-// Read yields the samples of a run. A file that has changed since the first Index or Read of its part is
-// refused.
-func (l *List) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
-	return func(yield func(*converters.Sample, error) bool) {
-		if run.Count <= 0 {
-			return
-		}
-		if err := l.read(ctx, run, func(s *converters.Sample) bool { return yield(s, nil) }); err != nil {
-			yield(nil, err)
-		}
-	}
-}
-
-func (l *List) read(ctx context.Context, run converters.Run, yield func(*converters.Sample) bool) error {
-	p := l.each[run.Part]
-	if err := p.stat(ctx, l.opts.MaxSample); err != nil {
-		return err
-	}
-	n := int64(len(p.samples))
-	if run.First < 0 || run.First >= n || p.samples[run.First].off != run.Off {
-		return p.fail("", fmt.Errorf("%w: no sample %d at offset %d", converters.ErrChanged, run.First, run.Off))
-	}
-	r := listReader{part: p}
-	for i := run.First; i < min(n, run.First+run.Count); i++ {
-		s, err := r.sample(ctx, &p.samples[i], func(string) bool { return true })
-		if err != nil || !yield(s) {
-			return err
-		}
-	}
-	if run.First+run.Count > n {
-		return p.fail("", fmt.Errorf("%w: it has %d samples, %d were to be read from sample %d on", converters.ErrChanged, n, run.Count, run.First))
-	}
-	return nil
-}
 
 func (p *listPart) fail(path string, err error) error {
 	return &converters.Error{Where: p.name, Off: -1, Entry: path, Err: bare(err)}
@@ -129,16 +72,58 @@ func (s *listedSample) newest() time.Time {
 
 // A listReader reads the samples of a part, one at a time.
 type listReader struct {
-	part *listPart
-	s    converters.Sample
-	buf  []byte
+	of    *List
+	part  *listPart
+	run   converters.Run
+	load  func(field string) bool
+	index bool
+	next  int64 // sample
+	spans [1]converters.Span
+	s     converters.Sample
+	buf   []byte
 }
 
-// sample returns a sample, with the bytes of the fields that load takes. It is valid until the next one.
-func (r *listReader) sample(ctx context.Context, of *listedSample, load func(string) bool) (*converters.Sample, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, r.part.fail("", err)
+// Begin looks the files of the part up, unless that was done.
+func (r *listReader) Begin(ctx context.Context, p *scan.Pass) error {
+	r.part, r.run, r.index, r.next = r.of.each[p.Run.Part], p.Run, p.Index, p.Run.First
+	if err := r.part.stat(ctx, r.of.opts.MaxSample); err != nil {
+		return err
 	}
+	if r.load = r.of.opts.Load; p.Index {
+		return nil
+	}
+	r.load = func(string) bool { return true }
+	if n := int64(len(r.part.samples)); r.next < 0 || r.next >= n || r.part.samples[r.next].off != p.Run.Off {
+		return r.part.fail("", fmt.Errorf("%w: no sample %d at offset %d", converters.ErrChanged, r.next, p.Run.Off))
+	}
+	return nil
+}
+
+// Offset is -1: an error names a file.
+func (r *listReader) Offset() int64 { return -1 }
+
+// End does nothing: no file is open.
+func (r *listReader) End() {}
+
+// Next makes the next lines a sample. An index reads only the files that Options.Load asks for. A file that has changed
+// since the first pass over its part is refused.
+func (r *listReader) Next(context.Context, bool) ([]converters.Span, error) {
+	if n := int64(len(r.part.samples)); r.next == n && r.index {
+		return nil, nil
+	} else if r.next == n {
+		return nil, r.part.fail("", fmt.Errorf("%w: it has %d samples, %d were to be read from sample %d on", converters.ErrChanged, n, r.run.Count, r.run.First))
+	}
+	of := &r.part.samples[r.next]
+	if err := r.sample(of); err != nil {
+		return nil, err
+	}
+	r.next++
+	r.spans[0] = converters.Span{Off: of.off, Entries: len(of.files), Shape: &r.s, ModTime: of.newest()}
+	return r.spans[:], nil
+}
+
+// sample makes r.s a sample, with the bytes of the fields that r.load takes.
+func (r *listReader) sample(of *listedSample) error {
 	size := int64(0)
 	for i := range of.files {
 		size += of.files[i].size // at most Options.MaxSample, see stat
@@ -151,16 +136,16 @@ func (r *listReader) sample(ctx context.Context, of *listedSample, load func(str
 	for i := range of.files {
 		f := &of.files[i]
 		v := converters.Opaque(f.size)
-		if load != nil && load(f.field) {
+		if r.load != nil && r.load(f.field) {
 			if err := f.read(b[:f.size]); err != nil {
-				return nil, r.part.fail(f.path, err)
+				return r.part.fail(f.path, err)
 			}
 			v = converters.Bytes(b[:f.size:f.size])
 		}
 		b = b[f.size:]
 		r.s.Fields = append(r.s.Fields, converters.Field{Name: f.field, Value: v})
 	}
-	return &r.s, nil
+	return nil
 }
 
 // read reads a file into b. It is an error if size or time differ from stat, before or after.

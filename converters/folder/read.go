@@ -3,11 +3,17 @@ package folder
 import (
 	"context"
 	"fmt"
-	"iter"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/ahead"
 )
+
+// acceptedDuplicate is the Span.Skip of a key that Options.KeepDuplicates accepts.
+const acceptedDuplicate = "key that came back"
+
+// mostSkips is how many skipped entries an index returns at once.
+const mostSkips = 64
 
 // A reader reads one run, or indexes one part. Readers are reused.
 type reader struct {
@@ -16,90 +22,122 @@ type reader struct {
 	sample converters.Sample
 	own    []byte // for a sample that is not read ahead
 	arena  []byte // for samples that are read ahead; allocated when needed
+
+	run   converters.Run
+	index bool
+	next  int // sample
+	end   int
+	skips []skip // of the listing, from the next sample on
+	spans []converters.Span
+	ahead *ahead.Reader // nil: samples are read when they are wanted
 }
 
-// reader returns a reader for a part. The caller must call done.
-func (s *Source) reader(p *part, l *listing) *reader {
-	r, _ := s.readers.Get().(*reader)
-	if r == nil {
-		r = &reader{}
-	}
-	r.hand = hand{src: s, part: p, l: l}
-	return r
-}
-
-func (s *Source) done(r *reader) {
-	r.hand.Close()
-	r.hand = hand{}
-	s.readers.Put(r)
-}
-
-// Read yields the samples of a run. While the caller uses a sample, the files of the next ones are read.
-// The sample of a run of one, and a large sample, is read when the caller asks for it.
-func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
-	return func(yield func(*converters.Sample, error) bool) {
-		if run.Count <= 0 {
-			return
-		}
-		if err := s.read(ctx, run, yield); err != nil {
-			yield(nil, err)
-		}
-	}
-}
-
-func (s *Source) read(ctx context.Context, run converters.Run, yield func(*converters.Sample, error) bool) error {
-	p := &s.dirs[run.Part]
-	if err := ctx.Err(); err != nil {
-		return p.fail("", err, "")
-	}
-	l, err := s.listing(ctx, p)
+// Begin lists the part, unless it is listed. Of a run of several samples the files of the next ones are read while the
+// caller uses a sample.
+func (r *reader) Begin(ctx context.Context, p *scan.Pass) error {
+	d := &r.hand.src.dirs[p.Run.Part]
+	l, err := r.hand.src.listing(ctx, d)
 	if err != nil {
 		return err
 	}
-	if err := l.check(run); err != nil {
-		return p.fail("", err, "")
+	r.hand.part, r.hand.l, r.run, r.index = d, l, p.Run, p.Index
+	r.next, r.end, r.skips = 0, l.samples(), l.rare().skips
+	if p.Index {
+		return nil
 	}
-	r := s.reader(p, l)
-	defer s.done(r)
-	first := int(run.First)
-	n := int(min(run.Count, int64(l.samples()-first)))
-	read := r.Alone
+	if err := l.check(p.Run); err != nil {
+		return d.fail("", err, "")
+	}
+	r.next = int(p.Run.First)
+	n := int(min(p.Run.Count, int64(r.end-r.next)))
+	r.end = r.next + n
 	if n > 1 {
-		a := ahead.Start(r, first, n, r.arena)
-		defer func() { r.arena = a.Stop() }()
-		read = a.Next
+		r.ahead = ahead.Start(r, r.next, n, r.arena)
 	}
-	for i := first; i < first+n; i++ {
-		if err := ctx.Err(); err != nil {
-			return p.fail("", err, "")
-		}
-		b, err := read(i)
-		if err != nil {
-			return err
-		}
-		if err := r.fill(i, b); err != nil {
-			return err
-		}
-		if !yield(&r.sample, nil) {
-			return nil
-		}
+	return nil
+}
+
+// Offset is -1: an error names a file.
+func (r *reader) Offset() int64 { return -1 }
+
+// End stops reading ahead.
+func (r *reader) End() {
+	if r.ahead != nil {
+		r.arena, r.ahead = r.ahead.Stop(), nil
 	}
-	if int64(n) < run.Count {
-		return p.fail("", fmt.Errorf("%w: it has %d samples, %d were to be read from sample %d on", converters.ErrChanged, l.samples(), run.Count, run.First), "")
+	r.hand.Close()
+	r.hand = hand{src: r.hand.src}
+}
+
+// Next makes the next files a sample. An index opens only directories, and the files that Options.Load asks for. A large
+// sample is read when it is wanted.
+func (r *reader) Next(context.Context, bool) ([]converters.Span, error) {
+	r.spans = r.spans[:0]
+	if r.index {
+		return r.spans, r.shapes()
 	}
+	if r.next == r.end {
+		return nil, r.hand.part.fail("", r.hand.l.ends(r.run), "")
+	}
+	read := r.Alone
+	if r.ahead != nil {
+		read = r.ahead.Next
+	}
+	b, err := read(r.next)
+	if err == nil {
+		err = r.fill(r.next, b)
+	}
+	r.next++
+	r.spans = append(r.spans, converters.Span{Off: r.sample.Off, Shape: &r.sample})
+	return r.spans, err
+}
+
+// shapes adds the next entries of the listing: those that are skipped before the next sample, or the sample.
+func (r *reader) shapes() error {
+	l, i := r.hand.l, r.next
+	from, to := len(l.files), len(l.files)
+	if i < r.end {
+		from, to = l.extent(i)
+	}
+	for ; len(r.skips) > 0 && int(r.skips[0].before) <= from && len(r.spans) < mostSkips; r.skips = r.skips[1:] {
+		k := r.skips[0]
+		r.spans = append(r.spans, converters.Span{Off: l.off(from), Entries: 1, Skip: l.names.kind(k.name).skipped(), Name: l.path(k.dir, k.name)})
+	}
+	if len(r.spans) > 0 || i == r.end {
+		return nil
+	}
+	if err := r.shape(from, to); err != nil {
+		return err
+	}
+	r.next++
+	odd := converters.Span{Off: r.sample.Off, Name: r.sample.Key, Accepted: true}
+	if l.lacks(i) {
+		odd.Skip = kindUnpaired.skipped()
+		r.spans = append(r.spans, odd)
+	}
+	if l.cameBack(i) {
+		odd.Skip = acceptedDuplicate
+		r.spans = append(r.spans, odd)
+	}
+	r.spans = append(r.spans, converters.Span{Off: r.sample.Off, Entries: to - from, Shape: &r.sample, ModTime: l.newest(from, to)})
 	return nil
 }
 
 // check returns an error if the first sample of a run is at another offset in the listing.
 func (l *listing) check(run converters.Run) error {
 	if run.First < 0 || run.First >= int64(l.samples()) {
-		return fmt.Errorf("%w: it has %d samples, %d were to be read from sample %d on", converters.ErrChanged, l.samples(), run.Count, run.First)
+		return l.ends(run)
 	}
 	from, _ := l.extent(int(run.First))
 	if off := l.off(from); off != run.Off {
 		return fmt.Errorf("%w: sample %d was at offset %d, it is at %d", converters.ErrChanged, run.First, run.Off, off)
 	}
 	return nil
+}
+
+// ends returns the error of a run that has more samples.
+func (l *listing) ends(run converters.Run) error {
+	return fmt.Errorf("%w: it has %d samples, %d were to be read from sample %d on", converters.ErrChanged, l.samples(), run.Count, run.First)
 }
 
 // shape sets the reader's sample to the shape of the files, and reads the fields of Options.Load.

@@ -19,7 +19,7 @@ func memory(opts Options, parts ...string) *Source {
 	found, open := convertertest.InMemory(".jsonl", contents...)
 	s := Open(found, opts)
 	s.open = open
-	return s
+	return s.with(found)
 }
 
 // indexed returns the samples of the first part in words, the offsets of these, and the reasons of skipped entries.

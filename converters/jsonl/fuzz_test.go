@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
 )
 
@@ -22,11 +23,11 @@ func FuzzJSONL(f *testing.F) {
 			wantPlaced(t, err)
 		}
 		s := &splitter{}
-		file, err := src.open(src.parts[0], converters.Whole)
+		file, err := src.open(src.Parts()[0], converters.Whole)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.reset(file, src.parts[0], 0, DefaultMaxLine)
+		s.reset(&scan.Pass{Part: src.Parts()[0], File: file}, DefaultMaxLine)
 		decoder := src.opts.decoder()
 		for {
 			more, err := s.next()

@@ -29,9 +29,9 @@ package jsonl
 
 import (
 	"cmp"
-	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/decode"
 )
 
@@ -93,10 +93,9 @@ func (o *Options) decoder() *decode.Decoder {
 
 // A Source is an opened list of JSON Lines files. It holds no file open between calls.
 type Source struct {
-	parts   []converters.Part
-	opts    Options
-	open    func(converters.Part, converters.Access) (converters.File, error)
-	readers sync.Pool // of *reader
+	*scan.Source
+	opts Options
+	open scan.Opener
 }
 
 var (
@@ -107,13 +106,13 @@ var (
 // Open returns a source with these parts. It does not open files. Index and Read do, and check that size and time of
 // the file have not changed.
 func Open(parts []converters.Part, opts Options) *Source {
-	return &Source{parts: parts, opts: opts.filled(), open: new(converters.Files).Open}
+	return (Source{opts: opts.filled(), open: new(converters.Files).Open}).with(parts)
 }
 
-// Parts lists the files in dataset order.
-func (s *Source) Parts() []converters.Part { return s.parts }
-
 // WithParts returns a source with other parts and the same options.
-func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
-	return &Source{parts: parts, opts: s.opts, open: s.open}
+func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
+
+func (s Source) with(parts []converters.Part) *Source {
+	s.Source = scan.New(parts, s.open, "sample", func() scan.Reader { return newReader(&s.opts) })
+	return &s
 }

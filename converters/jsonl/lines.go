@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
@@ -21,7 +21,7 @@ const (
 
 // A splitter splits a part into lines.
 type splitter struct {
-	window.Window
+	scan.Window
 	part    string // its name
 	maxLine int64
 
@@ -32,11 +32,11 @@ type splitter struct {
 	cut    bool   // it ends with the part, without a newline
 }
 
-// reset prepares for a part from an offset on.
-func (s *splitter) reset(f converters.File, p converters.Part, off, maxLine int64) {
-	s.Reset(f, p.Size, off, window.Sizes{First: firstRead, Usual: windowSize})
-	s.part, s.maxLine, s.number = p.Name, maxLine, -1
-	if off == 0 {
+// reset prepares for a pass.
+func (s *splitter) reset(p *scan.Pass, maxLine int64) {
+	s.Window.Begin(p, scan.Sizes{First: firstRead, Usual: windowSize})
+	s.part, s.maxLine, s.number = p.Part.Name, maxLine, -1
+	if p.Run.Off == 0 {
 		s.number = 0
 	}
 }

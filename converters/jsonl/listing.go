@@ -12,7 +12,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/endmark"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -27,7 +27,7 @@ type listed struct {
 
 // A lister reads the lines of a metadata.jsonl and looks up the files that they name.
 type lister struct {
-	reader
+	*reader
 	namer
 	of   *folder
 	root *os.Root
@@ -43,10 +43,15 @@ func (d *folder) list(ctx context.Context, root *os.Root, f func(l *lister) (mor
 		return err
 	}
 	defer file.Close()
-	l := &lister{reader: reader{decoder: d.opts.decoder(), marks: new(endmark.Marks), requireEnd: d.opts.RequireEnd}, of: d, root: root}
-	l.reset(file, d.meta, 0, d.opts.MaxLine)
+	l := &lister{reader: newReader(&d.opts), of: d, root: root}
+	if err := l.Begin(ctx, &scan.Pass{Part: d.meta, File: file, Index: true}); err != nil {
+		return err
+	}
 	rows := []row{}
 	for {
+		if err := ctx.Err(); err != nil {
+			return &converters.Error{Where: d.meta.Name, Off: l.Offset(), Err: err}
+		}
 		more, err := l.next(ctx)
 		if err != nil {
 			return err

@@ -67,6 +67,7 @@ func memory(opts Options, shards ...written) (*Source, error) {
 	s, err := Open(parts, about, opts)
 	if err == nil {
 		s.open = open
+		s = s.with(parts)
 	}
 	return s, err
 }

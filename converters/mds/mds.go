@@ -42,9 +42,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/decode"
 )
 
@@ -67,11 +67,10 @@ type Options struct {
 
 // A Source is an opened list of shards. It holds no file open between calls.
 type Source struct {
-	parts   []converters.Part
-	shards  []*layout // parallel to parts
-	opts    Options
-	open    func(converters.Part, converters.Access) (converters.File, error)
-	readers sync.Pool // of *reader
+	*scan.Source
+	shards []*layout // parallel to the parts
+	opts   Options
+	open   scan.Opener
 }
 
 var (
@@ -87,7 +86,7 @@ func Open(parts []converters.Part, shards []Shard, opts Options) (*Source, error
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
-	s := &Source{parts: parts, opts: opts, open: new(converters.Files).Open}
+	s := Source{opts: opts, open: new(converters.Files).Open}
 	for i := range parts {
 		if i > 0 && sameColumns(&shards[i], &shards[i-1]) {
 			l := *s.shards[i-1]
@@ -101,17 +100,21 @@ func Open(parts []converters.Part, shards []Shard, opts Options) (*Source, error
 		}
 		s.shards = append(s.shards, l)
 	}
-	return s, nil
+	return s.with(parts), nil
 }
 
 func sameColumns(a, b *Shard) bool { return slices.Equal(a.Columns, b.Columns) }
 
-// Parts lists the shards in dataset order.
-func (s *Source) Parts() []converters.Part { return s.parts }
-
 // WithParts returns a source with these parts, which must be the parts of s from number first on.
 func (s *Source) WithParts(first int, parts []converters.Part) converters.Source {
-	return &Source{parts: parts, shards: s.shards[first : first+len(parts)], opts: s.opts, open: s.open}
+	some := *s
+	some.shards = s.shards[first : first+len(parts)]
+	return some.with(parts)
+}
+
+func (s Source) with(parts []converters.Part) *Source {
+	s.Source = scan.New(parts, s.open, "sample", func() scan.Reader { return &reader{src: &s} })
+	return &s
 }
 
 // Doubts reports hashes that are not compared.
@@ -123,7 +126,7 @@ func (s *Source) Doubts() []converters.Doubt {
 			for _, name := range f.unknown() {
 				if !told[name] {
 					told[name] = true
-					all = append(all, converters.Doubt{Part: s.parts[i].Name, Off: -1, Text: fmt.Sprintf("hashes %q are not compared: the algorithm is not known", name)})
+					all = append(all, converters.Doubt{Part: s.Parts()[i].Name, Off: -1, Text: fmt.Sprintf("hashes %q are not compared: the algorithm is not known", name)})
 				}
 			}
 		}

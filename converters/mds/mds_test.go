@@ -8,6 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // pictured are samples of a key, a class and a picture. What is before a picture is as long as the smallest read.
@@ -15,7 +16,7 @@ func pictured(t testing.TB, first, n int) written {
 	columns := []Column{{"__key__", "str", 0}, {"about", "str", 0}, {"cls", "int", 8}, {"image", "jpeg", 0}}
 	var samples [][]string
 	for i := first; i < first+n; i++ {
-		samples = append(samples, []string{fmt.Sprintf("%06d", i), strings.Repeat("a", smallRead-26), string([]byte{byte(i), 0, 0, 0, 0, 0, 0, 0}), strings.Repeat("x", 30_000+i)})
+		samples = append(samples, []string{fmt.Sprintf("%06d", i), strings.Repeat("a", scan.SmallRead-26), string([]byte{byte(i), 0, 0, 0, 0, 0, 0, 0}), strings.Repeat("x", 30_000+i)})
 	}
 	return write(t, columns, samples...)
 }
@@ -44,6 +45,7 @@ func TestSource(t *testing.T) {
 				src := reopen(t)
 				var use *convertertest.Usage
 				src.open, use = convertertest.Count(src.open)
+				src = src.with(src.Parts())
 				t.Cleanup(func() {
 					if opened, closed := use.Opened.Load(), use.Closed.Load(); opened != closed {
 						t.Errorf("%d files opened, %d closed", opened, closed)
@@ -55,7 +57,7 @@ func TestSource(t *testing.T) {
 					Reopen: func(t *testing.T) converters.Source { return reopen(t) },
 				}
 				if !load {
-					f.BytesRead, f.Nearby = use.Read.Load, smallRead
+					f.BytesRead, f.Nearby = use.Read.Load, scan.SmallRead
 				}
 				return f
 			})

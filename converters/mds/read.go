@@ -5,103 +5,32 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// Sizes of reads in bytes: small where bytes are passed over, large where all are read.
-const (
-	smallRead   = 4 << 10
-	firstSweep  = 64 << 10
-	indexWindow = 64 << 10
-	readWindow  = 256 << 10
-)
-
-// started calls f with a reader of part p.
-func (s *Source) started(ctx context.Context, p int, off int64, how converters.Access, sizes window.Sizes, f func(*reader) error) error {
-	if err := ctx.Err(); err != nil {
-		return &converters.Error{Where: s.parts[p].Name, Off: -1, Err: err}
+// Next makes the next sample of the shard one. Bytes and text of a sample are in the read buffer, not copied.
+func (r *reader) Next(context.Context, bool) ([]converters.Span, error) {
+	i := r.following
+	if i >= r.shard.Samples {
+		return nil, nil
 	}
-	r, _ := s.readers.Get().(*reader)
-	if r == nil {
-		r = new(reader)
+	if err := r.next(i, !r.pass.Index); err != nil {
+		return nil, err
 	}
-	err := r.start(s, p, off, how, sizes)
-	if err == nil {
-		err = f(r)
+	if run := r.pass.Run; !r.pass.Index && i == run.First && r.sample.Off != run.Off {
+		return nil, r.fail(run.Off, fmt.Errorf("%w: sample %d begins at %d", converters.ErrChanged, i, r.sample.Off), "")
 	}
-	r.stop()
-	s.readers.Put(r)
-	return err
-}
-
-// Index yields the samples of part p. It compares the shard with index.json first.
-func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
-		err := s.started(ctx, p, 0, converters.ForIndex, window.Sizes{First: smallRead, Usual: indexWindow}, func(r *reader) error {
-			if err := r.check(ctx); err != nil {
-				return err
-			}
-			for i := range r.shard.Samples {
-				if err := r.next(ctx, i, false); err != nil {
-					return err
-				}
-				if !yield(converters.Span{Off: r.sample.Off, Entries: 1, Shape: &r.sample}, nil) {
-					return nil
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			yield(converters.Span{}, err)
-		}
-	}
-}
-
-// Read yields the samples of a run. It reads the shard from run.Off in large reads. Bytes and text of a sample are in the
-// read buffer, not copied.
-func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
-	return func(yield func(*converters.Sample, error) bool) {
-		if run.Count <= 0 {
-			return
-		}
-		sizes := window.Sizes{First: firstSweep, Usual: readWindow}
-		if run.Count == 1 {
-			sizes.First = smallRead
-		}
-		err := s.started(ctx, run.Part, run.Off, converters.ForRun(run), sizes, func(r *reader) error {
-			for i := run.First; i < run.First+run.Count; i++ {
-				if i >= r.shard.Samples {
-					return r.fail(-1, fmt.Errorf("%w: it has %d samples, %d were to be read from sample %d on", converters.ErrTruncated, r.shard.Samples, run.Count, run.First), "")
-				}
-				if err := r.next(ctx, i, true); err != nil {
-					return err
-				}
-				if i == run.First && r.sample.Off != run.Off {
-					return r.fail(run.Off, fmt.Errorf("%w: sample %d begins at %d", converters.ErrChanged, i, r.sample.Off), "")
-				}
-				if !yield(&r.sample, nil) {
-					return nil
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			yield(nil, err)
-		}
-	}
+	r.following++
+	r.spans[0] = converters.Span{Off: r.sample.Off, Entries: 1, Shape: &r.sample}
+	return r.spans[:], nil
 }
 
 // next makes r.sample sample i, which follows the last one. Without whole it is a shape.
-func (r *reader) next(ctx context.Context, i int64, whole bool) error {
+func (r *reader) next(i int64, whole bool) error {
 	r.number = i
 	r.Relax()
-	if err := ctx.Err(); err != nil {
-		return r.fail(-1, err, "")
-	}
 	from, err := r.offset(i)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/s2"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -29,58 +29,59 @@ const tableBlock = 16 << 10
 
 // A reader reads the samples of a shard. Readers are reused.
 type reader struct {
-	window.Window
+	scan.Window
 	src    *Source
+	pass   *scan.Pass
 	part   converters.Part
 	shard  *layout
-	files  []io.Closer
+	own    io.Closer // of table; nil: it is in memory
 	table  io.ReaderAt
 	block  []byte // of the table
 	first  int64  // number of the first offset in block
 	number int64  // of the sample; -1: none
 
-	sample converters.Sample
-	sizes  []int64 // of the values of the sample, bytes
-	arena  []byte  // values that are not in the window
-	head   []byte  // of an array
-	shape  []int64
-	decode func([]byte) (converters.Value, error)
+	following int64 // number of the next sample
+	spans     [1]converters.Span
+	sample    converters.Sample
+	sizes     []int64 // of the values of the sample, bytes
+	arena     []byte  // values that are not in the window
+	head      []byte  // of an array
+	shape     []int64
+	decode    func([]byte) (converters.Value, error)
 }
 
-// start opens part p for reading from an offset on.
-func (r *reader) start(s *Source, p int, off int64, how converters.Access, sizes window.Sizes) error {
-	r.src, r.part, r.shard, r.number = s, s.parts[p], s.shards[p], -1
+// Begin prepares for a pass. For an index it compares the shard with index.json first.
+func (r *reader) Begin(ctx context.Context, p *scan.Pass) error {
+	r.pass, r.part, r.shard, r.number, r.following = p, p.Part, r.src.shards[p.Run.Part], -1, p.Run.First
 	r.block, r.first = r.block[:0], 0
-	file, err := s.open(r.part, how)
-	if err != nil {
-		return err
-	}
-	r.files = append(r.files, file)
-	size := r.part.Size
-	if s.shards[p].Compression == "snappy" {
-		data, err := r.unpack(file)
+	if r.shard.Compression == "snappy" {
+		data, err := r.unpack(p.File)
 		if err != nil {
 			return r.fail(-1, err, "")
 		}
-		r.table, size = bytes.NewReader(data), int64(len(data))
-		r.Reset(r.table, size, off, sizes)
-		return nil
+		r.table = bytes.NewReader(data)
+		r.Reset(r.table, int64(len(data)), p.Run.Off, p.Sizes())
+	} else {
+		table, err := r.src.open(r.part, converters.Access{})
+		if err != nil {
+			return err
+		}
+		r.own, r.table = table, table
+		r.Window.Begin(p, p.Sizes())
 	}
-	table, err := s.open(r.part, converters.Access{})
-	if err != nil {
-		return err
+	if p.Index {
+		return r.check(ctx)
 	}
-	r.files, r.table = append(r.files, table), table
-	r.Reset(file, size, off, sizes)
 	return nil
 }
 
-// stop closes the files.
-func (r *reader) stop() {
-	for _, f := range r.files {
-		f.Close()
+// End closes the table.
+func (r *reader) End() {
+	if r.own != nil {
+		r.own.Close()
 	}
-	r.files, r.File, r.table = r.files[:0], nil, nil
+	r.own, r.table = nil, nil
+	r.Window.End()
 }
 
 // unpack returns the content of a shard that is one block of snappy, as Python's snappy.compress makes it.

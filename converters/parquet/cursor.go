@@ -9,7 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // Sizes of reads, bytes. A chunk of up to smallChunk is read at once, since the chunks of a row group are read in turns.
@@ -23,7 +23,7 @@ const (
 // A cursor decodes the values of a leaf in a row group, with their levels, page after page.
 type cursor struct {
 	*leaf
-	w        window.Window // of the chunk
+	w        scan.Window // of the chunk
 	codec    int32
 	limit    int64 // Options.MaxPage
 	most     int64 // Options.MaxValue
@@ -60,10 +60,10 @@ func (c *cursor) begin(f io.ReaderAt, at chunk, single bool) error {
 	if err := supported(at.codec); err != nil {
 		return err
 	}
-	sizes := window.Sizes{First: firstRead, Usual: readWindow}
+	sizes := scan.Sizes{First: firstRead, Usual: readWindow}
 	switch {
 	case at.size <= smallChunk && !single:
-		sizes = window.Sizes{First: int(at.size), Usual: smallChunk}
+		sizes = scan.Sizes{First: int(at.size), Usual: smallChunk}
 	case c.index:
 		sizes.Usual = indexWindow
 	case !single:

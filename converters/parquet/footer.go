@@ -56,7 +56,7 @@ type table struct {
 // table returns the footer of part p, which is open.
 func (s *Source) table(p int, f io.ReaderAt) (*table, error) {
 	return s.footers.Get(p, func() (*table, int64, error) {
-		t, err := s.readTable(s.parts[p], f)
+		t, err := s.readTable(s.Parts()[p], f)
 		if err != nil {
 			return nil, 0, err
 		}

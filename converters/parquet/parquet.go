@@ -31,10 +31,10 @@ package parquet
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // Defaults of Options, bytes.
@@ -69,14 +69,13 @@ type Options struct {
 
 // A Source is an opened list of parts. It holds no file open between calls.
 type Source struct {
-	parts    []converters.Part
+	*scan.Source
 	opts     Options
 	says     converters.Description
 	flowFrom int64 // see the constant
-	open     func(converters.Part, converters.Access) (converters.File, error)
-	footers  columns.Tables[*table]
+	open     scan.Opener
+	footers  *columns.Tables[*table]
 	unlike   *columns.Unlike // of all parts of the dataset
-	readers  sync.Pool       // of *reader
 }
 
 var (
@@ -92,14 +91,14 @@ func Open(parts []converters.Part, opts Options) (*Source, error) {
 	return openSource(parts, opts, new(converters.Files).Open)
 }
 
-func openSource(parts []converters.Part, opts Options, open func(converters.Part, converters.Access) (converters.File, error)) (*Source, error) {
+func openSource(parts []converters.Part, opts Options, open scan.Opener) (*Source, error) {
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
 	opts.MaxFooter = limit(opts.MaxFooter, DefaultMaxFooter)
 	opts.MaxPage = limit(opts.MaxPage, DefaultMaxPage)
 	opts.MaxValue = limit(opts.MaxValue, DefaultMaxValue)
-	s := &Source{parts: parts, opts: opts, flowFrom: flowFrom, open: open, unlike: &columns.Unlike{}}
+	s := (Source{opts: opts, flowFrom: flowFrom, open: open, unlike: &columns.Unlike{}}).with(parts)
 	if len(parts) == 0 {
 		return s, nil
 	}
@@ -124,13 +123,17 @@ func limit(n, usual int64) int64 {
 	return n
 }
 
-// Parts lists the parts in dataset order.
-func (s *Source) Parts() []converters.Part { return s.parts }
-
 // WithParts returns a source with other parts of the same dataset.
-func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
-	return &Source{parts: parts, opts: s.opts, says: s.says, flowFrom: s.flowFrom, open: s.open, unlike: s.unlike}
+func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
+
+func (s Source) with(parts []converters.Part) *Source {
+	s.footers = &columns.Tables[*table]{}
+	s.Source = scan.New(parts, s.open, "row", func() scan.Reader { return &reader{src: &s} })
+	return &s
 }
+
+// Doubts reports the first of the parts that have other columns than the first part.
+func (s *Source) Doubts() []converters.Doubt { return s.unlike.Doubts(s.Parts()) }
 
 // Describe returns the columns of the first part and their types, and the names of a single column of labels.
 func (s *Source) Describe() converters.Description {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // mostFiles is how many chunks of a row group are read through a file of their own, which reads ahead. More would take
@@ -21,14 +22,13 @@ const mostKept = 64 << 20
 type reader struct {
 	src   *Source
 	part  converters.Part
-	how   converters.Access
+	pass  *scan.Pass
 	index bool
-	table *table
+	table *table // nil: not read
 
 	needed   func(field string) bool
 	fields   []*column // to read
 	files    columns.Files
-	shared   converters.File
 	own      map[*cursor]converters.File
 	expander columns.Expander
 	held     holding   // of all
@@ -36,36 +36,53 @@ type reader struct {
 	all      []*cursor // by leaf, kept for the next part
 	asm      assembler
 	sample   converters.Sample
+	spans    [1]converters.Span
 	group    int   // of table.groups
 	row      int64 // of the group, of the next one
 }
 
-// reader opens a part.
-func (s *Source) reader(p int, how converters.Access, index bool) (*reader, error) {
-	f, err := s.open(s.parts[p], how)
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.table(p, f)
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	r, _ := s.readers.Get().(*reader)
-	if r == nil {
-		r = &reader{}
-	}
-	r.src, r.part, r.how, r.index, r.table, r.shared = s, s.parts[p], how, index, t, f
+// Begin reads the footer, and turns to the first row of a pass. An index compares the columns with those of the first part.
+func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
+	r.pass, r.part, r.index, r.table = p, p.Part, p.Index, nil
 	r.files = columns.Files{Part: r.part}
 	r.own = make(map[*cursor]converters.File)
+	if r.table, err = r.src.table(p.Run.Part, p.File); err != nil {
+		return err
+	}
 	r.choose()
-	return r, nil
+	if p.Index && r.table.rows > 0 {
+		err := r.src.unlike.Compare(r.part.Name, r.src.says, r.table.describe(r.needed))
+		if err := columns.Place(converters.Error{Where: r.part.Name, Off: r.table.off, Entry: footerName}, err); err != nil {
+			return err
+		}
+	}
+	return r.seek(p.Run.First)
 }
 
-// close closes the files. Those that read ahead are last, since they tell how large samples are.
-func (r *reader) close() {
+// Offset returns the place of the next row, or of the footer.
+func (r *reader) Offset() int64 {
+	switch {
+	case r.table == nil:
+		return -1
+	case r.group < len(r.table.groups):
+		return r.table.groups[r.group].offset(r.row)
+	}
+	return r.table.off
+}
+
+// Next makes the next row a sample. An index does not read the bytes of plain, uncompressed values that no option asks
+// for. The bytes of a field of the first level are in a page or in the read buffer, not copied.
+func (r *reader) Next(context.Context, bool) ([]converters.Span, error) {
+	if more, err := r.next(); err != nil || !more {
+		return nil, err
+	}
+	r.spans[0] = converters.Span{Off: r.sample.Off, Entries: 1, Shape: &r.sample}
+	return r.spans[:], nil
+}
+
+// End closes the files. Those that read ahead are last, since they tell how large samples are.
+func (r *reader) End() {
 	r.files.Close()
-	r.shared.Close()
 	for c, f := range r.own {
 		f.Close()
 		c.w.File = nil
@@ -81,7 +98,6 @@ func (r *reader) close() {
 	if cap(r.raw) > mostKept {
 		r.raw = nil
 	}
-	r.src.readers.Put(r)
 }
 
 // choose chooses the columns and leaves to read.
@@ -145,7 +161,7 @@ func (r *reader) begin(row int64) error {
 		}
 		f, err := r.file(c, g.chunks[i].size)
 		if err == nil {
-			err = c.begin(f, g.chunks[i], r.how == converters.ForRun(converters.Run{Count: 1}))
+			err = c.begin(f, g.chunks[i], !r.index && r.pass.Run.Count == 1)
 		}
 		if err == nil && row > 0 {
 			err = c.skip(row)
@@ -161,11 +177,11 @@ func (r *reader) begin(row int64) error {
 func (r *reader) file(c *cursor, size int64) (converters.File, error) {
 	if f := r.own[c]; f != nil || size <= smallChunk || len(r.own) == mostFiles {
 		if f == nil {
-			f = r.shared
+			f = r.pass.File
 		}
 		return f, nil
 	}
-	f, err := r.src.open(r.part, r.how)
+	f, err := r.src.open(r.part, r.pass.Access())
 	if err == nil {
 		r.own[c] = f
 	}
@@ -173,7 +189,7 @@ func (r *reader) file(c *cursor, size int64) (converters.File, error) {
 }
 
 // next makes r.sample the next row, or returns false at the end of the part.
-func (r *reader) next(ctx context.Context) (bool, error) {
+func (r *reader) next() (bool, error) {
 	for r.group < len(r.table.groups) && r.row == r.table.groups[r.group].rows {
 		if err := r.ended(); err != nil {
 			return false, err
@@ -190,9 +206,6 @@ func (r *reader) next(ctx context.Context) (bool, error) {
 	}
 	g := &r.table.groups[r.group]
 	r.sample = converters.Sample{Off: g.offset(r.row), Fields: r.sample.Fields[:0]}
-	if err := ctx.Err(); err != nil {
-		return false, &converters.Error{Where: r.part.Name, Off: r.sample.Off, Err: err}
-	}
 	r.asm.room, r.asm.broken = r.src.opts.MaxValue, nil
 	for _, c := range r.fields {
 		if err := r.field(c); err != nil {

@@ -72,7 +72,7 @@ func BenchmarkRead(b *testing.B) {
 	for _, c := range benchSizes {
 		b.Run(c.name, func(b *testing.B) {
 			src := benchTar(b, few(c.samples), c.size)
-			b.SetBytes(src.parts[0].Size)
+			b.SetBytes(src.Parts()[0].Size)
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, err := range src.Read(b.Context(), converters.Run{Count: int64(few(c.samples))}) {
@@ -90,7 +90,7 @@ func BenchmarkReadOne(b *testing.B) {
 	for _, c := range benchSizes {
 		b.Run(c.name, func(b *testing.B) {
 			src := benchTar(b, few(c.samples), c.size)
-			step := (src.parts[0].Size - 1024) / int64(few(c.samples))
+			step := (src.Parts()[0].Size - 1024) / int64(few(c.samples))
 			b.SetBytes(step)
 			b.ReportAllocs()
 			i := int64(0)

@@ -81,7 +81,7 @@ func archive(members ...[]byte) []byte {
 func counted(s *Source) (*Source, *convertertest.Usage) {
 	var use *convertertest.Usage
 	s.open, use = convertertest.Count(s.open)
-	return s, use
+	return s.with(s.Parts()), use
 }
 
 // memory is a source whose parts are in memory.
@@ -89,7 +89,7 @@ func memory(opts Options, tars ...[]byte) *Source {
 	parts, open := convertertest.InMemory(".tar", tars...)
 	s := Open(parts, opts)
 	s.open = open
-	return s
+	return s.with(parts)
 }
 
 // listed is what the index of part 0 says, a line a span, and where it stopped.

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/python"
 )
@@ -38,14 +38,14 @@ func (l *listing) add(typ byte, size int64, name string) {
 func ours(t testing.TB, data []byte) (l listing) {
 	t.Helper()
 	s := memory(Options{}, data)
-	f, err := s.open(s.parts[0], converters.Access{})
+	f, err := s.open(s.Parts()[0], converters.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c window.Window
-	c.Reset(f, s.parts[0].Size, 0, window.Sizes{Usual: headerReads})
+	var c scan.Window
+	c.Reset(f, s.Parts()[0].Size, 0, scan.Sizes{Usual: headerReads})
 	var w members
-	w.reset(&c, s.parts[0], DefaultMaxHeader)
+	w.reset(&c, s.Parts()[0], DefaultMaxHeader)
 	for {
 		var m member
 		ok, err := w.next(&m)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // Reasons for skipping a member.
@@ -65,7 +65,7 @@ type group struct {
 	names  fieldname.Names
 }
 
-func (s *scanner) reset(c *window.Window, p converters.Part, o *Options) {
+func (s *scanner) reset(c *scan.Window, p converters.Part, o *Options) {
 	s.members.reset(c, p, o.MaxHeader)
 	s.max, s.load, s.sizes, s.class, s.held, s.ended, s.group.open = o.MaxSample, nil, false, nil, false, false, false
 }

@@ -4,7 +4,7 @@ import (
 	"hash/maphash"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // keys is the set of the keys of a part: a hash of 64 bits and an offset for each. If two hashes are
@@ -16,7 +16,7 @@ type keys struct {
 	used  int
 	file  converters.File
 	part  converters.Part
-	again window.Window // over part, for keys with equal hashes
+	again scan.Window // over part, for keys with equal hashes
 
 	prefix string // of all keys; a member has the rest
 
@@ -77,7 +77,7 @@ func (k *keys) grow() {
 // at reports whether the sample at off has this key.
 func (k *keys) at(off int64, key string) (bool, error) {
 	var w members
-	k.again.Reset(k.file, k.part.Size, off, window.Sizes{Usual: headerReads})
+	k.again.Reset(k.file, k.part.Size, off, scan.Sizes{Usual: headerReads})
 	w.reset(&k.again, k.part, k.maxHeader)
 	var m member
 	if _, err := w.next(&m); err != nil {

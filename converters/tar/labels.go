@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // mostLabel is the size of the longest file that may be a label: the digits of an integer, and blanks.
@@ -66,7 +66,7 @@ func (l labels) apply(part string, tars []inner) error {
 
 // firstIsLabelled reports whether the first sample of all inner tars has a field cls. An error is no: Index meets it again.
 func (n *Nested) firstIsLabelled(ctx context.Context) bool {
-	for i, p := range n.src.parts {
+	for i, p := range n.Parts() {
 		tars, err := n.list(ctx, i)
 		if err != nil {
 			return false
@@ -88,8 +88,8 @@ func (n *Nested) looksLabelled(p converters.Part, is *inner) (sampled, labelled 
 	}
 	defer f.Close()
 	var sc scanner
-	var w window.Window
-	w.Reset(f, is.end, is.off, window.Sizes{First: headerRead, Usual: headerReads})
+	var w scan.Window
+	w.Reset(f, is.end, is.off, scan.Sizes{First: headerRead, Usual: headerReads})
 	sc.reset(&w, p, &n.src.opts)
 	sc.sizes = true
 	for {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // A member is one entry of a tar.
@@ -20,7 +20,7 @@ type member struct {
 
 // members reads the headers of one part.
 type members struct {
-	c    *window.Window
+	c    *scan.Window
 	part string // its name, for errors
 	tar  string // the name of the member of part that has the members; "": the part itself
 	buf  []byte // the name of the current member
@@ -30,7 +30,7 @@ type members struct {
 }
 
 // reset prepares for the part p, which c reads.
-func (w *members) reset(c *window.Window, p converters.Part, maxHeader int64) {
+func (w *members) reset(c *scan.Window, p converters.Part, maxHeader int64) {
 	*w = members{c: c, part: p.Name, buf: w.buf, over: w.over, maxHeader: maxHeader}
 	w.over.reset()
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // A Nested is an opened list of tars whose members are tars, one a class, as ImageNet's training set is shipped:
@@ -26,6 +26,7 @@ import (
 // Where labels are given no class is numbered: a member n01440764.cls of the outer tar is the number of all samples of n01440764.tar, and
 // the samples of a tar without one have a field cls of their own.
 type Nested struct {
+	*scan.Source
 	src     *Source
 	classes []string
 	number  map[string]int64 // of each class; nil: not known yet, or labels are given
@@ -73,11 +74,11 @@ func OpenNested(ctx context.Context, parts []converters.Part, opts Options) (*Ne
 }
 
 func openNested(ctx context.Context, src *Source) (*Nested, error) {
-	n := &Nested{src: src, classes: slices.Clone(src.opts.Classes)}
+	n := (Nested{classes: slices.Clone(src.opts.Classes)}).with(src)
 	n.unlisted()
 	if n.classes == nil {
 		found, given := make(map[string]bool), false
-		for i := range src.parts {
+		for i := range src.Parts() {
 			tars, err := n.list(ctx, i)
 			if err != nil {
 				return nil, err
@@ -106,7 +107,7 @@ func openNested(ctx context.Context, src *Source) (*Nested, error) {
 
 // unlisted makes n list all parts when they are read.
 func (n *Nested) unlisted() {
-	n.lists = make([]*innerTars, len(n.src.parts))
+	n.lists = make([]*innerTars, len(n.Parts()))
 	for i := range n.lists {
 		n.lists[i] = &innerTars{}
 	}
@@ -114,7 +115,7 @@ func (n *Nested) unlisted() {
 
 // list returns the inner tars of part i. It reads headers of the outer tar, once.
 func (n *Nested) list(ctx context.Context, i int) ([]inner, error) {
-	l, p := n.lists[i], n.src.parts[i]
+	l, p := n.lists[i], n.Parts()[i]
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.tars != nil {
@@ -126,16 +127,25 @@ func (n *Nested) list(ctx context.Context, i int) ([]inner, error) {
 	}
 	defer f.Close()
 	var tars []inner
-	labels := labels{}
-	if _, err = n.walk(ctx, f, p, visit{
-		tar:   func(is *inner) (bool, error) { tars = append(tars, *is); return true, nil },
-		skip:  func(converters.Span) bool { return true },
-		label: labels.add,
-	}); err != nil {
-		return nil, err
+	var o outerScanner
+	o.begin(n, f, p)
+	o.labels = labels{}
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, o.fail(o.window.Offset(), nil, err, "")
+		}
+		is, spans, err := o.next()
+		if err != nil {
+			return nil, err
+		}
+		if is != nil {
+			tars = append(tars, *is)
+		} else if len(spans) == 0 {
+			break
+		}
 	}
 	if n.number == nil {
-		if err := labels.apply(p.Name, tars); err != nil {
+		if err := o.labels.apply(p.Name, tars); err != nil {
 			return nil, err
 		}
 	}
@@ -143,77 +153,75 @@ func (n *Nested) list(ctx context.Context, i int) ([]inner, error) {
 	return tars, nil
 }
 
-// A visit is what is done with the members of an outer tar. more is false to end it.
-type visit struct {
-	tar   func(*inner) (more bool, err error)
-	skip  func(converters.Span) (more bool) // of each other member
-	label func(m *member, content []byte)   // of each that may be a label; nil: not called
+// An outerScanner reads the members of a part.
+type outerScanner struct {
+	scanner
+	of      *Nested
+	window  scan.Window
+	classes map[string]bool // of the inner tars before
+	labels  labels          // nil: labels are not read
+	ended   bool
+	spans   []converters.Span
 }
 
-// walk visits the members of a part. more is false if a visit was ended.
-func (n *Nested) walk(ctx context.Context, f converters.File, p converters.Part, to visit) (more bool, err error) {
-	var w window.Window
-	var outer scanner
-	w.Reset(f, p.Size, 0, window.Sizes{First: headerRead, Usual: headerReads})
-	outer.reset(&w, p, &n.src.opts)
-	m, seen := &outer.ahead, make(map[string]bool)
-	for more = true; more; {
-		if err := ctx.Err(); err != nil {
-			return false, outer.fail(w.Offset(), nil, err, "")
+// begin prepares for a part.
+func (o *outerScanner) begin(of *Nested, f converters.File, p converters.Part) {
+	o.of, o.classes, o.ended = of, make(map[string]bool), false
+	o.window.Reset(f, p.Size, 0, scan.Sizes{First: headerRead, Usual: headerReads})
+	o.reset(&o.window, p, &of.src.opts)
+}
+
+// next returns the next inner tar, or else spans of what is skipped; neither at the end.
+func (o *outerScanner) next() (is *inner, skipped []converters.Span, err error) {
+	m, w := &o.ahead, &o.window
+	for o.spans = o.spans[:0]; len(o.spans) == 0 && !o.ended; {
+		more, err := o.members.next(m)
+		if err != nil {
+			return nil, nil, err
 		}
-		ok, err := outer.members.next(m)
-		switch {
-		case err != nil:
-			return false, err
-		case !ok:
-			end, err := outer.trailer(&n.src.opts)
+		if !more {
+			if o.spans, o.ended, err = o.trailer(&o.of.src.opts, o.spans); err == nil && o.ended {
+				err = o.someTar()
+			}
 			if err != nil {
-				return false, err
+				return nil, nil, err
 			}
-			more = !end.missing || to.skip(converters.Span{Off: w.Offset(), Skip: acceptedTrailer, Accepted: true})
-			if more && !end.more {
-				return true, n.someTar(p, seen)
-			}
-			more = more && to.skip(converters.Span{Off: w.Offset(), Skip: acceptedAppended, Accepted: true})
 			continue
 		}
-		is, err := n.inner(&outer, w.Offset(), seen)
-		if err != nil {
-			return false, err
+		if is, err = o.inner(); err != nil {
+			return nil, nil, err
 		}
-		if is == nil && to.label != nil && outer.reason == skipNotTar {
+		if is == nil && o.labels != nil && o.reason == skipNotTar {
 			content, err := w.Peek(int(min(m.size, mostLabel)))
 			if err != nil {
-				return false, outer.fail(m.off, m.name, err, "")
+				return nil, nil, o.fail(m.off, m.name, err, "")
 			}
-			to.label(m, content)
+			o.labels.add(m, content)
 		}
 		w.Skip(padded(m.size))
-		if is == nil {
-			more = to.skip(converters.Span{Off: m.off, Entries: 1, Skip: outer.reason, Name: string(m.name)})
-		} else if more, err = to.tar(is); err != nil {
-			return false, err
+		if is != nil {
+			return is, nil, nil
 		}
+		o.spans = append(o.spans, converters.Span{Off: m.off, Entries: 1, Skip: o.reason, Name: string(m.name)})
 	}
-	return false, nil
+	return nil, o.spans, nil
 }
 
-// someTar returns an error if a part has no inner tar.
-func (n *Nested) someTar(p converters.Part, seen map[string]bool) error {
-	if len(seen) > 0 {
+// someTar returns an error if the part has no inner tar.
+func (o *outerScanner) someTar() error {
+	if len(o.classes) > 0 {
 		return nil
 	}
-	return &converters.Error{Where: p.Name, Off: -1, Err: fmt.Errorf("%w: none of its members is a tar", converters.ErrUnsupported), Hint: "leave out option nested"}
+	return &converters.Error{Where: o.part, Off: -1, Err: fmt.Errorf("%w: none of its members is a tar", converters.ErrUnsupported), Hint: "leave out option nested"}
 }
 
-// inner returns the member ahead in an outer tar as an inner tar with its bytes at off; nil if it is none, with the reason in outer. seen has the
-// classes before.
-func (n *Nested) inner(outer *scanner, off int64, seen map[string]bool) (*inner, error) {
-	if err := outer.classify(); err != nil || outer.reason != "" {
+// inner returns the member ahead as an inner tar with the bytes that follow; nil if it is none, with the reason in o.
+func (o *outerScanner) inner() (*inner, error) {
+	if err := o.classify(); err != nil || o.reason != "" {
 		return nil, err
 	}
-	m := &outer.ahead
-	refuse := func(err error, hint string) (*inner, error) { return nil, outer.fail(m.off, m.name, err, hint) }
+	m, n, off := &o.ahead, o.of, o.window.Offset()
+	refuse := func(err error, hint string) (*inner, error) { return nil, o.fail(m.off, m.name, err, hint) }
 	base := path.Base(string(m.name))
 	name, isTar := cutTar(base)
 	number, known := n.number[name]
@@ -221,18 +229,18 @@ func (n *Nested) inner(outer *scanner, off int64, seen map[string]bool) (*inner,
 	case !isTar && isCompressedTar(base):
 		return refuse(fmt.Errorf("%w: a compressed tar in a tar", converters.ErrUnsupported), "unpack the outer tar, and convert the ones in it")
 	case !isTar:
-		outer.reason = skipNotTar
+		o.reason = skipNotTar
 		return nil, nil
 	case name == "":
 		return refuse(fmt.Errorf("%w: a tar without a name, which would be the class", converters.ErrUnsupported), "")
-	case seen[name]:
+	case o.classes[name]:
 		return refuse(fmt.Errorf("%w class: another tar has this name", converters.ErrDuplicate), "")
-	case len(seen) == maxInnerTars:
+	case len(o.classes) == maxInnerTars:
 		return refuse(fmt.Errorf("%w: more than %d tars in a tar", converters.ErrLimit, maxInnerTars), "")
 	case n.number != nil && !known:
 		return refuse(fmt.Errorf("%w: not one of the classes that were named", converters.ErrUnsupported), "Options.Classes")
 	}
-	seen[name] = true
+	o.classes[name] = true
 	return &inner{off: off, end: off + m.size, name: string(m.name), class: class{name, name + "/", number, n.number == nil}}, nil
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // outer is a tar of two classes, in the order in which ImageNet has them, and a file beside them.
@@ -272,7 +272,7 @@ func testNested(t *testing.T, given bool) {
 		}
 		opened := use.Read.Load()
 		return convertertest.Fixture{
-			Source: n, Files: paths, BytesRead: func() int64 { return use.Read.Load() - opened }, Nearby: window.Nearby,
+			Source: n, Files: paths, BytesRead: func() int64 { return use.Read.Load() - opened }, Nearby: scan.Nearby,
 			Reopen: func(t *testing.T) converters.Source {
 				n, err := OpenNested(t.Context(), convertertest.Parts(t, paths...), Options{})
 				if err != nil {

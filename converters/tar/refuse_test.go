@@ -134,11 +134,11 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	data := archive(regular("a.x", ""), regular("b.x", ""))
 	s := memory(Options{}, data)
-	f, err := s.open(s.parts[0], converters.Access{})
+	f, err := s.open(s.Parts()[0], converters.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newKeys(f, s.parts[0], DefaultMaxHeader)
+	k := newKeys(f, s.Parts()[0], DefaultMaxHeader)
 	hash := maphash.String(k.seed, "b")
 	k.slots[hash%uint64(len(k.slots))] = slot{hash, 1} // as if a, at offset 0, had b's hash
 	k.used++

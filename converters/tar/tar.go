@@ -30,10 +30,10 @@
 package tar
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // Defaults of Options in bytes.
@@ -80,12 +80,10 @@ type Options struct {
 
 // A Source is an opened list of tars. It holds no file open between calls.
 type Source struct {
-	parts   []converters.Part
-	opts    Options
-	open    func(converters.Part, converters.Access) (converters.File, error)
-	readers sync.Pool // of *reader
-
-	tarInTar atomic.Bool // see Doubts
+	*scan.Source
+	opts     Options
+	open     scan.Opener
+	tarInTar *atomic.Bool // see Doubts
 }
 
 var (
@@ -103,13 +101,14 @@ func Open(parts []converters.Part, opts Options) *Source {
 		opts.MaxHeader = DefaultMaxHeader
 	}
 	opts.MaxSample, opts.MaxHeader = min(opts.MaxSample, maxBuffer), min(opts.MaxHeader, maxBuffer)
-	return &Source{parts: parts, opts: opts, open: new(converters.Files).Open}
+	return (Source{opts: opts, open: new(converters.Files).Open}).with(parts)
 }
 
-// Parts lists the tars in dataset order.
-func (s *Source) Parts() []converters.Part { return s.parts }
-
 // WithParts returns a source with other tars and the same options.
-func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
-	return &Source{parts: parts, opts: s.opts, open: s.open}
+func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
+
+func (s Source) with(parts []converters.Part) *Source {
+	s.tarInTar = new(atomic.Bool)
+	s.Source = scan.New(parts, s.open, "sample", func() scan.Reader { return &reader{src: &s} })
+	return &s
 }

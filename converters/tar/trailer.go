@@ -14,23 +14,18 @@ const (
 	acceptedPath      = "field named __local_path__" // accepted without an option
 )
 
-// A trailer describes the end of an archive.
-type trailer struct {
-	more    bool // another archive follows, at the window's position
-	missing bool // the two zero blocks are missing
-}
-
-// trailer reads the zeros after the last member, up to the end of the part or an appended archive. It must
+// trailer reads the zeros after the last member, up to the end of the part or an appended archive, and appends the
+// defects that are accepted there. last is false if another archive follows, at the window's position. It must
 // be called after next has returned false. GNU tar and Python pad the end to a multiple of 10,240 bytes,
 // others write two blocks only. Like both readers, trailer accepts any number of zeros from two blocks on.
-func (w *members) trailer(o *Options) (trailer, error) {
+func (w *members) trailer(o *Options, to []converters.Span) (_ []converters.Span, last bool, err error) {
 	start := w.c.Offset()
 	if start < w.c.Size {
 		w.c.Skip(blockSize)
 	}
 	found, err := w.zeroTail()
 	if err != nil {
-		return trailer{}, err
+		return to, false, err
 	}
 	more := found < w.c.Size
 	next := found &^ (blockSize - 1) // the block with the first other byte
@@ -42,26 +37,32 @@ func (w *members) trailer(o *Options) (trailer, error) {
 
 	switch {
 	case w.c.Size == 0:
-		return trailer{}, w.fail(0, nil, fmt.Errorf("%w: the file is empty", converters.ErrTruncated), "")
+		return to, false, w.fail(0, nil, fmt.Errorf("%w: the file is empty", converters.ErrTruncated), "")
 	case more:
 		header, err := w.headerAt(next)
 		switch {
 		case err != nil:
-			return trailer{}, err
+			return to, false, err
 		case !header:
-			return trailer{}, w.fail(found, nil, fmt.Errorf("%w: bytes other than zeros behind the end of the archive", converters.ErrMalformed), "")
+			return to, false, w.fail(found, nil, fmt.Errorf("%w: bytes other than zeros behind the end of the archive", converters.ErrMalformed), "")
 		case !o.Concatenated:
-			return trailer{}, w.fail(next, nil, fmt.Errorf("%w: another archive begins behind the end of this one", converters.ErrUnsupported), "Options.Concatenated reads both")
+			return to, false, w.fail(next, nil, fmt.Errorf("%w: another archive begins behind the end of this one", converters.ErrUnsupported), "Options.Concatenated reads both")
 		case missing && !o.AllowMissingTrailer:
-			return trailer{}, w.fail(start, nil, fmt.Errorf("%w: a lone zero block, then another header", converters.ErrMalformed), "Options.AllowMissingTrailer")
+			return to, false, w.fail(start, nil, fmt.Errorf("%w: a lone zero block, then another header", converters.ErrMalformed), "Options.AllowMissingTrailer")
 		}
 	case missing && n%blockSize != 0: // the file is cut; after two zero blocks only padding can be cut
-		return trailer{}, w.fail(w.c.Size, nil, fmt.Errorf("%w: the file ends inside the end of the archive", converters.ErrTruncated), "")
+		return to, false, w.fail(w.c.Size, nil, fmt.Errorf("%w: the file ends inside the end of the archive", converters.ErrTruncated), "")
 	case missing && !o.AllowMissingTrailer:
-		return trailer{}, w.fail(w.c.Size, nil, fmt.Errorf("%w: no two zero blocks end the archive", converters.ErrTruncated),
+		return to, false, w.fail(w.c.Size, nil, fmt.Errorf("%w: no two zero blocks end the archive", converters.ErrTruncated),
 			"Options.AllowMissingTrailer, if no member is missing")
 	}
-	return trailer{more: more, missing: missing}, nil
+	if missing {
+		to = append(to, converters.Span{Off: w.c.Offset(), Skip: acceptedTrailer, Accepted: true})
+	}
+	if more {
+		to = append(to, converters.Span{Off: w.c.Offset(), Skip: acceptedAppended, Accepted: true})
+	}
+	return to, !more, nil
 }
 
 // zeroTail returns the offset of the next byte other than zero, or the size of the part. It skips to the

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // What was written into a tar comes out of it, whatever the sizes, whatever lies between.
@@ -100,8 +100,8 @@ func TestWindowShrinks(t *testing.T) {
 		members = append(members, regular(fmt.Sprintf("%d.x", i), "small"))
 	}
 	data := archive(members...)
-	var w window.Window
-	w.Reset(bytes.NewReader(data), int64(len(data)), 0, window.Sizes{First: firstRead, Usual: windowSize})
+	var w scan.Window
+	w.Reset(bytes.NewReader(data), int64(len(data)), 0, scan.Sizes{First: firstRead, Usual: windowSize})
 	var sc scanner
 	sc.reset(&w, converters.Part{Size: int64(len(data))}, &Options{MaxSample: DefaultMaxSample, MaxHeader: DefaultMaxHeader})
 	peak := 0
@@ -128,8 +128,8 @@ func TestSkippedInsideSample(t *testing.T) {
 		members = append(members, block(typeDirectory, "d/", 0))
 	}
 	data := archive(append(members, regular("a.y", "2"))...)
-	var w window.Window
-	w.Reset(bytes.NewReader(data), int64(len(data)), 0, window.Sizes{First: firstRead, Usual: windowSize})
+	var w scan.Window
+	w.Reset(bytes.NewReader(data), int64(len(data)), 0, scan.Sizes{First: firstRead, Usual: windowSize})
 	var sc scanner
 	sc.reset(&w, converters.Part{Size: int64(len(data))}, &Options{MaxSample: DefaultMaxSample, MaxHeader: DefaultMaxHeader})
 	for ev := eventSkip; ev == eventSkip; {
@@ -152,7 +152,7 @@ func TestReadShrinking(t *testing.T) {
 		src.open = func(converters.Part, converters.Access) (converters.File, error) {
 			return convertertest.Memory(data[:n]), nil
 		}
-		if got, err := contents(t, src); err == nil {
+		if got, err := contents(t, src.with(src.Parts())); err == nil {
 			t.Errorf("at %d bytes: %d samples", n, len(got))
 		}
 	}
@@ -165,7 +165,7 @@ func TestReadFaults(t *testing.T) {
 	convertertest.FailReads(t, 5, func(wrap func(convertertest.Opener) convertertest.Opener) error {
 		src := memory(Options{}, data)
 		src.open = wrap(src.open)
-		_, err := contents(t, src)
+		_, err := contents(t, src.with(src.Parts()))
 		return err
 	})
 }

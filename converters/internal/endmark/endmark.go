@@ -36,7 +36,8 @@ const (
 // Is reports whether a map of one entry with this name is a mark.
 func Is(name string) bool { return name == End || name == Begin }
 
-// Marks follows the samples and the marks of one part, from its start. The zero value is at the start.
+// Marks follows the samples and the marks of one part, from its start. The zero value is at the start. A nil *Marks
+// compares nothing: it is for a run of samples, of a part that was compared before.
 type Marks struct {
 	samples  int64
 	promised bool // there was a begin mark
@@ -45,16 +46,26 @@ type Marks struct {
 
 // Sample counts a sample. It is an error after an end mark.
 func (m *Marks) Sample() error {
-	if m.ended {
+	switch {
+	case m == nil:
+		return nil
+	case m.ended:
 		return m.after("a sample")
 	}
 	m.samples++
 	return nil
 }
 
-// Mark takes the mark with this name and value, which begins at offset off of the part. For a digest it reads the part up to
-// there.
-func (m *Marks) Mark(ctx context.Context, name string, value converters.Value, part io.ReaderAt, off int64) error {
+// Mark takes the mark f, which begins at offset off of the part. For a digest it reads the part up to there. more is false
+// if no sample of a run can follow.
+func (m *Marks) Mark(ctx context.Context, f converters.Field, part io.ReaderAt, off int64) (more bool, err error) {
+	if m == nil {
+		return f.Name == Begin, nil
+	}
+	return true, m.mark(ctx, f.Name, f.Value, part, off)
+}
+
+func (m *Marks) mark(ctx context.Context, name string, value converters.Value, part io.ReaderAt, off int64) error {
 	if m.ended {
 		return m.after("a mark")
 	}
@@ -130,19 +141,19 @@ func digest(ctx context.Context, value any, part io.ReaderAt, n int64) error {
 // block is how much of a part is read at once for a digest, bytes.
 const block = 1 << 20
 
-// Close is called at the end of the part. It returns an error without an end mark, if that was promised or is required.
-// The hint says what to do.
-func (m *Marks) Close(required bool) (hint string, err error) {
+// Close is called at the end of a part of size bytes. It returns an error without an end mark, if that was promised or is
+// required.
+func (m *Marks) Close(part string, size int64, required bool) error {
 	const run = "look at what the program that wrote it said, and run that again"
-	switch {
-	case m.ended || !m.promised && !required:
-		return "", nil
-	case m.promised:
-		err = fmt.Errorf("%w: %s and no end mark, which its begin mark promises: the program that wrote it did not finish", converters.ErrTruncated, text.Count(m.samples, "sample"))
-		return run, err
+	if m == nil || m.ended || !m.promised && !required {
+		return nil
 	}
-	err = fmt.Errorf("%w: %s and no end mark: the program that wrote it did not finish, or writes none", converters.ErrTruncated, text.Count(m.samples, "sample"))
-	return run + "; without Options.RequireEnd what is there is taken", err
+	why, hint := "no end mark: the program that wrote it did not finish, or writes none", run+"; without Options.RequireEnd what is there is taken"
+	if m.promised {
+		why, hint = "no end mark, which its begin mark promises: the program that wrote it did not finish", run
+	}
+	err := fmt.Errorf("%w: %s and %s", converters.ErrTruncated, text.Count(m.samples, "sample"), why)
+	return &converters.Error{Where: part, Off: size, Err: err, Hint: hint}
 }
 
 // after returns the error for an item after the end mark.

@@ -21,9 +21,9 @@ package features
 import (
 	"cmp"
 	"math"
-	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // RecordField is the name of the field that holds a whole record.
@@ -90,13 +90,12 @@ type Options struct {
 
 // A Source is an opened list of parts. It holds no file open between calls.
 type Source struct {
-	form    *Form
-	parts   []converters.Part
-	opts    Options
-	rule    *rule
-	open    func(converters.Part, converters.Access) (converters.File, error)
-	starts  []func() (int64, error) // by part: see start; nil unless Options.Continued
-	readers sync.Pool               // of *scanner
+	*scan.Source
+	form   *Form
+	opts   Options
+	rule   *rule
+	open   scan.Opener
+	starts []func() (int64, error) // by part: see start; nil unless Options.Continued
 }
 
 var (
@@ -107,12 +106,12 @@ var (
 
 // Open returns a source with these parts. It reads the first records of the first part that has some, to find
 // out which features are lists. open opens a part, like converters.Files.Open.
-func Open(form *Form, parts []converters.Part, opts Options, open func(converters.Part, converters.Access) (converters.File, error)) (*Source, error) {
+func Open(form *Form, parts []converters.Part, opts Options, open scan.Opener) (*Source, error) {
 	opts.MaxSample = min(cmp.Or(max(opts.MaxSample, 0), DefaultMaxSample), math.MaxInt/4) // a buffer is up to a quarter larger
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
-	s := &Source{form: form, parts: parts, opts: opts, rule: &rule{}, open: open}
+	s := (Source{form: form, opts: opts, rule: &rule{}, open: open}).with(parts)
 	if opts.Continued {
 		s.chain()
 	}
@@ -125,12 +124,12 @@ func Open(form *Form, parts []converters.Part, opts Options, open func(converter
 	return s, nil
 }
 
-// Parts lists the parts in dataset order.
-func (s *Source) Parts() []converters.Part { return s.parts }
-
 // WithParts returns a source with other parts, in which the same features are lists.
-func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
-	return &Source{form: s.form, parts: parts, opts: s.opts, rule: s.rule, open: s.open}
+func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
+
+func (s Source) with(parts []converters.Part) *Source {
+	s.Source = scan.New(parts, s.open, "record", func() scan.Reader { return s.scanner() })
+	return &s
 }
 
 // Describe returns the features of the first records. A whole record is its own encoding, raw.

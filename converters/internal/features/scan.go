@@ -1,37 +1,34 @@
 package features
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// Sizes of reads in bytes. The first read, and the first one after a jump, is small for an index and
-// for a single record. Reads double up to the size of the buffer, which fits into the processor's cache.
-const (
-	smallRead   = 4 << 10
-	firstSweep  = 64 << 10
-	indexWindow = 64 << 10
-	readWindow  = 256 << 10
+// smallRecord is the size up to which an index reads all of a record, in bytes, because one read in a row takes no longer
+// than several with gaps.
+const smallRecord = 16 << 10
 
-	// smallRecord is the size up to which Index reads all of a record, because one read in a row takes no
-	// longer than several with gaps.
-	smallRecord = 16 << 10
-)
+// acceptedUnknown is counted for a record with fields that its message does not have. They are skipped, as every
+// reader of protocol buffers skips them.
+const acceptedUnknown = "record with unknown fields"
 
 const hintWhole = "Options.Whole keeps the record's own bytes"
 
 // A scanner parses the records of one part, for Index and for Read, so that both accept the same records.
 type scanner struct {
-	window.Window
+	scan.Window
+	src      *Source
 	form     *Form
 	opts     *Options
 	rule     *rule
+	joined   joined
 	part     string // its name, for errors
 	own      int64  // bytes of the part; the window may have the parts after it, too
 	whole    bool   // read all of each record, as Read does
@@ -48,32 +45,56 @@ type scanner struct {
 	most     int64 // limit of elements
 
 	sample converters.Sample
+	spans  [2]converters.Span // what is odd in the record; the record, with sample as its shape
+	index  bool
+	before int64 // size of the record before
 	names  names
 }
 
-// indexing prepares a scanner for Index of a part, from an offset on. f has size bytes.
-func (s *scanner) indexing(src *Source, f io.ReaderAt, p converters.Part, size, off int64) {
-	s.begin(src, p, 0)
-	s.whole = src.opts.Whole && src.opts.Load(RecordField)
-	s.Reset(f, size, off, window.Sizes{First: smallRead, Usual: indexWindow})
+// scanner returns a scanner for all parts.
+func (s *Source) scanner() *scanner {
+	c := &scanner{src: s, form: s.form, opts: &s.opts, rule: s.rule, most: max(s.opts.MaxSample, 4<<20) / elementSize}
+	c.spans[1] = converters.Span{Entries: 1, Shape: &c.sample}
+	return c
 }
 
-// reading prepares a scanner for Read of a run. f has size bytes.
-func (s *scanner) reading(src *Source, f io.ReaderAt, p converters.Part, size int64, run converters.Run) {
-	s.begin(src, p, run.First)
-	s.whole = true
-	sizes := window.Sizes{First: firstSweep, Usual: readWindow}
-	if run.Count == 1 {
-		sizes.First = smallRead
+// Begin prepares for the records of a pass.
+func (s *scanner) Begin(_ context.Context, p *scan.Pass) error {
+	s.part, s.own, s.ordinal = p.Part.Name, p.Part.Size, p.Run.First-1
+	s.index, s.before = p.Index, -1
+	s.whole = !p.Index || s.opts.Whole && s.opts.Load(RecordField)
+	off := p.Run.Off
+	if p.Index {
+		var err error
+		if off, err = s.src.start(p.Run.Part); err != nil {
+			return err
+		}
 	}
-	s.Reset(f, size, run.Off, sizes)
+	s.turn(p.Run.Part, p.File, off, p.Sizes())
+	return nil
 }
 
-// begin prepares a scanner for the record with this ordinal.
-func (s *scanner) begin(src *Source, p converters.Part, ordinal int64) {
-	s.form, s.opts, s.rule, s.part, s.own = src.form, &src.opts, src.rule, p.Name, p.Size
-	s.ordinal = ordinal - 1
-	s.most = max(s.opts.MaxSample, 4<<20) / elementSize
+// End closes the parts after that of the pass.
+func (s *scanner) End() {
+	s.joined.closeOthers()
+	s.Window.End()
+}
+
+// Next makes the next record a sample. An index reads records of up to smallRecord bytes and compares their checksums; in
+// larger ones it passes over long values of bytes. Read compares every checksum.
+func (s *scanner) Next(_ context.Context, last bool) ([]converters.Span, error) {
+	s.Last = last
+	if more, err := s.next(); err != nil || !more {
+		return nil, err
+	}
+	size := s.Offset() - s.start
+	s.spans[1].Off, s.spans[1].Alike = s.start, s.opts.Whole && size == s.before
+	s.before = size
+	if s.index && s.unknown {
+		s.spans[0] = converters.Span{Off: s.start, Skip: acceptedUnknown, Name: s.entry(), Accepted: true}
+		return s.spans[:], nil
+	}
+	return s.spans[1:], nil
 }
 
 // next makes s.sample the next record, or returns false at the end of the part. Values that were not

@@ -5,19 +5,23 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// openPart opens a part, or with Options.Continued the part and all after it, and returns the number of bytes.
-func (s *Source) openPart(part int, how converters.Access) (converters.File, int64, error) {
-	f, err := s.open(s.parts[part], how)
-	if err != nil || !s.opts.Continued {
-		return f, s.parts[part].Size, err
+// turn turns the window to an offset of a part, which is open as f; with Options.Continued the window has all parts after
+// it, too.
+func (s *scanner) turn(part int, f converters.File, off int64, sizes scan.Sizes) {
+	parts := s.src.Parts()[part:]
+	if !s.opts.Continued {
+		s.Reset(f, parts[0].Size, off, sizes)
+		return
 	}
 	size := int64(0)
-	for _, p := range s.parts[part:] {
-		size += p.Size
+	for i := range parts {
+		size += parts[i].Size
 	}
-	return &joined{src: s, first: part, files: []converters.File{f}}, size, nil
+	s.joined = joined{open: s.src.open, parts: parts, files: []converters.File{f}}
+	s.Reset(&s.joined, size, off, sizes)
 }
 
 // start returns the offset in a part of the first record that begins in it; that is beyond the part if none does.
@@ -35,8 +39,8 @@ func (s *Source) start(part int) (int64, error) {
 
 // chain prepares starts. Each is computed once, from the one of the part before.
 func (s *Source) chain() {
-	s.starts = make([]func() (int64, error), len(s.parts))
-	for i := range s.parts {
+	s.starts = make([]func() (int64, error), len(s.Parts()))
+	for i := range s.starts {
 		s.starts[i] = sync.OnceValues(func() (int64, error) {
 			if i == 0 {
 				return 0, nil
@@ -52,38 +56,40 @@ func (s *Source) chain() {
 
 // overhang returns by how many bytes the last record that begins in a part extends beyond the part. It reads heads.
 func (s *Source) overhang(part int, start int64) (int64, error) {
-	p := s.parts[part]
+	p := s.Parts()[part]
 	if start >= p.Size {
 		return start - p.Size, nil
 	}
-	f, size, err := s.openPart(part, converters.ForIndex)
+	first, err := s.open(p, converters.ForIndex)
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close()
-	var sc scanner
-	sc.indexing(s, f, p, size, start)
+	defer first.Close()
+	sc := s.scanner()
+	sc.part = p.Name
+	sc.turn(part, first, start, (&scan.Pass{Index: true}).Sizes())
+	defer sc.End()
 	for sc.Offset() < p.Size {
-		sc.ordinal++
 		sc.start = sc.Offset()
 		n, err := sc.head()
 		if err != nil {
 			return 0, err
 		}
 		sc.Skip(n + int64(s.form.Trailer))
+		sc.ordinal++
 	}
 	return sc.Offset() - p.Size, nil
 }
 
-// A joined file has the bytes of a part and of all parts after it, which are opened when they are read.
+// A joined file has the bytes of parts that follow one another. All but the first are opened when they are read.
 type joined struct {
-	src   *Source
-	first int
-	files []converters.File // from part first on; nil: not open
+	open  scan.Opener
+	parts []converters.Part
+	files []converters.File // of parts; shorter, or nil: not open
 }
 
 func (j *joined) ReadAt(b []byte, off int64) (n int, err error) {
-	for i, p := range j.src.parts[j.first:] {
+	for i, p := range j.parts {
 		if off >= p.Size {
 			off -= p.Size
 			continue
@@ -109,7 +115,7 @@ func (j *joined) file(i int) (converters.File, error) {
 		j.files = append(j.files, nil)
 	}
 	if j.files[i] == nil {
-		f, err := j.src.open(j.src.parts[j.first+i], converters.Access{})
+		f, err := j.open(j.parts[i], converters.Access{})
 		if err != nil {
 			return nil, err
 		}
@@ -118,15 +124,12 @@ func (j *joined) file(i int) (converters.File, error) {
 	return j.files[i], nil
 }
 
-// Close closes the files that are open.
-func (j *joined) Close() (err error) {
-	for _, f := range j.files {
-		if f == nil {
-			continue
-		}
-		if e := f.Close(); err == nil {
-			err = e
+// closeOthers closes the files that ReadAt has opened.
+func (j *joined) closeOthers() {
+	for _, f := range j.files[min(1, len(j.files)):] {
+		if f != nil {
+			f.Close()
 		}
 	}
-	return err
+	j.files = nil
 }

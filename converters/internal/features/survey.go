@@ -1,10 +1,12 @@
 package features
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // surveyed is the number of records that decide which features are lists.
@@ -13,13 +15,15 @@ const surveyed = 1000
 // survey decides which features are lists.
 func (s *Source) survey() error {
 	s.rule.all, s.rule.given = s.opts.AllLists, s.opts.Lists
-	var seen names
-	for i, p := range s.parts {
+	counter := s.scanner()
+	counter.counting = true
+	counted := scan.New(s.Parts(), s.open, "record", func() scan.Reader { return counter })
+	for i, p := range s.Parts() {
 		if i > 0 && p.Path == "" {
 			return &converters.Error{Where: p.Name, Off: -1, Hint: "have all parts here first",
 				Err: fmt.Errorf("no part before it has records that show the features, and it is not here yet: %w", fs.ErrNotExist)}
 		}
-		n, err := s.surveyPart(i, &seen)
+		n, err := s.surveyPart(counted, i)
 		if err != nil {
 			return err
 		}
@@ -27,31 +31,24 @@ func (s *Source) survey() error {
 			break
 		}
 	}
-	s.rule.learn(seen)
+	s.rule.learn(counter.names)
 	return nil
 }
 
 // surveyPart counts the values of the features in the first records of a part, and returns the number of records. It
 // reads no bytes of values. It stops at damage, which Index reports.
-func (s *Source) surveyPart(part int, seen *names) (int64, error) {
-	start, err := s.start(part)
-	if err != nil {
+func (s *Source) surveyPart(counted *scan.Source, part int) (n int64, err error) {
+	if _, err := s.start(part); err != nil {
 		return 0, nil
 	}
-	f, size, err := s.openPart(part, converters.ForIndex)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	var sc scanner
-	sc.indexing(s, f, s.parts[part], size, start)
-	sc.counting = true
-	sc.names = *seen
-	for n := range int64(surveyed) {
-		ok, err := sc.next()
-		if *seen = sc.names; err != nil || !ok {
-			return n, nil
+	ctx := context.Background()
+	err = scan.Each(ctx, counted, converters.Run{Part: part, Count: surveyed}, true, func(r scan.Reader) error {
+		for ; n < surveyed; n++ {
+			if spans, err := r.Next(ctx, false); err != nil || spans == nil {
+				return nil
+			}
 		}
-	}
-	return surveyed, nil
+		return nil
+	})
+	return n, err
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
@@ -158,11 +157,12 @@ func (c *Inputs) take(set *stage.Set) {
 	c.parts = append(c.parts, set.Parts()...)
 }
 
-// Source opens a source of the parts. A part that the source refuses becomes a finding and is left
+// Source opens a source of the parts, as req says. A part that the source refuses becomes a finding and is left
 // out.
-func (c *Inputs) Source(ctx context.Context, r *format.Reader, rec encode.Options) (converters.Source, error) {
+func (c *Inputs) Source(ctx context.Context, r *format.Reader, req format.OpenRequest) (converters.Source, error) {
 	for len(c.parts) > 0 {
-		src, err := r.Open(ctx, c.parts, rec)
+		req.Parts = c.parts
+		src, err := r.Open(ctx, req)
 		if err == nil {
 			return src, nil
 		}

@@ -1,22 +1,4 @@
-// Package window slides a buffer over one part of a dataset: tar, csv and cbor read all
-// their bytes through it.
-//
-//	var w window.Window
-//	w.Reset(file, size, off, window.Sizes{First: 64 << 10, Usual: 1 << 20})
-//	header, err := w.Peek(512) // the next bytes; Pos stays
-//	w.Skip(512)                // Pos moves on; bytes outside the buffer are not read
-//	err = w.Keep(n)            // Pos moves on by n bytes, which stay until Relax
-//
-// The buffer has three regions. A read that needs room moves the kept bytes and the unread
-// ones to the front, and overwrites the rest:
-//
-//	Buf  │ free │ kept │ free │ kept │ held │ unread │ pad │ free │
-//	                                        Pos      len           cap
-//
-// A caller checks a length against Size and against its own limit before it asks for that many
-// bytes: the buffer grows to that size. A part that has fewer bytes than Size when it
-// is read is [converters.ErrChanged].
-package window
+package scan
 
 import "io"
 
@@ -33,8 +15,24 @@ type Sizes struct {
 	Pad   int // zeros that follow the unread bytes, within the capacity of Buf
 }
 
-// A Window is a buffer over one part. The zero value is ready for Reset, which may be called
+// A Window slides a buffer over one part. The zero value is ready for Reset, which may be called
 // again for the next part. It is for one goroutine.
+//
+//	var w scan.Window
+//	w.Reset(file, size, off, scan.Sizes{First: 64 << 10, Usual: 1 << 20})
+//	header, err := w.Peek(512) // the next bytes; Pos stays
+//	w.Skip(512)                // Pos moves on; bytes outside the buffer are not read
+//	err = w.Keep(n)            // Pos moves on by n bytes, which stay until Relax
+//
+// The buffer has three regions. A read that needs room moves the kept bytes and the unread
+// ones to the front, and overwrites the rest:
+//
+//	Buf  │ free │ kept │ free │ kept │ held │ unread │ pad │ free │
+//	                                        Pos      len           cap
+//
+// A caller checks a length against Size and against its own limit before it asks for that many
+// bytes: the buffer grows to that size. A part that has fewer bytes than Size when it
+// is read is [converters.ErrChanged].
 type Window struct {
 	File io.ReaderAt // the part; a caller sets it to nil to let go of the file
 	Size int64       // of the part, bytes

@@ -1,4 +1,4 @@
-package window
+package scan
 
 import (
 	"bytes"

@@ -1,0 +1,27 @@
+package scan
+
+// Sizes of reads in bytes. The first read, and the first one after a jump, is small for an index and for a single sample.
+// Reads double up to the size of the buffer, which fits into the processor's cache.
+const (
+	SmallRead   = 4 << 10
+	FirstSweep  = 64 << 10
+	IndexWindow = 64 << 10
+	ReadWindow  = 256 << 10
+)
+
+// Sizes returns usual sizes for a pass.
+func (p *Pass) Sizes() Sizes {
+	switch {
+	case p.Index:
+		return Sizes{First: SmallRead, Usual: IndexWindow}
+	case p.Run.Count == 1:
+		return Sizes{First: SmallRead, Usual: ReadWindow}
+	}
+	return Sizes{First: FirstSweep, Usual: ReadWindow}
+}
+
+// Begin turns to the start of a pass.
+func (w *Window) Begin(p *Pass, sizes Sizes) { w.Reset(p.File, p.Part.Size, p.Run.Off, sizes) }
+
+// End lets go of the file.
+func (w *Window) End() { w.File = nil }
