@@ -66,8 +66,8 @@ func newCounts(title string, rows []twoCounts) counts {
 	return counts{title, shown, int64(len(rows) - len(shown))}
 }
 
-// compare compares two datasets that the URL names.
-func (q *request) compare() error {
+// comparePage compares two datasets that the URL names.
+func comparePage(q *request) error {
 	if len(q.sets) < 2 {
 		return notFound("Two datasets are compared: ffconvert browse A B.")
 	}

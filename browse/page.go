@@ -41,7 +41,6 @@ func parsePages() map[string]*template.Template {
 		"json":       asJSON,
 		"orders":     func() []string { return classOrders },
 		"classLabel": classLabel,
-		"classQuery": classQuery,
 		"tab":        newTab,
 		"job":        newJobPart,
 		"kind":       kindTitle,

@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ffconvert/ffconvert/browse/internal/find"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // home leads to the one dataset, or lists all.
-func (q *request) home() error {
+func home(q *request) error {
 	if len(q.sets) == 1 {
 		http.Redirect(q.w, q.r, q.sets[0].link("", nil), http.StatusSeeOther)
 		return nil
@@ -54,18 +55,14 @@ type reason struct {
 type fieldCount struct {
 	Name    string
 	Samples int64
-	Lack    int64 // samples without it; -1: not known
-	Is      bool  // records have a field of this name
+	Lack    int64  // samples without it; -1: not known
+	Where   string // an expression for the samples that have it; "": records may not have it
 }
 
 // Running reports whether a verification is under way.
 func (v verdict) Running() bool { return v.Check != nil && !v.Check.Over() }
 
-func (q *request) verdict() error {
-	x, err := q.set()
-	if err != nil {
-		return err
-	}
+func verdictPage(q *request, x *set) error {
 	v := verdict{Manifest: x.manifest, Facts: x.facts(), Fields: x.fieldCounts()}
 	if x.manifest != nil {
 		v.Balance = balances(&x.manifest.Totals)
@@ -157,7 +154,10 @@ func reasons(counts map[string]int64, prefix string) []reason {
 func (x *set) fieldCounts() []fieldCount {
 	var all []fieldCount
 	for _, f := range x.meta.Fields {
-		c := fieldCount{f.Name, f.Samples, -1, slices.Contains(x.fields(), f.Name)}
+		c := fieldCount{Name: f.Name, Samples: f.Samples, Lack: -1}
+		if slices.Contains(x.fields, f.Name) {
+			c.Where = find.WhereField(f.Name)
+		}
 		if x.manifest != nil && x.manifest.Choice == nil && x.manifest.Totals.SamplesFound >= f.Samples {
 			c.Lack = x.manifest.Totals.SamplesFound - f.Samples
 		}
@@ -174,12 +174,8 @@ type shownPart struct {
 
 const partsAtOnce = 500
 
-// parts lists the source parts.
-func (q *request) parts() error {
-	x, err := q.set()
-	if err != nil {
-		return err
-	}
+// partsPage lists the source parts.
+func partsPage(q *request, x *set) error {
 	all, err := x.parts()
 	if err != nil {
 		return err

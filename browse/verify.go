@@ -20,11 +20,7 @@ import (
 func verifyName(x *set) string { return fmt.Sprintf("verify-%d", x.Number) }
 
 // startVerify begins to verify a dataset, and leads to its page.
-func (q *request) startVerify() error {
-	x, err := q.set()
-	if err != nil {
-		return err
-	}
+func startVerify(q *request, x *set) error {
 	total, err := x.size()
 	if err != nil {
 		return err

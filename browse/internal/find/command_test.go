@@ -14,6 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/convert/spec"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/choose"
@@ -91,7 +92,8 @@ func TestCommand(t *testing.T) {
 			path := x.made(t)
 			s := x.searcher(t, path)
 			listed := 0
-			for i, q := range queries {
+			for i, x := range queries {
+				q := x.Query
 				if testing.Short() && i%5 > 0 {
 					continue
 				}
@@ -155,7 +157,12 @@ func TestMixture(t *testing.T) {
 	}
 	x := fixture{}
 	s := x.searcher(t, path)
-	for _, q := range []Query{{Field: "image"}, {Field: "jpg"}, {Field: "json"}, {Field: "cls"}, {Source: "#1", Class: "1"}} {
+	m1, err := dataset.ReadManifest(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []query{has("image"), has("jpg"), has("json"), has("cls"), {Query{Source: m1.Sources[1].Name, Where: "label=1"}, label(1)}} {
+		q := x.Query
 		p, err := s.Page(t.Context(), q, 0, 1000, 0)
 		if err != nil || p.Unknown > 0 {
 			t.Fatal(err, p.Problem)
@@ -164,7 +171,7 @@ func TestMixture(t *testing.T) {
 		for _, r := range p.Rows {
 			got = append(got, r.Number)
 		}
-		if want := wanted(t, s, q); !slices.Equal(got, want) || len(want) == 0 {
+		if want := wanted(t, s, x); !slices.Equal(got, want) || len(want) == 0 {
 			t.Errorf("%+v: %v, want %v", q, got, want)
 		}
 		line, _, why := s.Command(q, path)
