@@ -82,7 +82,7 @@ var mayImport = map[string][]string{
 	"shard/choose":                 {"converters", "internal/place"},
 	"shard/plan":                   {"shard/choose", "internal/place", "internal/text", "converters", "encode", "record", "internal/blocksum", "internal/crcline"},
 	"dataset":                      {"shard/choose", "internal/place", "converters", "encode", "record", "aio", "verify", "shard/plan", "internal/atomicfile", "internal/blocking", "internal/crcline", "internal/pin"},
-	"browse/internal/find":         {"converters", "dataset", "dataset/lookup", "encode", "internal/place", "internal/text"},
+	"browse/internal/find":         {"converters", "dataset", "dataset/lookup", "internal/place", "internal/text", "shard/choose"},
 	"browse/internal/survey":       {"dataset/lookup", "record"},
 	"dataset/bucket":               {"dataset", "input/remote", "internal/crcline", "internal/place", "record", "shard/plan"},
 	"dataset/transfer":             {"aio", "converters", "dataset", "dataset/bucket", "input/remote", "internal/atomicfile", "internal/blocking", "internal/place", "record", "verify"},
