@@ -20,6 +20,8 @@ type condition struct {
 	text string         // right operand
 	num  number         // text as a number, if it is one
 	re   *regexp.Regexp // of ~
+
+	prefix string // what re asks for, if that is how a text begins: faster; ""
 }
 
 // operators, the ones of two characters first.
@@ -173,6 +175,9 @@ func (p *parser) value(c *condition, quoted bool, at int) (err error) {
 	case c.op == "~":
 		if c.re, err = regexp.Compile(c.text); err != nil {
 			return p.fail(at, "%v", err)
+		}
+		if prefix, ok := strings.CutPrefix(c.text, "^"); ok && regexp.QuoteMeta(prefix) == prefix && !strings.ContainsRune(prefix, utf8.RuneError) {
+			c.prefix = prefix
 		}
 	case sized:
 		n, err := humanize.ParseBytes(c.text)

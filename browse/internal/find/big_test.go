@@ -4,7 +4,6 @@ package find
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"

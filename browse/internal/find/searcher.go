@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -53,13 +52,10 @@ func NewSearcher(d *lookup.Dataset, classes []string) *Searcher {
 
 // A filter is a query with its names looked up, for one goroutine.
 type filter struct {
-	first, end int64        // samples that are looked at
-	sources    []int        // rows of "sources"; nil: all
-	index      *choose.Part // of the comparisons that a row answers; nil: none
-	fields     *choose.Part // of those that need the fields of the record; nil: none
-
-	sample converters.Sample // of a row, see rowHolds
-	values [2]converters.Field
+	first, end int64           // samples that are looked at
+	sources    []int           // rows of "sources"; nil: all
+	index      *choose.Chooser // of the comparisons that a row answers
+	fields     *choose.Part    // of those that need the fields of the record; nil: none
 }
 
 // filter looks the names of a query up.
@@ -85,22 +81,17 @@ func (s *Searcher) filter(q Query) (*filter, error) {
 	if fields != "" && len(s.d.Encodings()) == 0 {
 		return nil, &place.Error{Where: s.d.Path(), Off: -1, Err: lookup.ErrNoFields, Hint: "option records"}
 	}
-	if f.index, err = s.chooser(index); err != nil {
+	if f.index, err = choose.New(choose.Options{Where: index}, s.classes); err != nil {
 		return nil, err
 	}
-	f.fields, err = s.chooser(fields)
-	return f, err
-}
-
-func (s *Searcher) chooser(where string) (*choose.Part, error) {
-	if where == "" {
-		return nil, nil
+	if fields != "" {
+		inner, err := choose.New(choose.Options{Where: fields}, s.classes)
+		if err != nil {
+			return nil, err
+		}
+		f.fields = inner.Part("")
 	}
-	c, err := choose.New(choose.Options{Where: where}, s.classes)
-	if err != nil {
-		return nil, err
-	}
-	return c.Part(""), nil
+	return f, nil
 }
 
 // sources finds source parts by their name: a mixture may have one several times.
@@ -122,23 +113,12 @@ func (s *Searcher) sources(name string) (rows []int, err error) {
 	return rows, nil
 }
 
-// rowHolds reports whether a sample is wanted, as far as it shows without its record. To the expression it is what it is
-// to `ffconvert ffr`, which copies records: see ffr.RecordField.
+// rowHolds reports whether a sample is wanted, as far as it shows without its record.
 func (f *filter) rowHolds(r *lookup.Row) (bool, error) {
 	if f.sources != nil && !slices.Contains(f.sources, r.Source) {
 		return false, nil
 	}
-	if f.index == nil {
-		return true, nil
-	}
-	f.values[0] = converters.Field{Name: "record", Value: converters.Opaque(r.At.Size)}
-	f.sample = converters.Sample{Key: r.Key, Fields: f.values[:1]}
-	if r.Labeled {
-		f.values[1] = converters.Field{Name: "cls", Value: converters.Int(r.Label)}
-		f.sample.Fields = f.values[:2]
-	}
-	left, err := f.index.Leave(&f.sample)
-	return left == "", err
+	return f.index.Holds(r.Key, r.At.Size, r.Label, r.Labeled)
 }
 
 // fieldsHold reports whether the comparisons of fields hold of a sample, whose record x decodes.
