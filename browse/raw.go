@@ -143,8 +143,7 @@ func (w *begunWriter) Write(p []byte) (int, error) {
 // thumbnail answers with the picture of a sample, small; with a sign for none where it cannot be shown, which the page of the
 // sample explains.
 func thumbnail(q *request, x *set, n int64) error {
-	id := fmt.Sprintf("%d/%d/%s", x.Number, n, q.r.URL.Query().Get("crc"))
-	small, kind, err := q.thumbs.Get(q.ctx(), id, func() (picture []byte, err error) {
+	small, kind, err := q.thumbs.Make(q.ctx(), func() (picture []byte, err error) {
 		err = q.read(x, n, q.held, func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error {
 			if damage != nil || data == nil {
 				return errors.Join(damage, errLarge(r))
