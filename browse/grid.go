@@ -106,7 +106,7 @@ func gridPage(q *request, x *set) error {
 	g := grid{Problem: problem, Beyond: beyond, Query: query, Values: query.Values(), Cards: c, Some: !query.Empty()}
 	g.Suggest, g.Shards = x.suggestions(), x.shardNames()
 	if problem == "" {
-		g.Command, _, g.Why = x.search.Command(query, x.Path)
+		g.Command, g.Why = x.search.Command(query, x.Path)
 	}
 	return q.render(status, "grid", page{Set: x, Tab: "grid", Title: "Samples of " + text.Line(x.Name), Data: g})
 }

@@ -114,9 +114,6 @@ func (j *job) await(d time.Duration) bool {
 	}
 }
 
-// Stopped reports whether the job was stopped.
-func (j *job) Stopped() bool { return j.Over() && errors.Is(j.err, errStopped) }
-
 // tell sets how far the job is.
 func (j *job) tell(done, total int64) {
 	j.total.Store(total)

@@ -122,13 +122,13 @@ func classBars(x *set, s *survey.Survey) []chartBar {
 // sizesPage shows how large records and shards are.
 func sizesPage(q *request, x *set) error {
 	data := struct {
-		Job         *job
-		Survey      *survey.Survey
-		Chart       []chartBar
-		ShardChart  []chartBar
-		Most        int64
-		Shards      []survey.Shard
-		Least, Even int64
+		Job        *job
+		Survey     *survey.Survey
+		Chart      []chartBar
+		ShardChart []chartBar
+		Most       int64
+		Shards     []survey.Shard
+		Least      int64
 	}{}
 	var err error
 	if data.Survey, data.Job, err = q.surveyed(x); err != nil {

@@ -11,13 +11,13 @@ import (
 const KeysFile = "keys.txt"
 
 // Command returns the command that makes a dataset of the samples that q finds, for a shell. path is the dataset, as it
-// was opened. exact: the line is all that is needed. Otherwise why says what `--where` cannot ask of records that are
+// was opened. why is "" if the line is all that is needed. Otherwise it says what `--where` cannot ask of records that are
 // copied, and line names [KeysFile], which must have been written by [Searcher.Keys]; line is "" if no command makes this
 // dataset.
-func (s *Searcher) Command(q Query, path string) (line string, exact bool, why string) {
+func (s *Searcher) Command(q Query, path string) (line, why string) {
 	f, err := s.filter(q)
 	if err != nil {
-		return "", false, err.Error()
+		return "", err.Error()
 	}
 	if q.Shard != "" && filepath.Base(path) != q.Shard {
 		path = filepath.Join(path, q.Shard)
@@ -37,11 +37,11 @@ func (s *Searcher) Command(q Query, path string) (line string, exact bool, why s
 	if why != "" {
 		switch keyed, err := s.keyed(); {
 		case err != nil:
-			return "", false, err.Error()
+			return "", err.Error()
 		case !keyed:
-			return "", false, why + ", and the samples have no keys that a list could name"
+			return "", why + ", and the samples have no keys that a list could name"
 		}
 		words = append(words, "--keys", "@"+KeysFile)
 	}
-	return strings.Join(text.ShellWords(words), " "), why == "", why
+	return strings.Join(text.ShellWords(words), " "), why
 }

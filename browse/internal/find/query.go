@@ -4,7 +4,7 @@
 //	q, err := find.Parse(url.Query())
 //	s := find.NewSearcher(dataset, meta.Classes)
 //	page, err := s.Page(ctx, q, 0, 60, 400*time.Millisecond)
-//	line, exact, why := s.Command(q, "out") // the command that makes a dataset of these samples
+//	line, why := s.Command(q, "out") // the command that makes a dataset of these samples
 package find
 
 import (
