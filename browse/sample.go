@@ -110,7 +110,7 @@ func samplePage(q *request, x *set, n int64) error {
 // fill enters what the page shows of the record.
 func (s *sample) fill(x *set, d *lookup.Dataset, data []byte, damage error) {
 	s.Shard = baseName(s.Row.Shard)
-	s.InIt = s.Number - x.starts()[s.Shard]
+	s.InIt = s.Number - x.first[s.Shard]
 	if s.Labeled {
 		s.Class = x.class(s.Label)
 	}

@@ -33,6 +33,7 @@ type set struct {
 	watched  string
 	was      os.FileInfo // of watched, when the dataset was opened
 	search   *find.Searcher
+	first    map[string]int64 // the number of the first sample of each shard, by the name of its file
 
 	fields []string                    // that records have, by meta.json; nil: not known
 	parts  func() ([]plan.Part, error) // Sources of the manifest
@@ -59,6 +60,12 @@ func newSet(i int, d *lookup.Dataset) (*set, error) {
 		return nil, err
 	}
 	x.parts = sync.OnceValues(x.readParts)
+	x.first = make(map[string]int64)
+	n := int64(0)
+	for _, f := range d.Files() {
+		x.first[baseName(f.Path)] = n
+		n += f.Samples
+	}
 	x.search = find.NewSearcher(d, x.meta.Classes)
 	return x, nil
 }
@@ -154,6 +161,20 @@ func (x *set) className(label int64) string {
 	}
 	return x.meta.Classes[label]
 }
+
+// WhereField returns an expression for the samples that have a field; "": records may not have it.
+func (x *set) WhereField(name string) string {
+	if !slices.Contains(x.fields, name) {
+		return ""
+	}
+	return find.WhereField(name)
+}
+
+// Shards returns the number of shards.
+func (x *set) Shards() int64 { return int64(len(x.data.Files())) }
+
+// Encodings returns the encodings of the records.
+func (x *set) Encodings() string { return strings.Join(x.data.Encodings(), ", ") }
 
 // WhereClass returns an expression for the samples of a class.
 func (x *set) WhereClass(label int64) string { return find.WhereClass(label, x.className(label)) }
