@@ -37,14 +37,14 @@ func TestCharts(t *testing.T) {
 		}
 	}
 	press(tab, "0", 1.5/6, 0.9) // the second class of six
-	tab.Wait(`location.pathname == "/d/0/grid" && new URL(location).searchParams.get("class") == "desert"`)
+	tab.Wait(`location.pathname == "/d/0/grid" && new URL(location).searchParams.get("where") == "class=desert"`)
 	if n := len(cards(tab)); n != 40 {
 		t.Errorf("%d cards of the class", n)
 	}
 	tab.Go("/d/0/classes")
 	settled(tab)
 	tab.Click(`tbody tr:last-child a`)
-	tab.Wait(`location.pathname == "/d/0/grid" && location.search.includes("class=")`)
+	tab.Wait(`location.pathname == "/d/0/grid" && location.search.includes("where=class")`)
 
 	tab.Go("/d/0/sizes")
 	settled(tab)
@@ -62,5 +62,5 @@ func TestCharts(t *testing.T) {
 	tab.Go("/d/0/sizes")
 	settled(tab)
 	press(tab, "0", 0.5, 0.9)
-	tab.Wait(`location.pathname == "/d/0/grid" && location.search.includes("min=")`)
+	tab.Wait(`location.pathname == "/d/0/grid" && /^size>=[0-9]+ and size<=[0-9]+$/.test(new URL(location).searchParams.get("where"))`)
 }

@@ -52,22 +52,8 @@ func kindTitle(k compare.Kind) string {
 	return "Changed"
 }
 
-// counts is a table of counts.
-type counts struct {
-	Title string
-	Rows  []twoCounts
-	More  int64
-}
-
-const mostCounts = 1000 // rows of a table
-
-func newCounts(title string, rows []twoCounts) counts {
-	shown := rows[:min(mostCounts, len(rows))]
-	return counts{title, shown, int64(len(rows) - len(shown))}
-}
-
-// compare compares two datasets that the URL names.
-func (q *request) compare() error {
+// comparePage compares two datasets that the URL names.
+func comparePage(q *request) error {
 	if len(q.sets) < 2 {
 		return notFound("Two datasets are compared: ffconvert browse A B.")
 	}

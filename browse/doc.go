@@ -8,6 +8,6 @@
 // binary. Samples are read when a page asks for them, at their places in the shards, and compared with their CRC each
 // time. Nothing is written but the table of keys, see package lookup.
 //
-// All requests together hold at most 128 MiB of records for pages, 128 MiB of records that are being sent, 160 MiB for
-// decoding pictures, and 32 MiB of thumbnails. SECURITY.md says what a request must have to be answered.
+// All requests together hold at most 128 MiB of records for pages, 128 MiB of records that are being sent, and 160 MiB for
+// decoding pictures. SECURITY.md says what a request must have to be answered.
 package browse

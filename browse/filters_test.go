@@ -2,6 +2,7 @@ package browse_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -66,16 +67,17 @@ func TestFilters(t *testing.T) {
 		values url.Values
 		holds  func(l listed) bool
 	}{
-		{url.Values{"class": {"2"}}, func(l listed) bool { return *l.Label == 2 }},
-		{url.Values{"field": {"txt"}}, func(l listed) bool { return l.numberOf()%5 != 4 }},
-		{url.Values{"prefix": {"val/"}}, func(l listed) bool { return strings.HasPrefix(l.Key, "val/") }},
+		{url.Values{"where": {"label=2"}}, func(l listed) bool { return *l.Label == 2 }},
+		{url.Values{"where": {"txt.size>=0"}}, func(l listed) bool { return l.numberOf()%5 != 4 }},
+		{url.Values{"where": {"txt~'shows the' and label!=2"}}, func(l listed) bool { return l.numberOf()%5 != 4 && *l.Label != 2 }},
+		{url.Values{"where": {`key~"^val/"`}}, func(l listed) bool { return strings.HasPrefix(l.Key, "val/") }},
 		{url.Values{"shard": {"PART_00001.ffr"}}, func(l listed) bool { return l.Shard == "PART_00001.ffr" }},
 		{url.Values{"source": {part}}, func(l listed) bool { return l.numberOf()/30 == 2 }},
-		{url.Values{"min": {bytesOf(sizes[40])}, "max": {bytesOf(sizes[80])}}, func(l listed) bool { return sizes[40] <= l.Size && l.Size <= sizes[80] }},
-		{url.Values{"class": {"1"}, "prefix": {"train/000"}, "field": {"txt"}}, func(l listed) bool {
-			return *l.Label == 1 && strings.HasPrefix(l.Key, "train/000") && l.numberOf()%5 != 4
+		{url.Values{"where": {fmt.Sprintf("size>=%d and size<=%d", sizes[40], sizes[80])}}, func(l listed) bool { return sizes[40] <= l.Size && l.Size <= sizes[80] }},
+		{url.Values{"where": {"label=1 and txt.size>0 and key~^train/000"}, "shard": {"PART_00000.ffr"}}, func(l listed) bool {
+			return *l.Label == 1 && strings.HasPrefix(l.Key, "train/000") && l.numberOf()%5 != 4 && l.Shard == "PART_00000.ffr"
 		}},
-		{url.Values{"class": {"-"}}, func(l listed) bool { return false }},
+		{url.Values{"where": {"label=9"}}, func(l listed) bool { return false }},
 	} {
 		t.Run(row.values.Encode(), func(t *testing.T) {
 			var want []string
@@ -113,8 +115,6 @@ func TestFilters(t *testing.T) {
 		})
 	}
 }
-
-func bytesOf(n int64) string { return string(mustJSON(n)) }
 
 // cards scrolls through the grid, and returns the keys of all its cards.
 func cards(tab *chromium.Tab) []string {

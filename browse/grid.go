@@ -27,12 +27,10 @@ const (
 type grid struct {
 	Query   find.Query
 	Values  url.Values // of Query
-	Classes []string
-	Fields  []string
+	Suggest []string   // expressions
 	Shards  []string
 	Cards   cards
 	Command string // that makes this subset
-	Exact   bool   // without a list of keys
 	Why     string // why a list of keys is needed
 	Some    bool   // not all samples are asked for
 	Problem string // tells the reader why the page shows no cards: the query is wrong, or a file is damaged
@@ -93,11 +91,7 @@ const (
 	mostShards  = 2000
 )
 
-func (q *request) grid() error {
-	x, err := q.set()
-	if err != nil {
-		return err
-	}
+func gridPage(q *request, x *set) error {
 	query, c, err := q.search(x)
 	status, problem := http.StatusOK, ""
 	beyond := int64(0)
@@ -110,21 +104,15 @@ func (q *request) grid() error {
 		return err
 	}
 	g := grid{Problem: problem, Beyond: beyond, Query: query, Values: query.Values(), Cards: c, Some: !query.Empty()}
-	g.Classes = x.meta.Classes[:min(mostClasses, len(x.meta.Classes))]
-	g.Shards = x.shardNames()
-	g.Fields = x.fields()
+	g.Suggest, g.Shards = x.suggestions(), x.shardNames()
 	if problem == "" {
-		g.Command, g.Exact, g.Why = x.search.Command(query, x.Path)
+		g.Command, g.Why = x.search.Command(query, x.Path)
 	}
 	return q.render(status, "grid", page{Set: x, Tab: "grid", Title: "Samples of " + text.Line(x.Name), Data: g})
 }
 
-// cards answers with the cards alone, for a script that adds them to the grid.
-func (q *request) cards() error {
-	x, err := q.set()
-	if err != nil {
-		return err
-	}
+// moreCards answers with the cards alone, for a script that adds them to the grid.
+func moreCards(q *request, x *set) error {
 	_, c, err := q.search(x)
 	if err != nil {
 		return err
@@ -232,6 +220,20 @@ func (x *set) nextShard(n int64) int64 {
 		first += f.Samples
 	}
 	return 0
+}
+
+// suggestions returns expressions for the classes and the fields.
+func (x *set) suggestions() []string {
+	var all []string
+	for i, name := range x.meta.Classes[:min(mostClasses, len(x.meta.Classes))] {
+		all = append(all, find.WhereClass(int64(i), name))
+	}
+	for _, name := range x.fields {
+		if where := find.WhereField(name); where != "" {
+			all = append(all, where)
+		}
+	}
+	return all
 }
 
 func (x *set) shardNames() []string {

@@ -43,7 +43,7 @@ func TestHostile(t *testing.T) {
 	paths = append(paths, "/", "/compare?a=0&b=1")
 	for i, name := range hostileNames {
 		q := strings.NewReplacer("%", "%25", "&", "%26", "#", "%23", "+", "%2B", "\n", "%0A", "\r", "%0D", "\x1b", "%1B", "\x07", "%07").Replace(name)
-		paths = append(paths, fmt.Sprintf("/d/%d/grid?%s=%s", i%2, []string{"class", "field", "prefix", "source", "shard", "min", "from"}[i%7], q))
+		paths = append(paths, fmt.Sprintf("/d/%d/grid?%s=%s", i%2, []string{"where", "source", "where=key=", "shard", "from"}[i%5], q))
 		if i%3 == 0 {
 			paths = append(paths, "/d/1/find?key="+q)
 		}

@@ -114,9 +114,6 @@ func (j *job) await(d time.Duration) bool {
 	}
 }
 
-// Stopped reports whether the job was stopped.
-func (j *job) Stopped() bool { return j.Over() && errors.Is(j.err, errStopped) }
-
 // tell sets how far the job is.
 func (j *job) tell(done, total int64) {
 	j.total.Store(total)
@@ -140,8 +137,8 @@ func (j *job) Share() float64 { return min(1, float64(j.done.Load())/float64(max
 // Text says how far the job is.
 func (j *job) Text() string { return j.say(j.done.Load(), j.total.Load(), time.Since(j.Begun)) }
 
-// events streams how far a job is, as server-sent events, and its end.
-func (q *request) events() error {
+// jobEvents streams how far a job is, as server-sent events, and its end.
+func jobEvents(q *request) error {
 	j := q.jobs.get(q.r.PathValue("job"))
 	if j == nil {
 		return notFound("There is no such work.")
@@ -176,7 +173,7 @@ func (q *request) events() error {
 }
 
 // stopJob stops a job and leads back to the page that shows it.
-func (q *request) stopJob() error {
+func stopJob(q *request) error {
 	if j := q.jobs.get(q.r.PathValue("job")); j != nil {
 		j.stop()
 		j.await(time.Second)
@@ -185,7 +182,7 @@ func (q *request) stopJob() error {
 }
 
 // repeatJob begins a job anew that has ended, and leads back.
-func (q *request) repeatJob() error {
+func repeatJob(q *request) error {
 	if j := q.jobs.get(q.r.PathValue("job")); j != nil {
 		again := &job{Name: j.Name, say: j.say}
 		again.tell(0, j.total.Load())

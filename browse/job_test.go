@@ -46,7 +46,7 @@ func TestJobs(t *testing.T) {
 	}
 	third := begin(true)
 	third.stop()
-	if !third.await(10*time.Second) || !third.Stopped() {
+	if !third.await(10*time.Second) || third.Failed() != "It was stopped." {
 		t.Error("a job does not stop")
 	}
 	if begin(false) != third {
@@ -59,10 +59,10 @@ func TestJobs(t *testing.T) {
 	fourth := begin(true)
 	cancel()
 	s.wait()
-	if !fourth.Stopped() || runs != 4 {
-		t.Errorf("%d jobs were begun; the last was stopped: %v", runs, fourth.Stopped())
+	if fourth.Failed() != "It was stopped." || runs != 4 {
+		t.Errorf("%d jobs were begun; the last: %s", runs, fourth.Failed())
 	}
-	if late := begin(true); !late.Stopped() {
+	if late := begin(true); late.Failed() != "It was stopped." {
 		t.Error("a job was begun after the server ended")
 	}
 }

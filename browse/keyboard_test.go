@@ -51,11 +51,11 @@ func TestKeyboard(t *testing.T) {
 		t.Error("/ does not lead to the filter")
 	}
 	tab.Press("3", kb.ArrowLeft, "/", kb.Enter) // keys in a field are for the field
-	tab.Wait(`location.search.includes("class=%2F3")`)
-	tab.Problems() // a class that is not there may be refused
+	tab.Wait(`location.search.includes("where=%2F3")`)
+	tab.Problems() // it is no expression, which is refused
 
 	// The filter of a list goes from sample to sample, past others.
-	tab.Go("/d/0/grid?class=1")
+	tab.Go("/d/0/grid?where=label%3D1")
 	tab.Press(kb.ArrowRight, kb.Enter)
 	on(1)
 	tab.Press(kb.ArrowRight)

@@ -20,6 +20,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
+	"github.com/ffconvert/ffconvert/verify"
 )
 
 //go:embed templates
@@ -41,11 +42,11 @@ func parsePages() map[string]*template.Template {
 		"json":       asJSON,
 		"orders":     func() []string { return classOrders },
 		"classLabel": classLabel,
-		"classQuery": classQuery,
-		"tab":        newTab,
-		"job":        newJobPart,
 		"kind":       kindTitle,
-		"counts":     newCounts,
+		"shardSizes": shardSizes,
+		"rate":       func(r *verify.Report) string { return humanize.Bytes(uint64(1e6*r.MBPerSecond())) + "/s" },
+		"sub":        func(a, b int64) int64 { return a - b },
+		"args":       args,
 	}).ParseFS(templates, "templates/layout.html", "templates/parts/*.html"))
 	files, err := templates.ReadDir("templates")
 	if err != nil {
@@ -93,22 +94,14 @@ func asJSON(v any) (string, error) {
 	return string(b), err
 }
 
-// A tab is a link of the navigation.
-type tab struct {
-	Set        *set
-	Path, Text string
-	Here       bool
+// args returns what a template is given by another one: names and values in turns.
+func args(pairs ...any) map[string]any {
+	m := make(map[string]any)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[pairs[i].(string)] = pairs[i+1]
+	}
+	return m
 }
-
-func newTab(p page, name, path, text string) tab { return tab{p.Set, path, text, p.Tab == name} }
-
-// A jobPart is a job that is under way, in a page.
-type jobPart struct {
-	Job               any
-	What, Token, Back string
-}
-
-func newJobPart(p page, job any, what string) jobPart { return jobPart{job, what, p.Token, p.Here} }
 
 // A page is what the layout shows around the data of a page.
 type page struct {

@@ -3,15 +3,13 @@ package browse
 import (
 	"errors"
 	"testing"
-
-	"github.com/ffconvert/ffconvert/browse/internal/survey"
 )
 
 // Forms lead back to pages of this server alone.
 func TestLocal(t *testing.T) {
 	t.Parallel()
 	for to, want := range map[string]bool{
-		"/": true, "/d/0/grid?class=a&from=60": true, "": false, "d/0/": false, "//evil.example/": false, `/\evil.example`: false,
+		"/": true, "/d/0/grid?where=a&from=60": true, "": false, "d/0/": false, "//evil.example/": false, `/\evil.example`: false,
 		"http://evil.example/": false, "javascript:alert(1)": false, "/%zz": false, "\t//evil.example": false,
 	} {
 		if local(to) != want {
@@ -31,16 +29,6 @@ func TestFileName(t *testing.T) {
 	}
 	if is := fileName(x, 7, "jpg", errors.New("damage")); is != "out__1___-7-jpg.damaged" {
 		t.Errorf("a damaged field: %q", is)
-	}
-}
-
-// A class is asked for by its name, unless a query takes that for something else.
-func TestClassQuery(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{"cat": "cat", "": "#5", "-": "#5", "7": "#5", "#7": "#5", "7 up": "7 up"} {
-		if is := classQuery(survey.Class{Label: 5, Name: name}); is != want {
-			t.Errorf("class %q: %q, not %q", name, is, want)
-		}
 	}
 }
 

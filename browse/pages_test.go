@@ -21,8 +21,8 @@ func TestPages(t *testing.T) {
 	}
 	tab := show(t, dirs...)
 	paths := []string{"/", "/compare?a=1&b=5",
-		"/d/0/", "/d/0/grid", "/d/0/grid?class=fog", "/d/0/classes", "/d/0/sizes", "/d/0/parts", "/d/0/sample/0",
-		"/d/1/", "/d/1/classes", "/d/1/sample/16", "/d/1/sample/99?class=3", "/d/2/grid", "/d/3/sample/7", "/d/4/sample/7", "/d/5/", "/d/5/sample/3"}
+		"/d/0/", "/d/0/grid", "/d/0/grid?where=class%3Dfog", "/d/0/classes", "/d/0/sizes", "/d/0/parts", "/d/0/sample/0",
+		"/d/1/", "/d/1/classes", "/d/1/sample/16", "/d/1/sample/99?where=label%3D3", "/d/2/grid", "/d/3/sample/7", "/d/4/sample/7", "/d/5/", "/d/5/sample/3"}
 	kinds := make(map[string]bool)
 	for _, l := range list(t, media.of(t)) { // a page for each kind of field
 		if kind := strings.SplitN(l.Key, "-", 2)[0]; !kinds[kind] {

@@ -21,13 +21,9 @@ import (
 // wholeRecord is the name of a whole record in place of the number of a field.
 const wholeRecord = "record"
 
-// raw answers with the bytes of a field, or of the record. Those that a browser may show are told by their content, from
+// rawField answers with the bytes of a field, or of the record. Those that a browser may show are told by their content, from
 // a short list; all others are a file to save. What differs from its CRC is only to be saved.
-func (q *request) raw() error {
-	x, n, err := q.one()
-	if err != nil {
-		return err
-	}
+func rawField(q *request, x *set, n int64) error {
 	name := q.r.PathValue("field")
 	return q.read(x, n, q.sent, func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error {
 		if name == wholeRecord && data == nil && damage == nil {
@@ -114,12 +110,8 @@ func (q *request) largeRecord(d *lookup.Dataset, r *lookup.Row) error {
 	return gone(d.Copy(q.w, r))
 }
 
-// keys answers with the keys of the samples that the query finds, as --keys takes them.
-func (q *request) keys() error {
-	x, err := q.set()
-	if err != nil {
-		return err
-	}
+// keysFile answers with the keys of the samples that the query finds, as --keys takes them.
+func keysFile(q *request, x *set) error {
 	query, err := find.Parse(q.r.URL.Query())
 	if err != nil {
 		return refused(err.Error())
@@ -148,15 +140,10 @@ func (w *begunWriter) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// thumb answers with the picture of a sample, small; with a sign for none where it cannot be shown, which the page of the
+// thumbnail answers with the picture of a sample, small; with a sign for none where it cannot be shown, which the page of the
 // sample explains.
-func (q *request) thumb() error {
-	x, n, err := q.one()
-	if err != nil {
-		return err
-	}
-	id := fmt.Sprintf("%d/%d/%s", x.Number, n, q.r.URL.Query().Get("crc"))
-	small, kind, err := q.thumbs.Get(q.ctx(), id, func() (picture []byte, err error) {
+func thumbnail(q *request, x *set, n int64) error {
+	small, kind, err := q.thumbs.Make(q.ctx(), func() (picture []byte, err error) {
 		err = q.read(x, n, q.held, func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error {
 			if damage != nil || data == nil {
 				return errors.Join(damage, errLarge(r))

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ffconvert/ffconvert/browse/internal/find"
-	"github.com/ffconvert/ffconvert/browse/internal/survey"
 	"github.com/ffconvert/ffconvert/browse/internal/view"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
@@ -82,9 +81,6 @@ type sample struct {
 // Name names the sample.
 func (s *sample) Name() string { return rowName(&s.Row) }
 
-// ClassQuery asks for the samples of its class.
-func (s *sample) ClassQuery() string { return classQuery(survey.Class{Label: s.Label, Name: s.Class}) }
-
 // Grid is the page of samples, from this one on.
 func (s *sample) Grid() string {
 	return s.set.link("grid", fromQuery(s.Values, s.Number)) + "#s" + strconv.FormatInt(s.Number, 10)
@@ -92,11 +88,7 @@ func (s *sample) Grid() string {
 
 const hexBytes = 4096 // of a record that is shown as bytes
 
-func (q *request) sample() error {
-	x, n, err := q.one()
-	if err != nil {
-		return err
-	}
+func samplePage(q *request, x *set, n int64) error {
 	query, err := find.Parse(q.r.URL.Query())
 	if err != nil {
 		return refused(err.Error())
@@ -111,14 +103,14 @@ func (q *request) sample() error {
 	if err != nil {
 		return err
 	}
-	s.Before, s.Next = q.beside(x, query, n)
+	s.Before, s.Next = q.neighbours(x, query, n)
 	return q.render(http.StatusOK, "sample", page{Set: x, Tab: "grid", Title: s.Name() + " of " + text.Line(x.Name), Data: &s})
 }
 
 // fill enters what the page shows of the record.
 func (s *sample) fill(x *set, d *lookup.Dataset, data []byte, damage error) {
 	s.Shard = baseName(s.Row.Shard)
-	s.InIt = s.Number - x.starts()[s.Shard]
+	s.InIt = s.Number - x.first[s.Shard]
 	if s.Labeled {
 		s.Class = x.class(s.Label)
 	}
@@ -159,8 +151,8 @@ func lines(err error) string {
 // option matches an option of a library, which is a flag of the command of that name.
 var option = regexp.MustCompile(`\boption ([a-z])`)
 
-// beside returns the samples before and after sample n that a query finds, -1 where it finds none soon.
-func (q *request) beside(x *set, query find.Query, n int64) (before, next int64) {
+// neighbours returns the samples before and after sample n that a query finds, -1 where it finds none soon.
+func (q *request) neighbours(x *set, query find.Query, n int64) (before, next int64) {
 	if query.Empty() {
 		next = n + 1
 		if next == x.Len() {
@@ -178,12 +170,9 @@ func (q *request) beside(x *set, query find.Query, n int64) (before, next int64)
 	return -1, next
 }
 
-// find leads to the sample that has a key, or a number.
-func (q *request) find() error {
-	x, err := q.set()
-	if err != nil {
-		return err
-	}
+// findSample leads to the sample that has a key, or a number.
+func findSample(q *request, x *set) error {
+	var err error
 	key := q.r.URL.Query().Get("key")
 	n := int64(-1)
 	if number, ok := strings.CutPrefix(key, "#"); ok {

@@ -45,7 +45,7 @@ func TestScreenshots(t *testing.T) {
 		first      func()
 	}{
 		{"browse-grid.webp", "/d/0/grid", chromium.View{Width: 1200, Height: 800}, nil},
-		{"browse-grid-dark.webp", "/d/0/grid?class=dusk", chromium.View{Width: 1200, Height: 620, Dark: true}, nil},
+		{"browse-grid-dark.webp", "/d/0/grid?where=class%3Ddusk", chromium.View{Width: 1200, Height: 620, Dark: true}, nil},
 		{"browse-classes.webp", "/d/0/classes", chromium.View{Width: 1200, Height: 700}, nil},
 		{"browse-sizes.webp", "/d/0/sizes", chromium.View{Width: 1200, Height: 700}, nil},
 		{"browse-sample.webp", "/d/1/sample/16", chromium.View{Width: 1200, Height: 820}, nil},

@@ -121,23 +121,41 @@ func (s *Server) routes() http.Handler {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, answer) })
 	}
 	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "icon.svg") }) // of the page that leads on
-	page("GET /{$}", (*request).home)
-	page("GET /d/{set}/{$}", (*request).verdict)
-	page("GET /d/{set}/grid", (*request).grid)
-	page("GET /d/{set}/cards", (*request).cards)
-	page("GET /d/{set}/keys", (*request).keys)
-	page("GET /d/{set}/classes", (*request).classes)
-	page("GET /d/{set}/sizes", (*request).sizes)
-	page("GET /d/{set}/parts", (*request).parts)
-	page("GET /d/{set}/find", (*request).find)
-	page("GET /d/{set}/sample/{number}", (*request).sample)
-	page("GET /d/{set}/raw/{number}/{field}", (*request).raw)
-	page("GET /d/{set}/thumb/{number}", (*request).thumb)
-	page("GET /compare", (*request).compare)
-	page("GET /jobs/{job}/events", (*request).events)
-	page("POST /d/{set}/verify", (*request).startVerify)
-	page("POST /jobs/{job}/stop", (*request).stopJob)
-	page("POST /jobs/{job}/again", (*request).repeatJob)
+	of := func(pattern string, answer func(*request, *set) error) {                                                                // a page of a dataset
+		page(pattern, func(q *request) error {
+			x, err := q.set()
+			if err != nil {
+				return err
+			}
+			return answer(q, x)
+		})
+	}
+	one := func(pattern string, answer func(*request, *set, int64) error) { // a page of a sample
+		of(pattern, func(q *request, x *set) error {
+			n, err := q.number(x)
+			if err != nil {
+				return err
+			}
+			return answer(q, x, n)
+		})
+	}
+	page("GET /{$}", home)
+	of("GET /d/{set}/{$}", verdictPage)
+	of("GET /d/{set}/grid", gridPage)
+	of("GET /d/{set}/cards", moreCards)
+	of("GET /d/{set}/keys", keysFile)
+	of("GET /d/{set}/classes", classesPage)
+	of("GET /d/{set}/sizes", sizesPage)
+	of("GET /d/{set}/parts", partsPage)
+	of("GET /d/{set}/find", findSample)
+	one("GET /d/{set}/sample/{number}", samplePage)
+	one("GET /d/{set}/raw/{number}/{field}", rawField)
+	one("GET /d/{set}/thumb/{number}", thumbnail)
+	page("GET /compare", comparePage)
+	page("GET /jobs/{job}/events", jobEvents)
+	of("POST /d/{set}/verify", startVerify)
+	page("POST /jobs/{job}/stop", stopJob)
+	page("POST /jobs/{job}/again", repeatJob)
 	page("GET /", func(*request) error { return notFound("There is no such page.") })
 	return mux
 }
@@ -168,15 +186,11 @@ func (q *request) set() (*set, error) {
 	return q.sets[n], nil
 }
 
-// one returns the dataset and the number of the sample that the path names.
-func (q *request) one() (*set, int64, error) {
-	x, err := q.set()
-	if err != nil {
-		return nil, 0, err
-	}
+// number returns the number of the sample that the path names.
+func (q *request) number(x *set) (int64, error) {
 	n, err := strconv.ParseInt(q.r.PathValue("number"), 10, 64)
 	if err != nil || n < 0 || n >= x.data.Len() {
-		return nil, 0, notFound(fmt.Sprintf("There is no sample #%s: samples are numbered from 0 to %d.", q.r.PathValue("number"), x.data.Len()-1))
+		return 0, notFound(fmt.Sprintf("There is no sample #%s: samples are numbered from 0 to %d.", q.r.PathValue("number"), x.data.Len()-1))
 	}
-	return x, n, nil
+	return n, nil
 }

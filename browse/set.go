@@ -1,18 +1,21 @@
 package browse
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/browse/internal/find"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -30,9 +33,10 @@ type set struct {
 	watched  string
 	was      os.FileInfo // of watched, when the dataset was opened
 	search   *find.Searcher
+	first    map[string]int64 // the number of the first sample of each shard, by the name of its file
 
+	fields []string                    // that records have, by meta.json; nil: not known
 	parts  func() ([]plan.Part, error) // Sources of the manifest
-	fields func() []string             // that samples have, or some of them
 }
 
 func newSet(i int, d *lookup.Dataset) (*set, error) {
@@ -56,11 +60,13 @@ func newSet(i int, d *lookup.Dataset) (*set, error) {
 		return nil, err
 	}
 	x.parts = sync.OnceValues(x.readParts)
-	x.search = find.NewSearcher(d, x.meta)
-	x.fields = sync.OnceValue(func() []string {
-		names, _ := x.search.Fields(context.Background()) // suggestions: a page without them is a page
-		return names
-	})
+	x.first = make(map[string]int64)
+	n := int64(0)
+	for _, f := range d.Files() {
+		x.first[baseName(f.Path)] = n
+		n += f.Samples
+	}
+	x.search = find.NewSearcher(d, x.meta.Classes)
 	return x, nil
 }
 
@@ -79,7 +85,17 @@ func (x *set) readOurs(whole bool) error {
 		return nil
 	}
 	x.meta = *meta
+	if !renames(m.Encode) && !slices.ContainsFunc(m.Encodes, renames) {
+		for _, f := range meta.Fields {
+			x.fields = append(x.fields, f.Name)
+		}
+	}
 	return nil
+}
+
+// renames reports whether records may have other fields than their source had.
+func renames(e encode.Options) bool {
+	return e.Encoded || e.Rewrites() || e.Encoding == "raw" || strings.Contains(e.Encoding, ":")
 }
 
 // readParts reads the source parts, which a page needs seldom: a manifest may have very many.
@@ -136,8 +152,29 @@ func (x *set) link(page string, values url.Values) string {
 
 // class returns the name of a class, or its number where it has no name.
 func (x *set) class(label int64) string {
-	if label >= 0 && label < int64(len(x.meta.Classes)) {
-		return x.meta.Classes[label]
-	}
-	return strconv.FormatInt(label, 10)
+	return cmp.Or(x.className(label), strconv.FormatInt(label, 10))
 }
+
+func (x *set) className(label int64) string {
+	if label < 0 || label >= int64(len(x.meta.Classes)) {
+		return ""
+	}
+	return x.meta.Classes[label]
+}
+
+// WhereField returns an expression for the samples that have a field; "": records may not have it.
+func (x *set) WhereField(name string) string {
+	if !slices.Contains(x.fields, name) {
+		return ""
+	}
+	return find.WhereField(name)
+}
+
+// Shards returns the number of shards.
+func (x *set) Shards() int64 { return int64(len(x.data.Files())) }
+
+// Encodings returns the encodings of the records.
+func (x *set) Encodings() string { return strings.Join(x.data.Encodings(), ", ") }
+
+// WhereClass returns an expression for the samples of a class.
+func (x *set) WhereClass(label int64) string { return find.WhereClass(label, x.className(label)) }

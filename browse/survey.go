@@ -41,12 +41,8 @@ func saySamples(done, total int64, _ time.Duration) string {
 	return fmt.Sprintf("%s of %s looked at", humanize.Comma(done), counted(total, "sample"))
 }
 
-// classes shows how many samples each class has.
-func (q *request) classes() error {
-	x, err := q.set()
-	if err != nil {
-		return err
-	}
+// classesPage shows how many samples each class has.
+func classesPage(q *request, x *set) error {
 	from, err := q.from(1 << 40)
 	if err != nil {
 		return err
@@ -115,37 +111,26 @@ type chartBar struct {
 	Link  string  `json:"link"`
 }
 
-// classQuery asks for the samples of a class. A name that means something else in a query is replaced by the number.
-func classQuery(c survey.Class) string {
-	if _, err := strconv.ParseInt(c.Name, 10, 64); err != nil && c.Name != "" && c.Name != "-" && c.Name[0] != '#' {
-		return c.Name
-	}
-	return "#" + strconv.FormatInt(c.Label, 10)
-}
-
 func classBars(x *set, s *survey.Survey) []chartBar {
 	var all []chartBar
 	for i, c := range s.Classes[:min(chartClasses, len(s.Classes))] {
-		all = append(all, chartBar{float64(i), float64(i + 1), c.Count, text.Line(classLabel(c)), x.link("grid", url.Values{"class": {classQuery(c)}})})
+		all = append(all, chartBar{float64(i), float64(i + 1), c.Count, text.Line(classLabel(c)), x.link("grid", query("where", x.WhereClass(c.Label)))})
 	}
 	return all
 }
 
-// sizes shows how large records and shards are.
-func (q *request) sizes() error {
-	x, err := q.set()
-	if err != nil {
-		return err
-	}
+// sizesPage shows how large records and shards are.
+func sizesPage(q *request, x *set) error {
 	data := struct {
-		Job         *job
-		Survey      *survey.Survey
-		Chart       []chartBar
-		ShardChart  []chartBar
-		Most        int64
-		Shards      []survey.Shard
-		Least, Even int64
+		Job        *job
+		Survey     *survey.Survey
+		Chart      []chartBar
+		ShardChart []chartBar
+		Most       int64
+		Shards     []survey.Shard
+		Least      int64
 	}{}
+	var err error
 	if data.Survey, data.Job, err = q.surveyed(x); err != nil {
 		return err
 	}
@@ -159,7 +144,7 @@ func (q *request) sizes() error {
 				data.Least = b.Bytes
 			}
 			if i < chartClasses {
-				data.ShardChart = append(data.ShardChart, chartBar{float64(i), float64(i + 1), b.Bytes, b.Name, x.link("grid", url.Values{"shard": {b.Name}})})
+				data.ShardChart = append(data.ShardChart, chartBar{float64(i), float64(i + 1), b.Bytes, b.Name, x.link("grid", query("shard", b.Name))})
 			}
 		}
 		data.Shards = s.Shards[:min(classesAtOnce, len(s.Shards))]
@@ -167,7 +152,8 @@ func (q *request) sizes() error {
 	return q.render(http.StatusOK, "sizes", page{Set: x, Tab: "sizes", Title: "Sizes of " + text.Line(x.Name), Data: data})
 }
 
-// sizeQuery is the query of records of from bytes up to, and not with, to bytes.
+// sizeQuery is the query of records of from bytes up to, and not with, to bytes. A range that is drawn in a chart has the
+// first comparison of one bar and the second of another.
 func sizeQuery(from, to int64) url.Values {
-	return url.Values{"min": {strconv.FormatInt(from, 10)}, "max": {strconv.FormatInt(max(from, to-1), 10)}}
+	return query("where", fmt.Sprintf("size>=%d and size<=%d", from, max(from, to-1)))
 }

@@ -13,18 +13,13 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
 func verifyName(x *set) string { return fmt.Sprintf("verify-%d", x.Number) }
 
 // startVerify begins to verify a dataset, and leads to its page.
-func (q *request) startVerify() error {
-	x, err := q.set()
-	if err != nil {
-		return err
-	}
+func startVerify(q *request, x *set) error {
 	total, err := x.size()
 	if err != nil {
 		return err
@@ -93,38 +88,19 @@ func (x *set) verify(ctx context.Context, how verify.Options) (*verify.Report, e
 	return verify.Files(ctx, []verify.Target{target}, how)
 }
 
-// A check is a verification as a page shows it.
-type check struct {
-	*job
-	Report   *verify.Report // nil: it is under way, or failed
-	Problems []problem
-	Rate     string
-}
-
-// A problem is one that a verification found.
-type problem struct {
-	Text   string
-	Sample int64 // number in the dataset; -1: not about a sample
-}
-
-// checkOf returns what a page shows of a verification.
-func (x *set) checkOf(j *job) *check {
-	c := &check{job: j}
+// Report returns what a verification found; nil: the job is under way, or has failed.
+func (j *job) Report() *verify.Report {
 	if !j.Over() || j.err != nil {
-		return c
+		return nil
 	}
-	c.Report = j.result.(*verify.Report)
-	c.Rate = humanize.Bytes(uint64(1e6*c.Report.MBPerSecond())) + "/s"
-	starts := x.starts()
-	for _, p := range c.Report.Problems {
-		shown := problem{text.Line(p.String()), -1}
-		if first, ok := starts[p.Shard]; ok && p.Sample >= 0 {
-			shown.Sample = first + p.Sample
-		}
-		c.Problems = append(c.Problems, shown)
-	}
-	return c
+	return j.result.(*verify.Report)
 }
 
-// Count returns how many problems were found.
-func (c *check) Count() int64 { return int64(len(c.Problems)) + c.Report.More }
+// SampleOf returns the number in the dataset of the sample that a problem is about; -1: it is about no sample.
+func (x *set) SampleOf(p verify.Problem) int64 {
+	first, ok := x.first[p.Shard]
+	if !ok || p.Sample < 0 {
+		return -1
+	}
+	return first + p.Sample
+}

@@ -173,16 +173,6 @@ func (r *Report) Count(l Level) int64 {
 	return n
 }
 
-// Worst returns the highest level that has findings. It returns false if the report is empty.
-func (r *Report) Worst() (Level, bool) {
-	for _, l := range []Level{Error, Warning, Note} {
-		if r.Count(l) > 0 {
-			return l, true
-		}
-	}
-	return "", false
-}
-
 // A Format is a format of reports.
 type Format string
 

@@ -1,7 +1,6 @@
 package findings
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,151 +12,119 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
-
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 const (
 	home      = "https://github.com/ffconvert/ffconvert"
 	rulesPage = home + "/blob/main/docs/ci.md" // help URI of every rule
+	schema    = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/main/sarif-2.1/schema/sarif-schema-2.1.0.json"
 )
 
+// writeSARIF writes SARIF 2.1.0, without members that are empty.
 func writeSARIF(w io.Writer, r *Report) error {
-	doc := sarif.NewReport()
-	run := sarif.NewRunWithInformationURI(text.Line(r.Tool), home)
-	run.Tool.Driver.WithVersion(text.Line(r.Version)).WithRules(sarifRules(r.Rules))
-	run.WithColumnKind("unicodeCodePoints")
-	run.AddInvocation(sarifInvocation(r))
+	rules, files, results := []any{}, []any{}, []any{}
+	index := make(map[string]int)
+	for i, rule := range r.Rules {
+		if _, ok := index[rule.ID]; !ok {
+			index[rule.ID] = i
+		}
+		rules = append(rules, object{
+			"id": rule.ID, "shortDescription": message(rule.Short), "fullDescription": message(rule.Short), "help": message(cmp.Or(rule.Help, rule.Short)),
+			"helpUri": rulesPage, "defaultConfiguration": object{"enabled": true, "level": rule.Level},
+		})
+	}
 	for _, f := range r.Files {
-		run.AddArtifact(sarif.NewArtifact().
-			WithLocation(sarif.NewSimpleArtifactLocation(uri(f.Name))).
-			WithRoles([]string{"analysisTarget"}))
+		files = append(files, object{"location": object{"uri": uri(f.Name)}, "roles": []any{"analysisTarget"}})
 	}
 	seen := make(map[string]int)
 	for i := range r.Found {
 		f := &r.Found[i]
+		result := r.sarifResult(f)
+		if at, ok := index[f.Rule]; ok {
+			result["ruleIndex"] = at
+		}
 		id := identity(f)
 		seen[id]++
-		run.AddResult(sarifResult(r, f).WithPartialFingerprints(map[string]string{
-			// The only fingerprint that GitHub uses. Without it GitHub hashes the text of the
-			// line and takes all results of one file for the same.
-			"primaryLocationLineHash": fmt.Sprintf("%s:%d", id, seen[id]),
-		}))
+		// The only fingerprint that GitHub uses. Without it GitHub hashes the text of the line and takes all results of one
+		// file for the same.
+		result["partialFingerprints"] = object{"primaryLocationLineHash": fmt.Sprintf("%s:%d", id, seen[id])}
+		results = append(results, result)
 	}
-	doc.AddRun(run)
-	return printSARIF(w, doc)
-}
-
-// printSARIF writes a document without its empty members: the library writes every list and object
-// of SARIF, and -1 for unknown numbers.
-func printSARIF(w io.Writer, doc *sarif.Report) error {
-	text, err := json.Marshal(doc)
-	if err != nil {
-		return err
+	facts := object{}
+	for _, f := range r.Facts {
+		facts[text.Valid(f.Name)] = f.value()
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	var document any
-	if err := dec.Decode(&document); err != nil {
-		return err
+	if r.More > 0 {
+		facts["not_listed"] = r.More
 	}
+	run := prune(object{
+		"tool": object{"driver": object{
+			"name": text.Line(r.Tool), "version": text.Line(r.Version), "informationUri": home, "rules": rules,
+			"language": "en-US", "isComprehensive": false, "contents": []any{"localizedData", "nonLocalizedData"},
+		}},
+		"invocations": []any{object{"executionSuccessful": true, "properties": facts}},
+		"artifacts":   files, "columnKind": "unicodeCodePoints", "language": "en-US", "newlineSequences": []any{"\r\n", "\n"},
+	}).(object)
+	run["results"] = results // an empty list means that the dataset is sound
 	enc := json.NewEncoder(terminalSafe{w})
 	enc.SetIndent("", "  ")
-	return enc.Encode(prune(document))
+	return enc.Encode(object{"$schema": schema, "version": "2.1.0", "runs": []any{run}})
 }
 
-// prune removes members that are empty or -1 from the objects of a document. It keeps an empty
-// "results", which means that the dataset is sound.
+// An object is one of JSON. Encoded, its members are sorted.
+type object = map[string]any
+
+func message(text string) object { return object{"text": text} }
+
+// prune removes members that are empty from objects.
 func prune(v any) any {
 	switch v := v.(type) {
 	case []any:
 		for i := range v {
 			v[i] = prune(v[i])
 		}
-	case map[string]any:
+		if len(v) == 0 {
+			return nil
+		}
+	case object:
 		for name, member := range v {
-			if member = prune(member); name != "results" && isEmpty(member) {
+			if v[name] = prune(member); v[name] == nil || v[name] == "" {
 				delete(v, name)
-			} else {
-				v[name] = member
 			}
+		}
+		if len(v) == 0 {
+			return nil
 		}
 	}
 	return v
 }
 
-func isEmpty(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case string:
-		return v == ""
-	case json.Number:
-		return v == "-1"
-	case []any:
-		return len(v) == 0
-	case map[string]any:
-		return len(v) == 0
+// sarifResult returns a finding as a result, without its index and its fingerprint.
+func (r *Report) sarifResult(f *Finding) object {
+	// GitHub refuses a document in which a result has no file, and does not show a result without a line. Other viewers use
+	// the byte offset.
+	region := object{"startLine": 1}
+	if f.Place.Offset >= 0 {
+		region["byteOffset"] = f.Place.Offset
 	}
-	return false
-}
-
-func sarifRules(rs []Rule) []*sarif.ReportingDescriptor {
-	descriptors := make([]*sarif.ReportingDescriptor, len(rs))
-	for i, rule := range rs {
-		help := rule.Help
-		if help == "" {
-			help = rule.Short
-		}
-		descriptors[i] = sarif.NewRule(rule.ID).
-			WithShortDescription(sarif.NewMultiformatMessageString().WithText(rule.Short)).
-			WithFullDescription(sarif.NewMultiformatMessageString().WithText(rule.Short)).
-			WithHelp(sarif.NewMultiformatMessageString().WithText(help)).
-			WithHelpURI(rulesPage).
-			WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(string(rule.Level)))
+	at := object{"physicalLocation": object{"artifactLocation": object{"uri": uri(cmp.Or(f.Place.File, allFiles))}, "region": region}}
+	if f.Place.Entry != "" {
+		at["logicalLocations"] = []any{object{"name": clip(text.Valid(f.Place.Entry))}}
 	}
-	return descriptors
-}
-
-// sarifInvocation returns the facts of the report as properties.
-func sarifInvocation(r *Report) *sarif.Invocation {
-	facts := sarif.NewPropertyBag()
-	for _, f := range r.Facts {
-		facts.Add(text.Valid(f.Name), f.value())
-	}
-	if r.More > 0 {
-		facts.Add("not_listed", r.More)
-	}
-	return sarif.NewInvocation().WithExecutionSuccessful(true).WithProperties(facts)
-}
-
-func sarifResult(r *Report, f *Finding) *sarif.Result {
 	// Viewers show the message and rarely the offset or the entry, so the message has all three.
 	// [text](target) in a message is a link; a name from the data must not become one.
-	message := strings.ReplaceAll(clip(f.message()), "](", "] (")
-	result := sarif.NewRuleResult(text.Valid(f.Rule)).WithLevel(string(r.level(f.Rule))).WithMessage(sarif.NewTextMessage(message))
-	for i := range r.Rules {
-		if r.Rules[i].ID == f.Rule {
-			result.WithRuleIndex(i)
-		}
+	result := object{
+		"ruleId": text.Valid(f.Rule), "level": r.level(f.Rule), "kind": "fail", "locations": []any{at},
+		"message": message(strings.ReplaceAll(clip(f.message()), "](", "] (")),
 	}
 	if f.Count > 1 {
-		result.WithOccurrenceCount(int(f.Count))
+		result["occurrenceCount"] = f.Count
 	}
-	// GitHub refuses a document in which a result has no file, and does not show a result without
-	// a line. Other viewers use the byte offset.
-	file, region := cmp.Or(f.Place.File, allFiles), sarif.NewRegion().WithStartLine(1)
-	if off := int(f.Place.Offset); off >= 0 && int64(off) == f.Place.Offset {
-		region.WithByteOffset(off)
+	if result["ruleId"] == "" {
+		delete(result, "ruleId")
 	}
-	location := sarif.NewLocation().WithPhysicalLocation(sarif.NewPhysicalLocation().
-		WithArtifactLocation(sarif.NewSimpleArtifactLocation(uri(file))).
-		WithRegion(region))
-	if f.Place.Entry != "" {
-		location.AddLogicalLocation(sarif.NewLogicalLocation().WithName(clip(text.Valid(f.Place.Entry))))
-	}
-	return result.AddLocation(location)
+	return result
 }
 
 // identity returns a hash that is the same for the same finding in different runs: of its rule,

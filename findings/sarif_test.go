@@ -61,7 +61,7 @@ func readSARIF(t *testing.T, document []byte) *sarif.Report {
 	var again bytes.Buffer
 	enc := json.NewEncoder(terminalSafe{&again})
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(prune(all)); err != nil || again.String() != string(document) {
+	if err := enc.Encode(pruned(all)); err != nil || again.String() != string(document) {
 		t.Errorf("%v: it has members that are empty:\n%s", err, document)
 	}
 	dec = json.NewDecoder(bytes.NewReader(document))
@@ -72,6 +72,29 @@ func readSARIF(t *testing.T, document []byte) *sarif.Report {
 	}
 	withLists(reflect.ValueOf(doc))
 	return doc
+}
+
+// pruned removes members that are empty, or -1 for a number that is not known, from the objects of a document, but for
+// "results".
+func pruned(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = pruned(v[i])
+		}
+	case map[string]any:
+		for name, member := range v {
+			switch member = pruned(member); fmt.Sprint(member) {
+			case "<nil>", "", "-1", "[]", "map[]":
+				if name != "results" {
+					delete(v, name)
+					continue
+				}
+			}
+			v[name] = member
+		}
+	}
+	return v
 }
 
 // withLists gives a document the empty lists that the validator wants, for those that are missing.

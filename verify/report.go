@@ -155,10 +155,13 @@ type refusal struct {
 func (e *refusal) Error() string { return e.summary }
 func (e *refusal) Unwrap() error { return e.err }
 
+// Count returns the number of problems, with those that are not in Problems.
+func (r *Report) Count() int64 { return int64(len(r.Problems)) + r.More }
+
 // summary returns the first problem and the number of the others.
 func (r *Report) summary() string {
 	first := r.Problems[0].String()
-	if n := int64(len(r.Problems)) - 1 + r.More; n > 0 {
+	if n := r.Count() - 1; n > 0 {
 		return fmt.Sprintf("%s, and %d more", first, n)
 	}
 	return first

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,9 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/aio"
 )
@@ -35,40 +33,25 @@ func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problem
 	want, problems = belowDirectories(root, want)
 	workers := max(1, min(opts.Workers, len(want)))
 	found := make(map[int][]Problem)
-	var next atomic.Int64
 	var mu sync.Mutex
-	g, ctx := errgroup.WithContext(ctx)
-	for range workers {
-		g.Go(func() (err error) {
-			r, err := aio.NewReader(Share(opts.AIO, workers))
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, r.Close()) }()
-			for i := int(next.Add(1)) - 1; i < len(want); i = int(next.Add(1)) - 1 {
-				res, err := sumFetched(ctx, r, root, want[i], opts)
-				if err != nil {
-					return err
-				}
-				mu.Lock()
-				if err := ctx.Err(); err != nil { // cancelled while it was read
-					mu.Unlock()
-					return err
-				}
-				from = from.And(res.From)
-				opts.summed(&res)
-				if len(res.Problems) > 0 {
-					found[i] = res.Problems
-				}
-				if opts.Progress != nil {
-					opts.Progress(0, res.Bytes)
-				}
-				mu.Unlock()
-			}
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
+	_, err = inTurns(ctx, len(want), workers, Share(opts.AIO, workers), func(ctx context.Context, r *aio.Reader, i int) error {
+		res, err := sumFetched(ctx, r, root, want[i], opts)
+		mu.Lock()
+		defer mu.Unlock()
+		if err = cmp.Or(err, ctx.Err()); err != nil { // or cancelled while it was read
+			return err
+		}
+		from = from.And(res.From)
+		opts.summed(&res)
+		if len(res.Problems) > 0 {
+			found[i] = res.Problems
+		}
+		if opts.Progress != nil {
+			opts.Progress(0, res.Bytes)
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, "", err
 	}
 	for _, i := range slices.Sorted(maps.Keys(found)) {

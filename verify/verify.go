@@ -19,7 +19,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -82,40 +82,15 @@ func Files(ctx context.Context, targets []Target, opts Options) (*Report, error)
 
 	report := &Report{Shards: len(targets), QueueDepth: each.Depth * workers, Problems: []Problem{}}
 	results := make([]Result, len(targets))
-	next := make(chan int)
-	var mu sync.Mutex
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		defer close(next)
-		for i := range targets {
-			select {
-			case next <- i:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
+	stats, err := inTurns(ctx, len(targets), workers, each, func(ctx context.Context, r *aio.Reader, i int) (err error) {
+		results[i], err = File(ctx, r, targets[i], opts)
+		return err
 	})
-	for range workers {
-		g.Go(func() error {
-			r, err := aio.NewReader(each)
-			if err != nil {
-				return err
-			}
-			for i := range next {
-				if results[i], err = File(ctx, r, targets[i], opts); err != nil {
-					return errors.Join(err, r.Close())
-				}
-			}
-			err = r.Close()
-			mu.Lock()
-			defer mu.Unlock()
-			report.backend(r.Stats())
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+	if err != nil {
 		return nil, err
+	}
+	for _, s := range stats {
+		report.backend(s)
 	}
 	for i := range results {
 		opts.summed(&results[i])
@@ -124,6 +99,31 @@ func Files(ctx context.Context, targets []Target, opts Options) (*Report, error)
 	report.swaps(targets, results)
 	report.Seconds = time.Since(start).Seconds()
 	return report, nil
+}
+
+// inTurns calls do with each number below n, by several workers, each with a reader of its own, and returns what the readers
+// count. The first error ends it.
+func inTurns(ctx context.Context, n, workers int, each aio.Options, do func(ctx context.Context, r *aio.Reader, i int) error) ([]aio.Stats, error) {
+	stats := make([]aio.Stats, workers)
+	var next atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	for w := range workers {
+		g.Go(func() error {
+			r, err := aio.NewReader(each)
+			if err != nil {
+				return err
+			}
+			for i := int(next.Add(1)) - 1; i < n && err == nil; i = int(next.Add(1)) - 1 {
+				if err = ctx.Err(); err == nil {
+					err = do(ctx, r, i)
+				}
+			}
+			err = errors.Join(err, r.Close())
+			stats[w] = r.Stats()
+			return err
+		})
+	}
+	return stats, g.Wait()
 }
 
 // Dataset verifies every shard of a directory. If want is not nil it lists all shards of the

@@ -37,7 +37,8 @@ function chart(box) {
         const to = first(Math.round(u.posToVal(u.select.left + u.select.width, 'x')))
         if (box.dataset.axis !== 'size') return u.setSelect({left: 0, width: 0}, false)
         const link = new URL(from.link, location)
-        link.searchParams.set('max', new URL(to.link, location).searchParams.get('max'))
+        const ends = bar => new URL(bar.link, location).searchParams.get('where').split(' and ')
+        link.searchParams.set('where', ends(from)[0] + ' and ' + ends(to)[1])
         follow(link)
       }],
     },

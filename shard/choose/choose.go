@@ -234,6 +234,17 @@ func (p *Part) Leave(s *converters.Sample) (reason string, err error) {
 	return "", nil
 }
 
+// Holds reports whether Options.Where is true of what an index has of a sample: its key, the size of its record, and its
+// label. Comparisons of fields are not for it, see [SplitWhere]. Of a record that is copied it reports what Leave does.
+func (c *Chooser) Holds(key string, size, label int64, labeled bool) (bool, error) {
+	for i := range c.where {
+		if ok, err := c.where[i].holdsOf(c, key, size, label, labeled); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // Count counts a sample that passed Leave and becomes a record, unless it returns the option that leaves it out.
 func (c *Chooser) Count() (reason string) {
 	if !c.Ordered() {

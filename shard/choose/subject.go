@@ -86,11 +86,7 @@ func (s subject) get(sample *converters.Sample, c *Chooser) (value, bool, error)
 	case theKey:
 		return value{txt: []byte(sample.Key)}, sample.Key != "", nil
 	case theSize:
-		n := int64(0)
-		for i := range sample.Fields {
-			n += sample.Fields[i].Value.Len()
-		}
-		return whole(n), true, nil
+		return whole(size(sample)), true, nil
 	case theLabel, theClass:
 		return s.class(sample, c)
 	}
@@ -113,28 +109,50 @@ func (s subject) get(sample *converters.Sample, c *Chooser) (value, bool, error)
 }
 
 func (s subject) class(sample *converters.Sample, c *Chooser) (value, bool, error) {
+	label, ok, err := c.label(sample)
+	if err != nil || !ok || s.of == theLabel {
+		return label, ok, err
+	}
+	name, err := c.class(label.num.i)
+	return value{txt: []byte(name)}, err == nil, err
+}
+
+// label returns the number of the class of a sample, and false if it has none.
+func (c *Chooser) label(sample *converters.Sample) (value, bool, error) {
 	for _, name := range LabelFields {
-		v, ok := sample.Field(name)
-		if !ok {
-			continue
-		}
-		c.unseen.saw(labelled)
-		label, err := valueOf(&v)
-		if err != nil || !label.num.whole {
-			return label, false, cmp.Or(err, fmt.Errorf("field %q is not a whole number, as a label is", name))
-		}
-		switch i := label.num.i; {
-		case s.of == theLabel:
-			return label, true, nil
-		case c.classes == nil:
-			return label, false, errNoClass
-		case i < 0 || i >= int64(len(c.classes)):
-			return label, false, fmt.Errorf("its label is %d, there are %d classes", i, len(c.classes))
-		default:
-			return value{txt: []byte(c.classes[i])}, true, nil
+		for i := range sample.Fields {
+			f := &sample.Fields[i]
+			if f.Name != name {
+				continue
+			}
+			c.unseen.saw(labelled)
+			v, err := valueOf(&f.Value)
+			if err == nil && !v.num.whole {
+				err = fmt.Errorf("field %q is not a whole number, as a label is", name)
+			}
+			return v, err == nil, err
 		}
 	}
 	return value{}, false, nil
+}
+
+// class returns the name of a class.
+func (c *Chooser) class(label int64) (string, error) {
+	switch {
+	case c.classes == nil:
+		return "", errNoClass
+	case label < 0 || label >= int64(len(c.classes)):
+		return "", fmt.Errorf("its label is %d, there are %d classes", label, len(c.classes))
+	}
+	return c.classes[label], nil
+}
+
+// size returns the bytes of all fields.
+func size(sample *converters.Sample) (n int64) {
+	for i := range sample.Fields {
+		n += sample.Fields[i].Value.Len()
+	}
+	return n
 }
 
 func whole(n int64) value { return value{num: number{true, true, n, float64(n)}} }
@@ -173,8 +191,17 @@ func valueOf(v *converters.Value) (value, error) {
 
 // holds reports whether the comparison is true of a sample.
 func (w *condition) holds(s *converters.Sample, c *Chooser) (bool, error) {
-	if w.of == theKey { // without a copy of it
-		return s.Key != "" && (w.re != nil && w.re.MatchString(s.Key) || w.re == nil && w.is(strings.Compare(s.Key, w.text))), nil
+	switch w.of {
+	case theKey:
+		return w.holdsOf(c, s.Key, 0, 0, false)
+	case theSize:
+		return w.holdsOf(c, "", size(s), 0, false)
+	case theLabel, theClass:
+		label, ok, err := c.label(s)
+		if err != nil {
+			return false, err
+		}
+		return w.holdsOf(c, "", 0, label.num.i, ok)
 	}
 	v, ok, err := w.get(s, c)
 	if err != nil || !ok {
@@ -193,6 +220,34 @@ func (w *condition) holds(s *converters.Sample, c *Chooser) (bool, error) {
 		order = strings.Compare(string(v.text()), w.text)
 	}
 	return w.is(order), nil
+}
+
+// holdsOf reports whether the comparison, of a key, a size, a label or a class, is true.
+func (w *condition) holdsOf(c *Chooser, key string, size, label int64, labeled bool) (bool, error) {
+	switch w.of {
+	case theKey:
+		return key != "" && w.accepts(key), nil
+	case theSize:
+		return w.is(cmp.Compare(size, w.num.i)), nil
+	case theLabel:
+		return labeled && w.is(cmp.Compare(label, w.num.i)), nil
+	}
+	if !labeled {
+		return false, nil
+	}
+	name, err := c.class(label)
+	return err == nil && w.accepts(name), err
+}
+
+// accepts reports whether the comparison is true of a text.
+func (w *condition) accepts(text string) bool {
+	switch {
+	case w.prefix != "":
+		return strings.HasPrefix(text, w.prefix)
+	case w.re != nil:
+		return w.re.MatchString(text)
+	}
+	return w.is(strings.Compare(text, w.text))
 }
 
 // is reports whether the operator accepts an order of the sample's value and the condition's.

@@ -15,10 +15,13 @@ import (
 // A condition is one comparison of an expression.
 type condition struct {
 	subject
+	all  string // the whole comparison, as it is written
 	op   string
 	text string         // right operand
 	num  number         // text as a number, if it is one
 	re   *regexp.Regexp // of ~
+
+	prefix string // what re asks for, if that is how a text begins: faster; ""
 }
 
 // operators, the ones of two characters first.
@@ -39,6 +42,21 @@ func CheckWhere(text string) error {
 	return err
 }
 
+// SplitWhere parts an expression for Options.Where in two, "" where one has no comparison: index has those of key, label,
+// class and size, which an index answers for whole records, and fields has those of fields, for which a record is decoded.
+func SplitWhere(text string) (index, fields string, err error) {
+	all, err := parseWhere(text)
+	var parts [2][]string
+	for _, c := range all {
+		part := &parts[0]
+		if c.of == theField || c.of == theFieldSize {
+			part = &parts[1]
+		}
+		*part = append(*part, c.all)
+	}
+	return strings.Join(parts[0], " and "), strings.Join(parts[1], " and "), err
+}
+
 func parseWhere(text string) ([]condition, error) {
 	if text == "" {
 		return nil, nil
@@ -46,10 +64,12 @@ func parseWhere(text string) ([]condition, error) {
 	p := &parser{text: text}
 	var all []condition
 	for {
+		from := p.at
 		c, err := p.condition()
 		if err != nil {
 			return nil, err
 		}
+		c.all = strings.TrimSpace(text[from:p.at])
 		all = append(all, c)
 		if p.space(); p.at == len(p.text) {
 			return all, nil
@@ -155,6 +175,9 @@ func (p *parser) value(c *condition, quoted bool, at int) (err error) {
 	case c.op == "~":
 		if c.re, err = regexp.Compile(c.text); err != nil {
 			return p.fail(at, "%v", err)
+		}
+		if prefix, ok := strings.CutPrefix(c.text, "^"); ok && regexp.QuoteMeta(prefix) == prefix && !strings.ContainsRune(prefix, utf8.RuneError) {
+			c.prefix = prefix
 		}
 	case sized:
 		n, err := humanize.ParseBytes(c.text)

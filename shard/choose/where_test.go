@@ -194,3 +194,22 @@ func FuzzWhere(f *testing.F) {
 		}
 	})
 }
+
+// An expression is parted in what an index answers and what needs fields, each as it was written.
+func TestSplitWhere(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]string{
+		"":          {},
+		"label=3":   {"label=3", ""},
+		"txt~'a b'": {"", "txt~'a b'"},
+		" size >1KiB and jpg.size>0  and class='and' and 'key'=x": {"size >1KiB and class='and'", "jpg.size>0 and 'key'=x"},
+	} {
+		index, fields, err := SplitWhere(text)
+		if err != nil || index != want[0] || fields != want[1] {
+			t.Errorf("%s: %q and %q, %v", text, index, fields, err)
+		}
+	}
+	if _, _, err := SplitWhere("size"); err == nil {
+		t.Error("no error")
+	}
+}

@@ -4,7 +4,6 @@ package find
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -37,7 +36,7 @@ func TestBig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := NewSearcher(d, *meta)
+	s := NewSearcher(d, meta.Classes)
 	rnd := rand.New(rand.NewPCG(21, 0))
 	page := func(q Query, from int64, most int) error {
 		_, err := s.Page(t.Context(), q, from, most, 0)
@@ -67,14 +66,18 @@ func TestBig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	class := fmt.Sprint("#", last.Label)
+	class := Query{Where: WhereClass(last.Label, "")}
+	m, err := dataset.ReadManifest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for range 3 {
-		for name, q := range map[string]Query{"class": {Class: class}, "prefix": {Prefix: last.Key}, "size": {Min: 1 << 30}, "source": {Source: "#0", Max: 1}} {
+		for name, q := range map[string]Query{"class": class, "prefix": {Where: "key~^" + last.Key}, "size": {Where: "size>=1GiB"}, "source": {Source: m.Sources[0].Name, Where: "size<=1"}} {
 			took(name, func() error { return page(q, 0, int(d.Len())) })
 		}
 		took("survey", func() error { _, err := survey.Run(t.Context(), d, meta.Classes, nil); return err })
 	}
-	took("keys", func() error { _, err := s.Keys(t.Context(), Query{Class: class}, io.Discard); return err })
+	took("keys", func() error { _, err := s.Keys(t.Context(), class, io.Discard); return err })
 	text, err := json.Marshal(all)
 	if err == nil && figures != "" {
 		err = os.WriteFile(figures, text, 0o644)

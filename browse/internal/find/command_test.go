@@ -14,6 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/convert/spec"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/choose"
@@ -91,17 +92,15 @@ func TestCommand(t *testing.T) {
 			path := x.made(t)
 			s := x.searcher(t, path)
 			listed := 0
-			for i, q := range queries {
+			for i, x := range queries {
+				q := x.Query
 				if testing.Short() && i%5 > 0 {
 					continue
 				}
-				line, exact, why := s.Command(q, path)
+				line, why := s.Command(q, path)
 				p, err := s.Page(t.Context(), q, 0, 10*samples, 0)
 				if err != nil || len(p.Rows) == 0 {
 					continue
-				}
-				if exact != (why == "") {
-					t.Errorf("%+v: %s, %t, %s", q, line, exact, why)
 				}
 				dir := t.TempDir()
 				switch {
@@ -110,7 +109,7 @@ func TestCommand(t *testing.T) {
 						t.Errorf("%+v: %s", q, why)
 					}
 					continue
-				case !exact:
+				case why != "":
 					var list bytes.Buffer
 					n, err := s.Keys(t.Context(), q, &list)
 					if errors.Is(err, ErrList) && strings.Contains(err.Error(), "has the same key") && list.Len() == 0 {
@@ -155,7 +154,12 @@ func TestMixture(t *testing.T) {
 	}
 	x := fixture{}
 	s := x.searcher(t, path)
-	for _, q := range []Query{{Field: "image"}, {Field: "jpg"}, {Field: "json"}, {Field: "cls"}, {Source: "#1", Class: "1"}} {
+	m1, err := dataset.ReadManifest(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []query{has("image"), has("jpg"), has("json"), has("cls"), {Query{Source: m1.Sources[1].Name, Where: "label=1"}, label(1)}} {
+		q := x.Query
 		p, err := s.Page(t.Context(), q, 0, 1000, 0)
 		if err != nil || p.Unknown > 0 {
 			t.Fatal(err, p.Problem)
@@ -164,10 +168,10 @@ func TestMixture(t *testing.T) {
 		for _, r := range p.Rows {
 			got = append(got, r.Number)
 		}
-		if want := wanted(t, s, q); !slices.Equal(got, want) || len(want) == 0 {
+		if want := wanted(t, s, x); !slices.Equal(got, want) || len(want) == 0 {
 			t.Errorf("%+v: %v, want %v", q, got, want)
 		}
-		line, _, why := s.Command(q, path)
+		line, why := s.Command(q, path)
 		var list bytes.Buffer
 		home := t.TempDir()
 		if _, err := s.Keys(t.Context(), q, &list); err != nil {

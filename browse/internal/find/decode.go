@@ -10,7 +10,7 @@ import (
 
 // Sizes of records in bytes.
 const (
-	largestRecord = 64 << 20 // that is decoded to see its fields
+	largestRecord = 64 << 20 // that is decoded to compare its fields
 	smallRecord   = 1 << 20  // that any number of searches decode at the same time
 )
 
@@ -52,14 +52,4 @@ func (x *reader) decode(ctx context.Context, r *lookup.Row) (*converters.Sample,
 		return nil, err
 	}
 	return x.d.Decode(r, data)
-}
-
-// has reports whether the record of a sample has the field.
-func (x *reader) has(ctx context.Context, r *lookup.Row, field string) (bool, error) {
-	sample, err := x.decode(ctx, r)
-	if err != nil {
-		return false, err
-	}
-	_, ok := sample.Field(field)
-	return ok, nil
 }

@@ -107,13 +107,13 @@ func (x *fixture) searcher(t testing.TB, path string) *Searcher {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var meta dataset.Meta
+	var classes []string
 	if d.Ours() {
-		read, err := dataset.ReadMeta(d.Dir())
+		meta, err := dataset.ReadMeta(d.Dir())
 		if err != nil {
 			t.Fatal(err)
 		}
-		meta = *read
+		classes = meta.Classes
 	}
-	return NewSearcher(d, meta)
+	return NewSearcher(d, classes)
 }

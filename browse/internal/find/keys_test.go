@@ -30,7 +30,7 @@ func keyed(keys ...string) *fixture {
 // A list is refused, and nothing of it is written, where it would choose other samples.
 func TestKeysRefused(t *testing.T) {
 	t.Parallel()
-	one := Query{Class: "#1"}
+	one := Query{Where: "label=1"}
 	for _, row := range []struct {
 		name string
 		x    *fixture
@@ -43,8 +43,8 @@ func TestKeysRefused(t *testing.T) {
 		{"key of another class", keyed("a", fmt.Sprintf("key/%d", samples-1)), one, fmt.Sprintf("sample %d has the same key as sample 1,", samples-1)},
 		{"no keys at all", &fixtures[3], Query{}, "have no keys"},
 		{"others", &fixtures[4], Query{}, "have no keys"},
-		{"none", keyed(), Query{Class: "12"}, "there are none"},
-		{"unknown class", keyed(), Query{Class: "dog"}, `class "dog"`},
+		{"none", keyed(), Query{Where: "label=12"}, "there are none"},
+		{"unknown part", keyed(), Query{Source: "dog"}, `source part "dog"`},
 	} {
 		s := row.x.searcher(t, row.x.made(t))
 		var out strings.Builder
@@ -68,7 +68,7 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := s.Keys(t.Context(), Query{Class: "#1"}, f)
+	n, err := s.Keys(t.Context(), Query{Where: "label=1"}, f)
 	if err := errors.Join(err, f.Close()); err != nil || n != samples/2 {
 		t.Fatal(n, err)
 	}
@@ -107,7 +107,7 @@ func TestKeysHeld(t *testing.T) {
 	t.Parallel()
 	x := keyed(fmt.Sprintf("key/%d", samples-1))
 	s := x.searcher(t, x.made(t))
-	f, err := s.filter(Query{Class: "#1"})
+	f, err := s.filter(Query{Where: "label=1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/memsource"
 	convert "github.com/ffconvert/ffconvert/shard"
@@ -28,12 +27,12 @@ func TestLongKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := NewSearcher(d, dataset.Meta{})
+	s := NewSearcher(d, nil)
 	all, err := s.Page(t.Context(), Query{}, 0, 10, 0)
 	if err != nil || len(all.Rows) != 3 || all.Rows[0].Key != "short" || all.Rows[2].Key != long[:longestKey] {
 		t.Fatalf("%d rows: %v", len(all.Rows), err)
 	}
-	one, err := s.Page(t.Context(), Query{Prefix: long + "b"}, 0, 10, 0)
+	one, err := s.Page(t.Context(), Query{Where: "key=" + long + "b"}, 0, 10, 0)
 	if err != nil || len(one.Rows) != 1 || one.Rows[0].Number != 2 {
 		t.Errorf("by the whole key: %d rows: %v", len(one.Rows), err)
 	}

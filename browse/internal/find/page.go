@@ -14,8 +14,8 @@ type Page struct {
 	Next   int64        // the first sample that was not looked at; the number of all samples at the end
 	Looked int64        // samples that were looked at
 
-	// Samples of which it is not known whether they have the field of the query, because their records are damaged or larger
-	// than 64 MiB, and why it is so of the first. They are not in Rows.
+	// Samples of which it is not known whether the expression holds, because their records are damaged or larger than 64 MiB,
+	// or a value cannot be compared, and why it is so of the first. They are not in Rows.
 	Unknown int64
 	Problem error
 }
@@ -62,16 +62,17 @@ func (s *Searcher) walk(ctx context.Context, f *filter, from int64, p *Page, use
 			return nil
 		}
 		p.Looked++
-		found := f.holds(r)
-		decoded := found && f.field != ""
+		found, err := f.rowHolds(r)
+		decoded := found && f.fields != nil
 		if decoded {
-			if found, err = x.has(ctx, r, f.field); err != nil {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				if p.Unknown++; p.Unknown == 1 {
-					p.Problem = err
-				}
+			found, err = f.fieldsHold(ctx, x, r)
+		}
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if p.Unknown++; p.Unknown == 1 {
+				p.Problem = err
 			}
 		}
 		more := true

@@ -19,8 +19,14 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
+// A query is one of the tests, and what it means of a sample with a record of size bytes, without the shard and the source.
+type query struct {
+	Query
+	holds func(r *lookup.Row, size int64, s *converters.Sample) bool
+}
+
 // wanted are the samples that a query means, found by decoding all of them.
-func wanted(t *testing.T, s *Searcher, q Query) []int64 {
+func wanted(t *testing.T, s *Searcher, q query) []int64 {
 	t.Helper()
 	d := s.d.Fork()
 	var sources []string
@@ -35,29 +41,11 @@ func wanted(t *testing.T, s *Searcher, q Query) []int64 {
 	}
 	var all []int64
 	err := d.WalkRecords(t.Context(), func(r *lookup.Row, data []byte) error {
-		ok := int64(len(data)) >= q.Min && (q.Max == 0 || int64(len(data)) <= q.Max) && strings.HasPrefix(r.Key, q.Prefix)
-		switch i := slices.Index(classNames, q.Class); {
-		case q.Class == "-":
-			ok = ok && !r.Labeled
-		case i >= 0:
-			ok = ok && r.Labeled && r.Label == int64(i)
-		case q.Class != "":
-			ok = ok && r.Labeled && fmt.Sprint(r.Label) == strings.TrimPrefix(q.Class, "#")
-		}
-		ok = ok && (q.Shard == "" || filepath.Base(r.Shard) == q.Shard)
-		ok = ok && (q.Source == "" || r.Source >= 0 && (sources[r.Source] == q.Source || "#"+fmt.Sprint(r.Source) == q.Source))
-		if q.Field != "" {
-			x, err := d.Decode(r, data)
-			if err != nil {
-				return err
-			}
-			_, has := x.Field(q.Field)
-			ok = ok && has
-		}
-		if ok {
+		x, err := d.Decode(r, data)
+		if err == nil && (q.Shard == "" || filepath.Base(r.Shard) == q.Shard) && (q.Source == "" || r.Source >= 0 && sources[r.Source] == q.Source) && q.holds(r, int64(len(data)), x) {
 			all = append(all, r.Number)
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -65,18 +53,65 @@ func wanted(t *testing.T, s *Searcher, q Query) []int64 {
 	return all
 }
 
+func every(*lookup.Row, int64, *converters.Sample) bool { return true }
+
+func label(n int64) func(r *lookup.Row, _ int64, _ *converters.Sample) bool {
+	return func(r *lookup.Row, _ int64, _ *converters.Sample) bool { return r.Labeled && r.Label == n }
+}
+
+func class(n int64) query { return query{Query{Where: WhereClass(n, classNames[n])}, label(n)} }
+
+// key is a query for the begin of a key.
+func key(expr, prefix string) query {
+	return query{Query{Where: "key~" + expr}, func(r *lookup.Row, _ int64, _ *converters.Sample) bool { return strings.HasPrefix(r.Key, prefix) }}
+}
+
+// sized is a query for the size of the record.
+func sized(where string, from, to int64) query {
+	return query{Query{Where: where}, func(_ *lookup.Row, size int64, _ *converters.Sample) bool { return from <= size && size <= to }}
+}
+
+// has is a query for the samples that have a field.
+func has(name string) query {
+	return query{Query{Where: WhereField(name)}, func(_ *lookup.Row, _ int64, s *converters.Sample) bool { _, ok := s.Field(name); return ok }}
+}
+
+// in is a query within a shard, a source part, or both.
+func in(shard, source string, q query) query {
+	q.Shard, q.Source = shard, source
+	return q
+}
+
+// both is a query for which two hold.
+func both(a, b query) query {
+	return query{Query{Where: a.Where + "  and " + b.Where}, func(r *lookup.Row, size int64, s *converters.Sample) bool {
+		return a.holds(r, size, s) && b.holds(r, size, s)
+	}}
+}
+
+var (
+	all     = query{holds: every}
+	caption = query{Query{Where: "caption=text"}, has("caption").holds}
+	long    = query{Query{Where: "jpg.size>=250"}, func(_ *lookup.Row, _ int64, s *converters.Sample) bool {
+		v, ok := s.Field("jpg")
+		return ok && v.Len() >= 250
+	}}
+)
+
 // queries are asked of each fixture; not all of them find samples.
-var queries = []Query{
-	{}, {Class: "cat"}, {Class: classNames[1]}, {Class: "7"}, {Class: "#4"}, {Class: "-"}, {Class: "3"}, {Class: "12"},
-	{Min: 100}, {Max: 200}, {Min: 100, Max: 200}, {Min: 1 << 40}, {Field: "jpg"}, {Field: "caption"}, {Field: "cls"}, {Field: "image"}, {Field: "bin"}, {Field: "none"},
-	{Prefix: "it's"}, {Prefix: "two words/"}, {Prefix: "quo\"te\\"}, {Prefix: "tab\t"}, {Prefix: "esc\x1b["}, {Prefix: "größe/1"}, {Prefix: "$(id)`"}, {Prefix: "a."}, {Prefix: "a\xff"}, {Prefix: "\ufffd"},
-	{Source: "part-0"}, {Source: "#1"}, {Shard: "PART_00001.ffr"}, {Shard: "PART_00001.ffr", Class: "-"}, {Shard: "PART_00001.ffr", Min: 90, Class: "3"},
-	{Source: "part-1", Class: "2", Max: 300}, {Field: "caption", Prefix: "a", Min: 200}, {Field: "cls", Class: "-"}, {Class: "2", Prefix: "größe", Min: 10, Max: 400}, {Shard: "PART_00000.ffr", Field: "caption"},
+var queries = []query{
+	all, class(0), class(1), class(2), class(3), class(4), {Query{Where: "label=4"}, label(4)}, {Query{Where: "label=12"}, label(12)}, {Query{Where: "class=none"}, label(12)},
+	sized("size>=100", 100, 1<<40), sized("size<=200", 0, 200), sized("size>99 and size<201", 100, 200), sized("size>1TiB", 1<<41, 1<<42), sized("size>0 and size<1GiB", 1, 1<<30-1),
+	has("jpg"), has("caption"), has("cls"), has("image"), has("bin"), has("none"), caption, long,
+	key(`"^it's"`, "it's"), key("'^two words/'", "two words/"), key(`^quo"te`, `quo"te`), key("'^tab\t'", "tab\t"), key(`^esc\x1b`, "esc\x1b"), key("^größe/1", "größe/1"), key(`^\$\(id\)`, "$(id)"), key(`^a\.`, "a."), key(`^a\xff`, "a\xff"),
+	in("", "part-0", all), in("PART_00001.ffr", "", all), in("PART_00001.ffr", "", has("jpg")), in("PART_00001.ffr", "", both(sized("size>=90", 90, 1<<40), class(3))),
+	in("", "part-1", both(class(2), sized("size<=300", 0, 300))), both(has("caption"), both(key("^a", "a"), sized("size>=200", 200, 1<<40))), both(class(2), key("^größe", "größe")), in("PART_00000.ffr", "", has("caption")),
 }
 
 // pages returns all samples that a query finds, in pages of so many.
-func pages(t *testing.T, s *Searcher, q Query, most int) (all []int64, err error) {
+func pages(t *testing.T, s *Searcher, x query, most int) (all []int64, err error) {
 	t.Helper()
+	q := x.Query
 	for from := int64(0); from < s.d.Len(); {
 		p, err := s.Page(t.Context(), q, from, most, time.Hour)
 		if err != nil {
@@ -109,19 +144,19 @@ func TestPage(t *testing.T) {
 				for _, most := range []int{7, 1000} {
 					got, err := pages(t, s, q, most)
 					if errors.Is(err, ErrUnknown) {
-						if q.Shard == "" && q.Source == "" && q.Class == "" {
-							t.Errorf("%+v: %v", q, err)
+						if q.Shard == "" && q.Source == "" {
+							t.Errorf("%+v: %v", q.Query, err)
 						}
 						continue
 					}
 					if err != nil {
-						t.Fatalf("%+v: %v", q, err)
+						t.Fatalf("%+v: %v", q.Query, err)
 					}
 					want := wanted(t, s, q)
 					if !slices.Equal(got, want) {
-						t.Errorf("%+v: %d samples %v, want %d %v", q, len(got), got, len(want), want)
+						t.Errorf("%+v: %d samples %v, want %d %v", q.Query, len(got), got, len(want), want)
 					}
-					checkBefore(t, s, q, want)
+					checkBefore(t, s, q.Query, want)
 					if len(got) > 0 {
 						found++
 					}
@@ -134,25 +169,17 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// The names of fields are those of records, however they were made.
-func TestFields(t *testing.T) {
+// A field of records that cannot be decoded is refused; what their index has is compared.
+func TestOpaque(t *testing.T) {
 	t.Parallel()
-	for i, want := range []string{"caption cls jpg", "caption cls jpg", "caption cls image", "bin", "caption cls jpg", "jpg"} {
-		x := &fixtures[i]
-		s := x.searcher(t, x.made(t))
-		got, err := s.Fields(t.Context())
-		if err != nil || strings.Join(got, " ") != want {
-			t.Errorf("%s: %q, %v; want %s", x.name, got, err, want)
-		}
-	}
 	opaque := fixtures[4]
 	opaque.records = ""
 	s := opaque.searcher(t, opaque.made(t))
-	if got, err := s.Fields(t.Context()); len(got) > 0 || err != nil {
-		t.Errorf("of opaque records: %q, %v", got, err)
-	}
-	if _, err := s.Page(t.Context(), Query{Field: "jpg"}, 0, 5, 0); !errors.Is(err, lookup.ErrNoFields) {
+	if _, err := s.Page(t.Context(), has("jpg").Query, 0, 5, 0); !errors.Is(err, lookup.ErrNoFields) {
 		t.Errorf("a field of opaque records: %v", err)
+	}
+	if p, err := s.Page(t.Context(), Query{Where: "size>0"}, 0, 5, 0); err != nil || len(p.Rows) != 5 {
+		t.Errorf("sizes of opaque records: %d rows, %v", len(p.Rows), err)
 	}
 }
 
@@ -177,10 +204,10 @@ func TestPageShard(t *testing.T) {
 	t.Parallel()
 	x := &fixtures[0]
 	s := x.searcher(t, filepath.Join(x.made(t), "PART_00002.ffr"))
-	for _, q := range []Query{{}, {Class: "2"}, {Field: "jpg"}, {Field: "caption"}, {Field: "none"}, {Shard: "PART_00002.ffr", Min: 200}} {
+	for _, q := range []query{all, class(2), has("jpg"), has("caption"), has("none"), in("PART_00002.ffr", "", sized("size>=200", 200, 1<<40))} {
 		got, err := pages(t, s, q, 50)
 		if want := wanted(t, s, q); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%+v: %v, %v; want %v", q, got, err, want)
+			t.Errorf("%+v: %v, %v; want %v", q.Query, got, err, want)
 		}
 	}
 	if _, err := s.Page(t.Context(), Query{Shard: "PART_00000.ffr"}, 0, 5, 0); !errors.Is(err, ErrUnknown) {
@@ -193,7 +220,8 @@ func TestPageBudget(t *testing.T) {
 	t.Parallel()
 	x := &fixtures[0]
 	s := x.searcher(t, x.made(t))
-	q := Query{Field: "caption"} // each sample takes a while
+	captions := has("caption") // each sample takes a while
+	q := captions.Query
 	var all []int64
 	n := 0
 	for from := int64(0); from < samples; n++ {
@@ -206,17 +234,17 @@ func TestPageBudget(t *testing.T) {
 		}
 		from = p.Next
 	}
-	if want := wanted(t, s, q); !slices.Equal(all, want) || n < samples {
+	if want := wanted(t, s, captions); !slices.Equal(all, want) || n < samples {
 		t.Errorf("%d pages have %v, want %v", n, all, want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, q := range []Query{q, {}, {Field: "none"}} {
+	for _, q := range []Query{q, {}, has("none").Query} {
 		if _, err := s.Page(ctx, q, 0, 1000, 0); !errors.Is(err, context.Canceled) {
 			t.Errorf("%+v: %v", q, err)
 		}
 	}
-	if n, err := s.Before(t.Context(), Query{Field: "caption", Prefix: "none"}, samples, time.Nanosecond); n != -1 || err != nil {
+	if n, err := s.Before(t.Context(), Query{Where: "key~^none and caption=text"}, samples, time.Nanosecond); n != -1 || err != nil {
 		t.Error(n, err)
 	}
 	if p, err := s.Page(t.Context(), Query{}, samples+5, 10, 0); err != nil || len(p.Rows) > 0 || p.Next != samples {
@@ -238,25 +266,25 @@ func TestPageDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	flip(t, row.Shard, row.At.Off+3)
-	p, err := s.Page(t.Context(), Query{Field: "caption"}, 0, 1000, 0)
+	p, err := s.Page(t.Context(), Query{Where: "caption=text"}, 0, 1000, 0)
 	want := slices.DeleteFunc(wantedCaptions(), func(n int64) bool { return n == 30 })
 	if err != nil || p.Unknown != 1 || place.KindOf(p.Problem) != place.Corrupt || len(p.Rows) != len(want) {
 		t.Errorf("%d rows, want %d; %d unknown, %v, %v", len(p.Rows), len(want), p.Unknown, p.Problem, err)
 	}
-	if _, err := s.Keys(t.Context(), Query{Field: "caption"}, new(strings.Builder)); place.KindOf(err) != place.Corrupt {
+	if _, err := s.Keys(t.Context(), Query{Where: "caption=text"}, new(strings.Builder)); place.KindOf(err) != place.Corrupt {
 		t.Errorf("keys of damaged samples: %v", err)
 	}
 	index := filepath.Join(dir, "index", "PART_00001.arrow")
 	if err := os.Truncate(index, 600); err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range []Query{{Class: "2"}, {Shard: "PART_00001.ffr"}, {}} {
+	for _, q := range []Query{{Where: "label=2"}, {Shard: "PART_00001.ffr"}, {}} {
 		_, err := s.Page(t.Context(), q, 100, 1000, 0)
 		if place.KindOf(err) != place.Corrupt || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "PART_00001.arrow") {
 			t.Errorf("%+v: %v", q, err)
 		}
 	}
-	if p, err := s.Page(t.Context(), Query{Class: "2"}, 0, 5, 0); err != nil || len(p.Rows) != 5 {
+	if p, err := s.Page(t.Context(), Query{Where: "label=2"}, 0, 5, 0); err != nil || len(p.Rows) != 5 {
 		t.Errorf("samples before the damage: %v", err)
 	}
 }
@@ -288,7 +316,8 @@ func TestConcurrently(t *testing.T) {
 		path := x.made(t)
 		s := x.searcher(t, path)
 		var wg sync.WaitGroup
-		for i, q := range queries {
+		for i, x := range queries {
+			q := x.Query
 			if i%3 > 0 {
 				continue
 			}
@@ -301,9 +330,6 @@ func TestConcurrently(t *testing.T) {
 				s.Command(q, path)
 				if _, err := s.Keys(t.Context(), q, io.Discard); err != nil && !errors.Is(err, ErrList) && !errors.Is(err, ErrUnknown) {
 					t.Errorf("%+v: %v", q, err)
-				}
-				if _, err := s.Fields(t.Context()); err != nil {
-					t.Error(err)
 				}
 			})
 		}
@@ -328,7 +354,7 @@ func TestLargeRecords(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			p, err := s.Page(t.Context(), Query{Field: "large"}, 0, 100, 0)
+			p, err := s.Page(t.Context(), Query{Where: "large.size>0"}, 0, 100, 0)
 			if err != nil || len(p.Rows) != 2 || p.Unknown != 1 || !strings.Contains(fmt.Sprint(p.Problem), "sample 7: its record has 67108") {
 				t.Errorf("%d rows, %d unknown: %v, %v", len(p.Rows), p.Unknown, p.Problem, err)
 			}
@@ -338,7 +364,7 @@ func TestLargeRecords(t *testing.T) {
 	s.large <- struct{}{}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := s.Page(ctx, Query{Field: "large"}, 0, 100, 0); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := s.Page(ctx, Query{Where: "large.size>0"}, 0, 100, 0); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("while another search holds large records: %v", err)
 	}
 }

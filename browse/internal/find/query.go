@@ -1,106 +1,81 @@
-// Package find finds the samples of a dataset that a person asks for: by class, field, size, shard, source part and
-// the begin of the key.
+// Package find finds the samples of a dataset for which an expression of `--where` holds, in all shards or one, of all
+// source parts or one.
 //
 //	q, err := find.Parse(url.Query())
-//	s := find.NewSearcher(dataset, meta)
+//	s := find.NewSearcher(dataset, meta.Classes)
 //	page, err := s.Page(ctx, q, 0, 60, 400*time.Millisecond)
-//	line, exact, why := s.Command(q, "out") // the command that makes a dataset of these samples
+//	line, why := s.Command(q, "out") // the command that makes a dataset of these samples
 package find
 
 import (
 	"fmt"
-	"math"
 	"net/url"
 	"strconv"
+	"strings"
+	"unicode"
 
-	"github.com/dustin/go-humanize"
+	"github.com/ffconvert/ffconvert/internal/text"
+	"github.com/ffconvert/ffconvert/shard/choose"
 )
 
 // A Query says which samples are wanted. All conditions that are set must hold. The zero value wants all samples.
 type Query struct {
-	Class  string // name or number of a class; "#7" is number 7 even if a class is named 7; "-": samples without a class
-	Field  string // name of a field that the sample has
+	Where  string // an expression, see [choose.CheckWhere]; size is the size of the record
 	Shard  string // name of its shard, without directories
-	Source string // name of its source part, or "#7", the row of "sources" in the manifest
-	Prefix string // of the key
-	Min    int64  // least size of the record in bytes
-	Max    int64  // largest size of the record in bytes; 0: unlimited
+	Source string // name of its source part
 }
 
-const (
-	noClass = "-" // Query.Class
+// longestWhere limits an expression in a URL, in bytes: it may be a regular expression, which is asked of each sample.
+const longestWhere = 4096
 
-	longestWord = 4096 // bytes of a text in a query: a prefix becomes a regular expression
-)
-
-// texts are the parameters that are texts.
-func (q *Query) texts() map[string]*string {
-	return map[string]*string{"class": &q.Class, "field": &q.Field, "shard": &q.Shard, "source": &q.Source, "prefix": &q.Prefix}
-}
-
-// Parse reads a query from the parameters class, field, min, max, shard, source and prefix. Sizes may have units, as in
-// 16KiB. Other parameters are passed over. Errors are one line, for people.
+// Parse reads a query from the parameters where, shard and source, and passes over others. Errors are one line, for people.
 func Parse(v url.Values) (Query, error) {
-	var q Query
-	for name, to := range q.texts() {
-		*to = v.Get(name)
-		if len(*to) > longestWord {
-			return Query{}, fmt.Errorf("%s: it has %d bytes, %d at most are taken", name, len(*to), longestWord)
-		}
+	q := Query{strings.TrimSpace(v.Get("where")), v.Get("shard"), v.Get("source")}
+	if len(q.Where) > longestWhere {
+		return Query{}, fmt.Errorf("where: it has %d bytes, %d at most are taken", len(q.Where), longestWhere)
 	}
-	var err error
-	if q.Min, err = parseSize("min", v.Get("min")); err != nil {
-		return Query{}, err
-	}
-	if q.Max, err = parseSize("max", v.Get("max")); err != nil {
-		return Query{}, err
-	}
-	if q.Max > 0 && q.Min > q.Max {
-		return Query{}, fmt.Errorf("min: %s is more than max, %s", formatSize(q.Min), formatSize(q.Max))
+	if err := choose.CheckWhere(q.Where); err != nil {
+		return Query{}, fmt.Errorf("where %s: %s", text.Line(q.Where), text.Line(err.Error()))
 	}
 	return q, nil
-}
-
-func parseSize(name, text string) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 { // exact
-		return n, nil
-	}
-	n, err := humanize.ParseBytes(text)
-	if err != nil || n > math.MaxInt64 {
-		return 0, fmt.Errorf("%s: %.60q is not a number of bytes, as in 4096 or 16KiB", name, text)
-	}
-	return int64(n), nil
-}
-
-// formatSize returns a size that parseSize reads as the same number.
-func formatSize(n int64) string {
-	unit := 0
-	for unit < 4 && n > 0 && n%1024 == 0 {
-		n /= 1024
-		unit++
-	}
-	return strconv.FormatInt(n, 10) + [...]string{"", "KiB", "MiB", "GiB", "TiB"}[unit]
 }
 
 // Values returns the parameters of the query, for Parse. What is not set is left out.
 func (q Query) Values() url.Values {
 	v := make(url.Values)
-	for name, text := range q.texts() {
-		if *text != "" {
-			v.Set(name, *text)
+	for name, text := range map[string]string{"where": q.Where, "shard": q.Shard, "source": q.Source} {
+		if text != "" {
+			v.Set(name, text)
 		}
-	}
-	if q.Min > 0 {
-		v.Set("min", formatSize(q.Min))
-	}
-	if q.Max > 0 {
-		v.Set("max", formatSize(q.Max))
 	}
 	return v
 }
 
 // Empty reports whether all samples are wanted.
 func (q Query) Empty() bool { return q == Query{} }
+
+// WhereClass returns an expression for the samples of a class, by its name if an expression can have it.
+func WhereClass(label int64, name string) string {
+	quote := ""
+	switch {
+	case name == "" || text.Line(name) != name || strings.Contains(name, "'") && strings.Contains(name, `"`):
+		return "label=" + strconv.FormatInt(label, 10)
+	case strings.Contains(name, "'"):
+		quote = `"`
+	case strings.ContainsFunc(name, unicode.IsSpace) || strings.ContainsAny(name[:1], `"=<>~`):
+		quote = "'"
+	}
+	return "class=" + quote + name + quote
+}
+
+// WhereField returns an expression for the samples that have a field; "" if there is none for this name.
+func WhereField(name string) string {
+	where := name + ".size>=0"
+	if name == "" {
+		return ""
+	}
+	if _, fields, err := choose.SplitWhere(where); err != nil || fields != where {
+		return ""
+	}
+	return where
+}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/choose"
 )
 
@@ -15,37 +14,24 @@ func TestParse(t *testing.T) {
 	for _, row := range []struct {
 		text string
 		want Query
-		to   string // the canonical text; "": text
+		to   string // the canonical text
 	}{
 		{"", Query{}, ""},
-		{"class=cat", Query{Class: "cat"}, ""},
-		{"class=-&max=1MiB&min=16KiB", Query{Class: "-", Min: 16 << 10, Max: 1 << 20}, ""},
-		{"field=jpg&prefix=a%2Fb+c%0A&shard=PART_00000.ffr&source=x.tar", Query{Field: "jpg", Prefix: "a/b c\n", Shard: "PART_00000.ffr", Source: "x.tar"}, ""},
-		{"min=1000&from=7&min=5", Query{Min: 1000}, "min=1000"},
-		{"min=0&max=0&class=", Query{}, " "},
-		{"min=1.5kB&max=2048", Query{Min: 1500, Max: 2048}, "max=2KiB&min=1500"},
-		{"max=9223372036854775807", Query{Max: 1<<63 - 1}, ""},
+		{"where=label%3D3&from=7&class=cat", Query{Where: "label=3"}, "where=label%3D3"},
+		{"where=+size%3E1KiB+&shard=PART_00000.ffr&source=x.tar", Query{Where: "size>1KiB", Shard: "PART_00000.ffr", Source: "x.tar"}, "shard=PART_00000.ffr&source=x.tar&where=size%3E1KiB"},
+		{"where=&shard=", Query{}, ""},
 	} {
 		v, err := url.ParseQuery(row.text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, err := Parse(v)
-		if err != nil || got != row.want || got.Empty() != (row.want == Query{}) {
-			t.Errorf("%s: %+v, %v", row.text, got, err)
-		}
-		want := row.text
-		if row.to != "" {
-			want = strings.TrimSpace(row.to)
-		}
-		again, err := Parse(got.Values())
-		if got.Values().Encode() != want || again != got || err != nil {
-			t.Errorf("%s becomes %s, want %s", row.text, got.Values().Encode(), want)
+		if err != nil || got != row.want || got.Empty() != (row.want == Query{}) || got.Values().Encode() != row.to {
+			t.Errorf("%s: %+v, %s, %v", row.text, got, got.Values().Encode(), err)
 		}
 	}
 	for text, want := range map[string]string{
-		"min=x": "min: \"x\" is not a number of bytes", "max=-1": "max: \"-1\" is not", "min=2&max=1": "min: 2 is more than max, 1", "min=1EiB&max=1KiB": "is more than max, 1KiB",
-		"max=99999999999999999999": "is not a number", "prefix=" + strings.Repeat("x", longestWord+1): "prefix: it has 4097 bytes", "min=%0Ax": "\\nx",
+		"where=size%3Ex": "where size>x: column 6: \"x\" is not a number of bytes", "where=%0Akey": `want one of`, "where=key%3D%27": "the quote is not closed", "where=" + strings.Repeat("x", longestWhere+1): "it has 4097 bytes",
 	} {
 		v, _ := url.ParseQuery(text)
 		if _, err := Parse(v); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
@@ -56,8 +42,8 @@ func TestParse(t *testing.T) {
 
 // What is parsed is parsed again from its canonical form, whatever it is.
 func FuzzParse(f *testing.F) {
-	f.Add("class=cat&min=1KiB")
-	f.Add("max=%00&prefix=%ff")
+	f.Add("where=class%3Dcat+and+size%3E1KiB")
+	f.Add("shard=%00&where=key%3D%ff")
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := url.ParseQuery(text)
 		if err != nil {
@@ -73,27 +59,36 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// An expression asks for the begin of a key as a page does, and a shell takes it as it is.
-func FuzzPrefix(f *testing.F) {
-	f.Add("a.b", "a.bc")
-	f.Add("it's \"x\"\n", "it's \"x\"\nx")
-	f.Add("\\Q(?i)ä$", "\\Q(?i)Ä$")
-	f.Add("\xff", "\ufffd")
-	f.Fuzz(func(t *testing.T, prefix, key string) {
-		x := filter{Query: Query{Prefix: prefix}}
-		where, cannot := x.expression()
-		if cannot != "" || prefix == "" {
+// The expression for a class chooses its samples alone, and that for a field the samples that have it, whatever their names.
+func FuzzNames(f *testing.F) {
+	f.Add("cat")
+	f.Add("it's a \"dog\"")
+	f.Add("\xff and")
+	f.Add("=7 ")
+	f.Fuzz(func(t *testing.T, name string) {
+		holds := func(where string, s *converters.Sample) bool {
+			c, err := choose.New(choose.Options{Where: where}, []string{"other", name})
+			if err != nil {
+				t.Fatalf("%q: %s: %v", name, where, err)
+			}
+			left, err := c.Part("x").Leave(s)
+			if err != nil {
+				t.Fatalf("%q: %s: %v", name, where, err)
+			}
+			return left == ""
+		}
+		for label := range int64(2) {
+			s := converters.Sample{Fields: []converters.Field{{Name: "cls", Value: converters.Int(label)}}}
+			if name != "other" && holds(WhereClass(1, name), &s) != (label == 1) {
+				t.Errorf("class %q: %s: label %d", name, WhereClass(1, name), label)
+			}
+		}
+		where := WhereField(name)
+		if where == "" {
 			return
 		}
-		c, err := choose.New(choose.Options{Where: where}, nil)
-		if err != nil || text.Line(where) != where || strings.ContainsAny(where, "'\" \t") {
-			t.Fatalf("%q: %q, %v", prefix, where, err)
-		}
-		for _, key := range []string{key, prefix, prefix + key} {
-			left, err := c.Part("x").Leave(&converters.Sample{Key: key})
-			if err != nil || (left == "") != strings.HasPrefix(key, prefix) {
-				t.Errorf("%s of %q: %q, %v", where, key, left, err)
-			}
+		if !holds(where, &converters.Sample{Fields: []converters.Field{{Name: name}}}) || holds(where, &converters.Sample{Fields: []converters.Field{{Name: name + "x"}}}) {
+			t.Errorf("field %q: %s", name, where)
 		}
 	})
 }

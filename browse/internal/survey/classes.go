@@ -10,8 +10,7 @@ type Class struct {
 	Label int64
 	Name  string // "": it has none
 	Count int64
-	First int64 // number of its first sample; -1: it has none
-	Rare  bool  // it has samples, and less than a tenth of the median of the classes that have some
+	Rare  bool // it has samples, and less than a tenth of the median of the classes that have some
 }
 
 const (
@@ -24,13 +23,12 @@ type counts struct {
 	names []string
 	low   []Class          // of the labels 0, 1, …
 	high  map[int64]*Class // of the others
-	other int64
 }
 
 func newCounts(names []string) *counts {
 	c := &counts{names: names, low: make([]Class, max(dense, len(names))), high: make(map[int64]*Class)}
 	for i := range c.low {
-		c.low[i] = Class{Label: int64(i), First: -1}
+		c.low[i] = Class{Label: int64(i)}
 	}
 	for i, name := range names {
 		c.low[i].Name = name
@@ -38,22 +36,19 @@ func newCounts(names []string) *counts {
 	return c
 }
 
-// add enters sample n of a class.
-func (c *counts) add(label, n int64) {
+// add counts a sample of a class.
+func (c *counts) add(label int64) {
 	var x *Class
 	if label >= 0 && label < int64(len(c.low)) {
 		x = &c.low[label]
 	} else if x = c.high[label]; x == nil {
 		if len(c.high) == mostUnnamed {
-			c.other++
 			return
 		}
-		x = &Class{Label: label, First: -1}
+		x = &Class{Label: label}
 		c.high[label] = x
 	}
-	if x.Count++; x.First < 0 {
-		x.First = n
-	}
+	x.Count++
 }
 
 // classes returns all that have a name or samples.

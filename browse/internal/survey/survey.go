@@ -16,9 +16,8 @@ import (
 type Survey struct {
 	Samples   int64
 	Bytes     int64   // of all records
-	Classes   []Class // by number: all that have a name, and the numbers without one that samples have
+	Classes   []Class // by number: all that have a name, and the numbers without one that samples have, 1,048,576 at most
 	Unlabeled int64   // samples without a class
-	Other     int64   // samples of classes beyond the 1,048,576 without a name that are told apart
 
 	Sizes             []Bucket  // from the smallest record to the largest, without gaps
 	Largest, Smallest []Outlier // 20 of each at most, the most unusual first; among equal ones the first in the dataset
@@ -56,7 +55,7 @@ func Run(ctx context.Context, d *lookup.Dataset, classes []string, progress func
 		}
 		bytes += r.At.Size
 		if r.Labeled {
-			c.add(r.Label, r.Number)
+			c.add(r.Label)
 		} else {
 			s.Unlabeled++
 		}
@@ -71,7 +70,7 @@ func Run(ctx context.Context, d *lookup.Dataset, classes []string, progress func
 		s.Bytes += n
 		s.Shards = append(s.Shards, Shard{filepath.Base(f.Path), f.Samples, record.FileSize(f.Samples, n)})
 	}
-	s.Classes, s.Other = c.classes(), c.other
+	s.Classes = c.classes()
 	z.describe(s)
 	if progress != nil {
 		progress(s.Samples)

@@ -78,27 +78,23 @@ func TestRun(t *testing.T) {
 	}
 	dir := made(t, n, 3, "raw:bin", func(i int) (string, int, int64) { return fmt.Sprintf("k%05d", i), 10 + i%100, label(i) })
 	s := surveyed(t, dir, []string{"a", "b", "c", "d"})
-	counts, first := make(map[int64]int64), make(map[int64]int64)
+	counts := make(map[int64]int64)
 	total := int64(0)
-	for i := n - 1; i >= 0; i-- {
+	for i := range n {
 		counts[label(i)]++
-		first[label(i)] = int64(i)
 		total += int64(10 + i%100)
 	}
 	names := map[int64]string{0: "a", 1: "b", 2: "c", 3: "d"}
 	var want []Class
 	for _, l := range []int64{-1, 0, 1, 2, 3, 5000, 1 << 40} {
-		c := Class{Label: l, Name: names[l], Count: counts[l], First: first[l]}
-		if c.Count == 0 {
-			c.First = -1
-		}
+		c := Class{Label: l, Name: names[l], Count: counts[l]}
 		c.Rare = c.Count == 1 || c.Count == 2 // the median is the class of 1<<40
 		want = append(want, c)
 	}
 	if !slices.Equal(s.Classes, want) {
 		t.Errorf("classes\n%+v, want\n%+v", s.Classes, want)
 	}
-	if s.Samples != n || s.Bytes != total || s.Unlabeled != counts[-9] || s.Other != 0 || s.P01 != 10 || s.Median != 59 || s.P99 != 108 {
+	if s.Samples != n || s.Bytes != total || s.Unlabeled != counts[-9] || s.P01 != 10 || s.Median != 59 || s.P99 != 108 {
 		t.Errorf("%+v", s)
 	}
 	if len(s.Largest) != outliers || s.Largest[0] != (Outlier{99, "k00099", 109}) || s.Smallest[1] != (Outlier{100, "k00100", 10}) {
@@ -167,10 +163,10 @@ func TestManyClasses(t *testing.T) {
 	t.Parallel()
 	c := newCounts(nil)
 	for i := range int64(dense + mostUnnamed + 10) {
-		c.add(i, i)
+		c.add(i)
 	}
-	c.add(dense, 5)
-	if n := len(c.classes()); n != dense+mostUnnamed || c.other != 10 || c.high[dense].Count != 2 {
-		t.Errorf("%d classes, %d samples of others", n, c.other)
+	c.add(dense)
+	if n := len(c.classes()); n != dense+mostUnnamed || c.high[dense].Count != 2 {
+		t.Errorf("%d classes", n)
 	}
 }

@@ -93,11 +93,11 @@ func TestBudget(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	load := func() ([]byte, error) { return data, nil }
-	if _, _, err := m.Get(ctx, "a", load); !errors.Is(err, context.DeadlineExceeded) {
+	if _, _, err := m.Make(ctx, load); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("without memory: %v", err)
 	}
 	time.AfterFunc(50*time.Millisecond, func() { m.memory.Release(2 << 20) })
-	if _, _, err := m.Get(t.Context(), "a", load); err != nil {
+	if _, _, err := m.Make(t.Context(), load); err != nil {
 		t.Errorf("with memory: %v", err)
 	}
 	if !m.memory.TryAcquire(4<<20) || !m.loaded.TryAcquire(int64(m.opts.Pictures)) {
@@ -111,9 +111,9 @@ func TestPictures(t *testing.T) {
 	m := New(Options{Pictures: 3})
 	var now, most atomic.Int64
 	var wait sync.WaitGroup
-	for i := range 40 {
+	for range 40 {
 		wait.Go(func() {
-			m.Get(t.Context(), fmt.Sprint(i), func() ([]byte, error) {
+			m.Make(t.Context(), func() ([]byte, error) {
 				n := now.Add(1)
 				defer now.Add(-1)
 				for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
@@ -125,137 +125,6 @@ func TestPictures(t *testing.T) {
 	}
 	if wait.Wait(); most.Load() != 3 {
 		t.Errorf("%d at once", most.Load())
-	}
-}
-
-// Requests for one thumbnail at once decode once. A request that ends meanwhile takes nothing from the others.
-func TestTogether(t *testing.T) {
-	t.Parallel()
-	m := New(Options{})
-	data := picturetest.PNG(plain(300, 300))
-	first, end := context.WithCancel(t.Context())
-	begun, loads := make(chan bool), atomic.Int64{}
-	var wait sync.WaitGroup
-	wait.Go(func() {
-		_, _, err := m.Get(first, "a", func() ([]byte, error) {
-			loads.Add(1)
-			close(begun)
-			<-first.Done()
-			return nil, first.Err()
-		})
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("the one that ended: %v", err)
-		}
-	})
-	<-begun
-	for range 20 {
-		wait.Go(func() {
-			got, _, err := m.Get(t.Context(), "a", func() ([]byte, error) {
-				loads.Add(1)
-				return data, nil
-			})
-			if err != nil || len(got) == 0 {
-				t.Errorf("another: %v", err)
-			}
-		})
-	}
-	time.Sleep(20 * time.Millisecond)
-	end()
-	if wait.Wait(); loads.Load() != 2 {
-		t.Errorf("loaded %d times", loads.Load())
-	}
-}
-
-// A caller that has not found a thumbnail, and comes to make it when another has just done so, gets that one.
-func TestMadeMeanwhile(t *testing.T) {
-	t.Parallel()
-	m := New(Options{})
-	m.cache.put("a", small{data: []byte("made"), kind: "image/png"})
-	s, err := m.load(t.Context(), "a", func() ([]byte, error) { return nil, errors.New("loaded again") })
-	if err != nil || string(s.data) != "made" || s.kind != "image/png" {
-		t.Errorf("%q %s, %v", s.data, s.kind, err)
-	}
-}
-
-// An error of the picture is kept; one of reading it is not.
-func TestKeptErrors(t *testing.T) {
-	t.Parallel()
-	m, loads, broken := New(Options{}), 0, errors.New("the disk is broken")
-	answers := []struct {
-		data []byte
-		err  error
-	}{{nil, broken}, {[]byte("not a picture"), nil}, {nil, errors.New("loaded again")}}
-	load := func() ([]byte, error) {
-		loads++
-		return answers[loads-1].data, answers[loads-1].err
-	}
-	for i, want := range []error{broken, ErrNoPicture, ErrNoPicture} {
-		if _, _, err := m.Get(t.Context(), "a", load); !errors.Is(err, want) {
-			t.Errorf("call %d: %v, want %v", i, err, want)
-		}
-	}
-}
-
-// It is not parallel: memory is counted. After 2,000 thumbnails the cache, which has room for a quarter of them, has what it may have, and the last ones.
-func TestCacheIsBounded(t *testing.T) {
-	const most = 1 << 20
-	const n = 2000
-	m := New(Options{Cache: most})
-	data := photo(66, 66)
-	loads := 0
-	get := func(i int) {
-		_, _, err := m.Get(t.Context(), fmt.Sprint(i), func() ([]byte, error) {
-			loads++
-			if i%100 == 0 {
-				return []byte("damaged"), nil
-			}
-			return data, nil
-		})
-		if err != nil && i%100 != 0 {
-			t.Fatal(err)
-		}
-	}
-	heap := func() int64 {
-		runtime.GC()
-		runtime.GC()
-		var s runtime.MemStats
-		runtime.ReadMemStats(&s)
-		return int64(s.HeapAlloc)
-	}
-	before := heap()
-	for i := range n {
-		if get(i); m.cache.held > most || len(m.cache.byID) != m.cache.order.Len() {
-			t.Fatalf("%d bytes are kept after %d thumbnails", m.cache.held, i)
-		}
-	}
-	grown := heap() - before
-	t.Logf("kept: %d thumbnails, %d bytes; the heap has grown by %d", len(m.cache.byID), m.cache.held, grown)
-	if grown > 2*most {
-		t.Errorf("the heap has grown by %d bytes", grown)
-	}
-	if loads != n {
-		t.Errorf("%d loads", loads)
-	}
-	for i := n - 1; i > n-100; i-- {
-		get(i)
-	}
-	if loads != n {
-		t.Errorf("%d of the last thumbnails were not kept", loads-n)
-	}
-	if get(0); loads != n+1 {
-		t.Error("the first thumbnail is still there")
-	}
-	runtime.KeepAlive(m)
-}
-
-// A thumbnail that is larger than the cache is made, and not kept.
-func TestCacheTooSmall(t *testing.T) {
-	t.Parallel()
-	m := New(Options{Cache: 100})
-	for range 2 {
-		if got, _, err := m.Get(t.Context(), "a", func() ([]byte, error) { return picturetest.PNG(plain(9, 9)), nil }); err != nil || len(got) == 0 || m.cache.held != 0 {
-			t.Errorf("%d bytes, %d kept: %v", len(got), m.cache.held, err)
-		}
 	}
 }
 
@@ -279,8 +148,8 @@ func BenchmarkThumbnail(b *testing.B) {
 			data, m := photo(size.X, size.Y), New(Options{})
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				if _, _, err := m.Get(b.Context(), fmt.Sprint(i), func() ([]byte, error) { return data, nil }); err != nil {
+			for b.Loop() {
+				if _, _, err := m.Make(b.Context(), func() ([]byte, error) { return data, nil }); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,7 +21,7 @@ import (
 // of returns the thumbnail of a picture.
 func of(t *testing.T, m *Maker, data []byte) (image.Image, string, error) {
 	t.Helper()
-	small, kind, err := m.Get(t.Context(), fmt.Sprint(rand.Uint64()), func() ([]byte, error) { return data, nil })
+	small, kind, err := m.Make(t.Context(), func() ([]byte, error) { return data, nil })
 	if err != nil {
 		if small != nil || kind != "" {
 			t.Errorf("%d bytes beside %v", len(small), err)
@@ -190,7 +188,7 @@ def reply(request):
 		}
 		stored.Set(0, 0, color.White)
 		data := picturetest.JPEG(stored)
-		small, kind, err := New(Options{}).Get(t.Context(), "a", func() ([]byte, error) { return data, nil })
+		small, kind, err := New(Options{}).Make(t.Context(), func() ([]byte, error) { return data, nil })
 		if err != nil || kind != "image/png" {
 			t.Fatal(kind, err)
 		}

@@ -115,7 +115,7 @@ func Print(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, paint t
 	}
 	sound, shards := readText(r)
 	verdict := paint.Good(sound + ":")
-	if n := int64(len(r.Problems)) + r.More; n > 0 {
+	if n := r.Count(); n > 0 {
 		verdict = paint.Bad(terminal.Counted(n, "problem") + ":")
 	}
 	if r.Backend == "" {
@@ -172,7 +172,7 @@ func Told(r *verify.Report) error {
 	if err == nil {
 		return nil
 	}
-	text := terminal.Counted(int64(len(r.Problems))+r.More, "problem")
+	text := terminal.Counted(r.Count(), "problem")
 	if errors.Is(err, verify.ErrCorrupt) {
 		text = fmt.Sprintf("%v: %s", verify.ErrCorrupt, text)
 	}
