@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -68,25 +69,22 @@ type StoredObject struct {
 // beside the shards. name is what the dataset is called in messages, its URL. shared is for one task of several, see
 // [OpenShared]: each has a scratch of its own. [Output.Close] removes the directory.
 func OpenScratch(dir, name string, shared bool, fill func(*Output) (Bucket, error)) (*Output, error) {
-	o := &Output{dir: dir, name: name, token: NewToken()}
-	err := o.openScratch()
+	o := &Output{Dir: &Dir{path: dir, token: NewToken()}, name: name}
+	err := o.open()
 	for range 10 {
 		if !errors.Is(err, fs.ErrNotExist) { // its former user was about to remove it
 			break
 		}
-		err = o.openScratch()
+		err = o.open()
 	}
-	if err != nil && !errors.Is(err, ErrLocked) {
-		err = scratchFault(dir, err)
+	if errors.Is(err, ErrLocked) {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	} else if err != nil {
+		return nil, scratchFault(dir, err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	o.Shared = shared
+	o.shared = shared
 	if err = o.empty(); err == nil {
-		if o.bucket, err = fill(o); err == nil {
-			o.began, err = o.has(PlanName)
-		}
+		o.bucket, err = fill(o)
 	}
 	if err != nil {
 		return nil, errors.Join(err, o.closeScratch())
@@ -101,33 +99,16 @@ func scratchFault(dir string, err error) error {
 	return e
 }
 
-// openScratch makes and locks the directory.
-func (o *Output) openScratch() (err error) {
-	if err := makeDir(o.dir); err != nil {
-		return err
-	}
-	if o.Root, err = os.OpenRoot(o.dir); err != nil {
-		return err
-	}
-	if err = o.Mkdir(WorkDir); err == nil {
-		err = o.acquire()
-	}
-	if err != nil {
-		o.Root.Close()
-	}
-	return err
-}
-
 // empty removes all of the directory but its lock.
-func (o *Output) empty() error {
-	for dir, keep := range map[string]string{".": WorkDir, WorkDir: path.Base(LockName)} {
-		names, err := readNames(o.Root, dir)
+func (d *Dir) empty() error {
+	for in, keep := range map[string]string{".": WorkDir, WorkDir: path.Base(LockName)} {
+		names, err := readNames(d.Root, in)
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
 			if name != keep {
-				if err := o.Root.RemoveAll(path.Join(dir, name)); err != nil {
+				if err := d.Root.RemoveAll(path.Join(in, name)); err != nil {
 					return err
 				}
 			}
@@ -137,9 +118,9 @@ func (o *Output) empty() error {
 }
 
 // closeScratch removes the directory, and unlocks it.
-func (o *Output) closeScratch() error {
-	err := errors.Join(o.empty(), o.Remove(LockName), o.Remove(WorkDir), o.release(), o.Root.Close())
-	if gone := o.removeDir(); !errors.Is(gone, fs.ErrNotExist) {
+func (d *Dir) closeScratch() error {
+	err := errors.Join(d.empty(), d.Remove(LockName), d.Remove(WorkDir), d.release(), d.Root.Close())
+	if gone := d.removeDir(); !errors.Is(gone, fs.ErrNotExist) {
 		err = errors.Join(err, gone)
 	}
 	return err
@@ -150,7 +131,7 @@ func (o *Output) Name() string {
 	if o.name != "" {
 		return o.name
 	}
-	return o.dir
+	return o.path
 }
 
 // InBucket reports whether a bucket keeps the dataset.
@@ -207,22 +188,22 @@ func (o *Output) erase(names ...string) error {
 // RemoveScratch removes a scratch directory whose process has ended. One that is in use, and one on a file system that
 // cannot tell, stays.
 func RemoveScratch(dir string) error {
-	o := &Output{dir: dir}
+	d := &Dir{path: dir}
 	var err error
-	if o.Root, err = os.OpenRoot(dir); err != nil {
+	if d.Root, err = os.OpenRoot(dir); err != nil {
 		return nil // gone meanwhile, or not ours
 	}
-	if err = o.Mkdir(WorkDir); err == nil {
-		err = o.acquire()
+	if err = d.Mkdir(WorkDir); err == nil {
+		err = d.acquire()
 	}
-	if err != nil || o.lock == nil {
-		o.Root.Close()
+	if err != nil || d.lock == nil {
+		d.Root.Close()
 		if errors.Is(err, ErrLocked) || errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		return err
 	}
-	return o.closeScratch()
+	return d.closeScratch()
 }
 
 // A File is open for reading. Its ReadAt may be called concurrently.
@@ -235,7 +216,7 @@ type File interface {
 // bucket keeps, a shard is read by ranges when it is asked for, and an index is fetched.
 func (o *Output) OpenPath(path string) (File, int64, error) {
 	if o.bucket != nil {
-		return o.bucket.Open(filepath.ToSlash(strings.TrimPrefix(path, o.dir+string(filepath.Separator))))
+		return o.bucket.Open(filepath.ToSlash(strings.TrimPrefix(path, o.path+string(filepath.Separator))))
 	}
 	f, err := blocking.File(openPath(path))
 	if err != nil {

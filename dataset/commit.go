@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 
@@ -92,7 +91,7 @@ func (o *Output) commit(plan *plan.Plan, digest string, j *Journal, tool string)
 	}
 	m.describe(sumOf(meta))
 	if there, err := readKept(o.Root, MetaName); err != nil || !bytes.Equal(there, meta) {
-		if err := o.writeFile(MetaName, meta); err != nil {
+		if err := o.WriteFile(MetaName, meta); err != nil {
 			return nil, nil, err
 		}
 		wrote = append(wrote, MetaName)
@@ -135,7 +134,7 @@ func (o *Output) replaceManifest(data []byte) error {
 	if err := o.erase(SignatureName); err != nil {
 		return err
 	}
-	return o.writeFile(ManifestName, data)
+	return o.WriteFile(ManifestName, data)
 }
 
 func encodeJSON(v any) ([]byte, error) {
@@ -144,13 +143,6 @@ func encodeJSON(v any) ([]byte, error) {
 	enc.SetIndent("", "  ")
 	err := enc.Encode(v)
 	return crcline.Canonical(b.Bytes()), err
-}
-
-func (o *Output) writeFile(name string, data []byte) error {
-	return o.writeBeside(o.Temp(name), name, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
 }
 
 // Complete commits a plan after all shards are written, and removes the files that only an unfinished

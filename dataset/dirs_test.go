@@ -62,12 +62,12 @@ func TestReleaseOwnClaim(t *testing.T) {
 	mine.Release(first)
 	mine.Close()
 	for _, shard := range []string{first, second} {
-		if c, ok, _ := readClaim(his.out.Root, shard); !ok || c.Token != his.out.token {
+		if c, ok, _ := readClaim(his.dir.Root, shard); !ok || c.Token != his.dir.token {
 			t.Errorf("%s: its claim is %+v", shard, c)
 		}
 	}
 	his.Close()
-	if left, err := readClaims(his.out.Root); err != nil || len(left) > 0 {
+	if left, err := readClaims(his.dir.Root); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }

@@ -168,7 +168,7 @@ func (j *Journal) Rewrite(o *Output) error {
 		}
 		all = crcline.Append(all, text)
 	}
-	if err := o.writeFile(JournalName, all); err != nil {
+	if err := o.WriteFile(JournalName, all); err != nil {
 		return err
 	}
 	return j.reopen(o.Root)

@@ -1,15 +1,12 @@
 package dataset
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -42,8 +39,6 @@ var (
 	ErrOccupied = errors.New("already holds another dataset")
 	// ErrUnfinished says that a dataset has no manifest: its conversion, or its copy, has not ended.
 	ErrUnfinished = place.New(place.Refused, "the dataset is not finished (run the command that made it again; if it was planned for tasks, ffconvert run and finish)")
-	// ErrLocked says that another process writes to an output directory.
-	ErrLocked = errors.New("another ffconvert is writing there")
 )
 
 // shardName is what a shard of ours is called.
@@ -61,109 +56,44 @@ func IsDatasetFile(name string) bool { return datasetFile.MatchString(name) }
 // Who opened it closes it. Functions of package shard leave it open, and use it from many goroutines themselves; one of them at a
 // time may be given it.
 type Output struct {
-	dir    string
-	name   string // see Name; "": dir
-	bucket Bucket // keeps the dataset, of which dir is the scratch; nil: dir does
-	Root   *os.Root
-	token  string   // of this process; no other one has it
-	lock   *os.File // nil: the file system has no locks
-	Shared bool     // other tasks may write here, too
+	*Dir
+	name   string // see Name; "": the path of the directory
+	bucket Bucket // keeps the dataset, of which the directory is the scratch; nil: the directory does
 	// Sign, if not nil, returns the signature of a manifest, which is written beside it.
-	Sign    func(manifest []byte) ([]byte, error)
-	other   bool // it receives no dataset, see OpenOther
-	created bool // the directory was not there before
-	began   bool // it holds a plan of ours
+	Sign func(manifest []byte) ([]byte, error)
 }
 
 // Open makes the directory where there is none and locks it. A directory that
 // another process writes to is [ErrLocked].
-func Open(dir string) (*Output, error) { return open(dir, false) }
-
-// OpenOther is Open for files that are no dataset: of the directory only [WorkDir] is ours, and names of a dataset
-// have no meaning there.
-func OpenOther(dir string) (*Output, error) { return open(dir, true) }
-
-func open(dir string, other bool) (*Output, error) {
-	_, err := os.Stat(dir)
-	o := &Output{dir: dir, token: NewToken(), other: other, created: errors.Is(err, fs.ErrNotExist)}
-	if err != nil && !o.created {
+func Open(dir string) (*Output, error) {
+	d, err := OpenDir(dir)
+	if err != nil {
 		return nil, err
 	}
-	if err := makeDir(dir); err != nil {
-		return nil, err
+	o := &Output{Dir: d}
+	if err := o.ownFiles(); err != nil {
+		return nil, errors.Join(err, d.Close())
 	}
-	return o.open()
+	return o, nil
 }
 
 // OpenShared opens a directory for one task of several, which other processes that did the
 // same may write to at the same time. It is made where there is none, and stays.
 func OpenShared(dir string) (*Output, error) {
-	if err := makeDir(dir); err != nil {
-		return nil, err
-	}
-	return (&Output{dir: dir, token: NewToken(), Shared: true}).open()
-}
-
-// NewToken names a process, on whatever machine: no other has its token.
-func NewToken() string { return strings.ToLower(rand.Text()[:13]) }
-
-// makeDir makes a directory and its missing parents, and makes their names durable.
-func makeDir(dir string) error {
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	parent := filepath.Dir(filepath.Clean(dir))
-	if err := makeDir(parent); err != nil {
-		return err
-	}
-	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return atomicfile.SyncPath(parent)
-}
-
-// open makes the working directory, locks it, and looks whether a plan was begun there.
-func (o *Output) open() (*Output, error) {
-	var err error
-	if o.Root, err = os.OpenRoot(o.dir); err != nil {
-		return nil, err
-	}
-	if err = o.ownDirs(); err == nil {
-		if err = o.Mkdir(WorkDir); err != nil {
-			err = fmt.Errorf("%s: %w", o.dir, err)
-		}
-	}
-	if err == nil {
-		err = o.acquire()
-	}
+	d, err := openDir(dir, true)
 	if err != nil {
-		o.Root.Close()
 		return nil, err
 	}
-	if o.began, err = o.has(PlanName); err != nil {
-		o.Close()
-		return nil, err
+	if err := d.ownDirs(IndexDir); err != nil { // Slice looks at the files of the task: a dataset has 200,000 shards, a task has 20
+		return nil, errors.Join(err, d.Close())
 	}
-	return o, nil
+	return &Output{Dir: d}, nil
 }
 
-// ownDirs refuses a link or a file in the place of a directory of the dataset, and a directory in the
-// place of one of its files. Files in these directories are removed and replaced; a link would lead to
-// other files, even inside the output.
-func (o *Output) ownDirs() error {
-	for _, name := range []string{WorkDir, TmpDir, RunningDir, JournalsDir, IndexedDir, IndexDir} {
-		if name == IndexDir && o.other {
-			continue
-		}
-		if err := o.ownDir(name); err != nil {
-			return err
-		}
-	}
-	if o.other {
-		return nil
-	}
-	if o.Shared { // Slice looks at the files of the task: a dataset has 200,000 shards, a task has 20
-		return nil
+// ownFiles refuses a link or a file in the place of a directory of the dataset, and a directory in the place of a file of the dataset.
+func (o *Output) ownFiles() error {
+	if err := o.ownDirs(append(slices.Clone(workDirs), IndexDir)...); err != nil {
+		return err
 	}
 	for _, dir := range []string{".", IndexDir} {
 		names, err := readNames(o.Root, dir)
@@ -171,53 +101,23 @@ func (o *Output) ownDirs() error {
 			return err
 		}
 		for _, name := range names {
-			if name = path.Join(dir, name); !datasetFile.MatchString(name) {
-				continue
-			}
-			if err := o.noDirectory(name); err != nil {
-				return err
+			if name = path.Join(dir, name); datasetFile.MatchString(name) {
+				if err := o.noDirectory(name); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// noDirectory refuses a directory in the place of a file of the dataset: no file can be given its name.
-func (o *Output) noDirectory(name string) error {
-	st, err := o.Lookup(name)
-	if err == nil && st != nil && st.IsDir() {
-		err = fmt.Errorf("%s: %w: a directory in the place of a file; move it away", o.Path(name), converters.ErrUnsupported)
-	}
-	return err
-}
-
-func (o *Output) ownDir(name string) error {
-	st, err := o.Lookup(name)
-	if err == nil && st != nil && !st.IsDir() {
-		err = fmt.Errorf("%s: %w: a link or another thing that is not a directory; move it away", o.Path(name), converters.ErrUnsupported)
-	}
-	return err
-}
-
-// Close unlocks the directory. One in which nothing was begun is left as it was found.
+// Close unlocks the directory; see [Dir.Close]. The scratch of a dataset that a bucket keeps is removed.
 func (o *Output) Close() error {
 	if o.bucket != nil {
 		return o.closeScratch()
 	}
-	o.Root.RemoveAll(o.Temp(""))
-	if !o.began && !o.Shared {
-		for _, name := range []string{TmpDir, RunningDir, LockName, WorkDir} {
-			o.Root.Remove(name)
-		}
-		if o.created && o.Here(nil) == nil {
-			o.removeDir()
-		}
-	}
-	return errors.Join(o.release(), o.Root.Close())
+	return o.Dir.Close()
 }
-
-// removeDir removes the directory if it is empty.
-func (o *Output) removeDir() error { return os.Remove(o.dir) }
 
 // Begin writes a plan into the directory, so that this process and others can write its shards.
 // named are the sources as the user named them. The same plan may have been begun before; another one
@@ -323,19 +223,10 @@ func (o *Output) CheckCache() error {
 func (o *Output) RemoveCache() error { return o.Root.RemoveAll(o.cache()) }
 
 func (o *Output) cache() string {
-	if o.Shared {
+	if o.shared {
 		return o.Temp("") + "/cache"
 	}
 	return CacheName
-}
-
-// Lookup describes a file of the directory; nil: there is none of that name.
-func (o *Output) Lookup(name string) (fs.FileInfo, error) {
-	st, err := o.Root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return st, err
 }
 
 // Begun reports whether a conversion or a copy was begun there.
@@ -347,35 +238,6 @@ func (o *Output) Begun() (bool, error) {
 	}
 	return false, nil
 }
-
-// has reports whether there is a file of that name.
-func (o *Output) has(name string) (bool, error) {
-	st, err := o.Lookup(name)
-	return st != nil, err
-}
-
-func (o *Output) Remove(name string) error {
-	if err := o.Root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-func (o *Output) Mkdir(name string) error { return o.Root.MkdirAll(name, 0o755) }
-
-// Temp is the temporary name of a file, which is this process's alone; of "", the directory of
-// them all.
-func (o *Output) Temp(name string) string { return tmpOf(o.token, name) }
-
-func tmpOf(token, name string) string {
-	if name == "" {
-		return path.Join(TmpDir, token)
-	}
-	return path.Join(TmpDir, token, path.Base(name)+".tmp")
-}
-
-// Path returns the path of a file, for code that opens by path.
-func (o *Output) Path(name string) string { return filepath.Join(o.dir, name) }
 
 // At is what a file of the dataset is called in messages: its path, or its URL.
 func (o *Output) At(name string) string {

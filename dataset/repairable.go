@@ -59,7 +59,7 @@ func CheckKept(dir string, m *Manifest) (*Repairable, error) {
 
 func (o *Output) checkKept(m *Manifest) (*Repairable, error) {
 	r := &Repairable{Out: o.Name()}
-	if err := o.ownDir(WorkDir); err != nil {
+	if err := o.ownDirs(WorkDir); err != nil {
 		r.problem(o.Path(WorkDir), WorkDir, verify.Unreadable, err)
 		r.Plan, r.Journal, r.Reason = IsUnknown, IsUnknown, err.Error()
 		return r, nil
@@ -73,7 +73,7 @@ func (o *Output) checkKept(m *Manifest) (*Repairable, error) {
 		return nil, err
 	}
 	c.own()
-	refused := cmp.Or(o.ownDirs(), c.refused(o, false))
+	refused := cmp.Or(o.ownFiles(), c.refused(o, false))
 	r.Possible = r.Plan == IsSound && r.Journal != IsUnknown && refused == nil
 	switch {
 	case r.Plan != IsSound:

@@ -16,8 +16,8 @@ import (
 
 // writeBeside makes the file name of what write gives it, by way of the temporary name tmp: the file
 // is synced, read back as shards are, and compared, before it replaces an existing file.
-func (o *Output) writeBeside(tmp, name string, write func(io.Writer) error) error {
-	f, err := atomicfile.Create(o.Root, tmp)
+func (d *Dir) writeBeside(tmp, name string, write func(io.Writer) error) error {
+	f, err := atomicfile.Create(d.Root, tmp)
 	if err != nil {
 		return err
 	}
@@ -34,16 +34,27 @@ func (o *Output) writeBeside(tmp, name string, write func(io.Writer) error) erro
 	if err != nil {
 		return err
 	}
-	_, err = o.ReadBack(context.Background(), r, tmp, name, sum.FileSum, verify.Options{})
+	_, err = d.ReadBack(context.Background(), r, tmp, name, sum.FileSum, verify.Options{})
 	if err := errors.Join(err, r.Close()); err != nil {
 		return err
 	}
 	return f.Replace(name)
 }
 
+// WriteFile makes a file of data. It is synced and read back before it takes the place of an existing file.
+func (d *Dir) WriteFile(name string, data []byte) error {
+	if err := d.Mkdir(d.Temp("")); err != nil {
+		return err
+	}
+	return d.writeBeside(d.Temp(name), name, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
 // ReadBack reads a synced file under its temporary name, and compares it with the sum of its writing.
-func (o *Output) ReadBack(ctx context.Context, r *aio.Reader, tmp, name string, want FileSum, opts verify.Options) (verify.Result, error) {
-	res, err := verify.SumFile(ctx, r, o.Root, verify.Sum{Name: tmp, Bytes: want.Bytes, CRC: want.CRC}, opts)
+func (d *Dir) ReadBack(ctx context.Context, r *aio.Reader, tmp, name string, want FileSum, opts verify.Options) (verify.Result, error) {
+	res, err := verify.SumFile(ctx, r, d.Root, verify.Sum{Name: tmp, Bytes: want.Bytes, CRC: want.CRC}, opts)
 	if err != nil {
 		return res, err
 	}
@@ -100,28 +111,4 @@ func Unnamed(dir string) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
-}
-
-// WriteFile makes the file name of what write gives it. It is synced and read back before it takes the place of an
-// existing file.
-func (o *Output) WriteFile(name string, write func(io.Writer) error) error {
-	if err := o.Mkdir(o.Temp("")); err != nil {
-		return err
-	}
-	return o.writeBeside(o.Temp(name), name, write)
-}
-
-// OpenFile opens a regular file for reading and writing, or makes it. A link in its place is refused.
-func (o *Output) OpenFile(name string) (*os.File, error) { return openOwn(o.Root, name) }
-
-// ReadFile reads a regular file whole, of at most 1 GiB. A link in its place is refused.
-func (o *Output) ReadFile(name string) ([]byte, error) { return readKept(o.Root, name) }
-
-// RemoveStale removes the temporary files of processes that were killed. It does so only if the lock proves that no
-// other process writes here.
-func (o *Output) RemoveStale() error {
-	if o.lock == nil || o.Shared {
-		return nil
-	}
-	return o.Root.RemoveAll(TmpDir)
 }

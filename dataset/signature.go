@@ -20,7 +20,7 @@ func ReadSigned(dir string) (manifest, signature []byte, err error) {
 		return nil, nil, err
 	}
 	defer root.Close()
-	o := &Output{dir: dir, Root: root}
+	o := &Output{Dir: &Dir{path: dir, Root: root}}
 	if signature, err = o.signature(); err != nil {
 		return nil, nil, err
 	}
@@ -43,7 +43,7 @@ func (o *Output) SignManifest(ctx context.Context, how aio.Options, p plan.Progr
 		return nil, false, err
 	}
 	if m == nil {
-		return nil, false, fmt.Errorf("%s: %w", o.dir, ErrUnfinished)
+		return nil, false, fmt.Errorf("%s: %w", o.Name(), ErrUnfinished)
 	}
 	if err := o.Mkdir(o.Temp("")); err != nil {
 		return nil, false, err
@@ -104,13 +104,13 @@ func (o *Output) sumUp(ctx context.Context, m *Manifest, how aio.Options, p plan
 // sign writes the signature of a manifest, whose bytes are data.
 func (o *Output) sign(m *Manifest, data []byte) error {
 	if m.Root.IsZero() {
-		return fmt.Errorf("%s: not signed: %w", o.dir, ErrNoSums)
+		return fmt.Errorf("%s: not signed: %w", o.Name(), ErrNoSums)
 	}
 	signature, err := o.Sign(data)
 	if err != nil {
 		return err
 	}
-	return o.writeFile(SignatureName, signature)
+	return o.WriteFile(SignatureName, signature)
 }
 
 // RemoveManifest removes the manifest, and first its signature, which is of no other manifest.

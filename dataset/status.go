@@ -61,12 +61,12 @@ func ReadStatus(dir string) (*Status, error) {
 // openToRead opens a directory that is only looked at: it is neither made nor locked.
 func openToRead(dir string) (*Output, error) {
 	root, err := os.OpenRoot(dir)
-	return &Output{dir: dir, Root: root}, err
+	return &Output{Dir: &Dir{path: dir, Root: root}}, err
 }
 
 // Status is [ReadStatus] of a directory that is open.
 func (o *Output) Status() (*Status, error) {
-	if err := o.ownDirs(); err != nil {
+	if err := o.ownFiles(); err != nil {
 		return nil, err
 	}
 	s := &Status{Running: []Running{}, Missing: []string{}}

@@ -39,7 +39,7 @@ func (o *Output) Verify(ctx context.Context, m *Manifest, how verify.Options) (*
 		how.Refetched = func(string) { again.Add(1) }
 	}
 	if m == nil {
-		report, err := verify.Named(ctx, o.dir, names, nil, how)
+		report, err := verify.Named(ctx, o.path, names, nil, how)
 		if err == nil {
 			report.Refetched = int(again.Load())
 			report.From = o.origin(report.From)
@@ -47,7 +47,7 @@ func (o *Output) Verify(ctx context.Context, m *Manifest, how verify.Options) (*
 		}
 		return report, nil, err
 	}
-	report, err := verify.Named(ctx, o.dir, names, m.Expect(), how)
+	report, err := verify.Named(ctx, o.path, names, m.Expect(), how)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,7 +102,7 @@ func (o *Output) rename(r *verify.Report) {
 		return
 	}
 	name := func(path *string) {
-		if rest, ok := strings.CutPrefix(*path, o.dir+"/"); ok {
+		if rest, ok := strings.CutPrefix(*path, o.path+"/"); ok {
 			*path = o.At(rest)
 		}
 	}

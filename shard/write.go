@@ -52,6 +52,7 @@ func Write(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.O
 // first process to name a shard wins, and the others compare theirs with it. Run may be called again
 // at any time, and keeps sound shards. [Finish] writes the manifest.
 func Run(ctx context.Context, parts PartProvider, slice *plan.Slice, out *dataset.Output, opts WriteOptions) (*Report, error) {
+	opts.Verify = false
 	w, err := newWriter(parts, slice, out, opts)
 	if err != nil {
 		return nil, err
@@ -225,7 +226,7 @@ func (w *writer) todo(ctx context.Context) (todo []int, lost []string, err error
 		}
 		todo = append(todo, i)
 	}
-	if !w.opts.Verify || w.repair || w.out.Shared || len(kept) == 0 {
+	if !w.opts.Verify || w.repair || len(kept) == 0 {
 		return todo, lost, nil
 	}
 	bad, err := w.verifyKept(ctx, kept)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -28,7 +27,7 @@ func openTarget(ctx context.Context, to string, opts Options) (target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &toDirectory{out: out, readers: make(chan *aio.Reader, opts.Workers)}
+	t := &toDirectory{out: out.Dir, readers: make(chan *aio.Reader, opts.Workers)}
 	for range opts.Workers {
 		r, err := aio.NewReader(verify.Share(opts.AIO, opts.Workers))
 		if err != nil {
@@ -41,7 +40,7 @@ func openTarget(ctx context.Context, to string, opts Options) (target, error) {
 
 // A toDirectory is a directory that receives a dataset. Its lock keeps other processes out.
 type toDirectory struct {
-	out     *dataset.Output
+	out     *dataset.Dir
 	readers chan *aio.Reader // one each worker
 	is      state
 }
@@ -132,8 +131,10 @@ func (t *toDirectory) names() (names []string, err error) {
 }
 
 func (t *toDirectory) begin(_ context.Context, j *job) error {
-	if err := t.out.RemoveManifest(); err != nil {
-		return err
+	for _, name := range []string{dataset.SignatureName, dataset.ManifestName} {
+		if err := t.out.Remove(name); err != nil {
+			return err
+		}
 	}
 	if err := atomicfile.SyncDir(t.out.Root, "."); err != nil {
 		return err
@@ -141,14 +142,7 @@ func (t *toDirectory) begin(_ context.Context, j *job) error {
 	if err := t.out.Mkdir(dataset.IndexDir); err != nil {
 		return err
 	}
-	return t.write(dataset.CopyName, []byte(j.mark+"\n"))
-}
-
-func (t *toDirectory) write(name string, text []byte) error {
-	return t.out.WriteFile(name, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
+	return t.out.WriteFile(dataset.CopyName, []byte(j.mark+"\n"))
 }
 
 func (t *toDirectory) has(ctx context.Context, _ *job, f *file) (bool, error) {
@@ -212,7 +206,7 @@ func (t *toDirectory) save(_ context.Context, name string, text []byte) (bool, e
 	if text == nil {
 		return true, t.out.Remove(name)
 	}
-	return true, t.write(name, text)
+	return true, t.out.WriteFile(name, text)
 }
 
 func (t *toDirectory) finish(ctx context.Context, j *job) error {
