@@ -4,23 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
-	"strings"
-	"time"
 
-	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // DoneDir has an object a shard while a dataset in an object store is not complete: the shard's line of the journal.
 const DoneDir = WorkDir + "/done"
 
-// A Bucket keeps the files of a dataset in an object store. The directory of its [Output] then is scratch: it has the
+// A Bucket keeps the files of a dataset in an object store. The directory of its [Dataset] then is scratch: it has the
 // plan, the journal, and shards between their writing and their upload. Package dataset/bucket has the one there is.
 // Has, Room and Put may be called concurrently.
 type Bucket interface {
@@ -66,30 +60,28 @@ type StoredObject struct {
 
 // OpenScratch opens the directory dir as the scratch of a dataset that a bucket keeps: it makes and locks it, removes
 // what a killed process has left there, and calls fill, which brings the plan, the journal and what else the bucket has
-// beside the shards. name is what the dataset is called in messages, its URL. shared is for one task of several, see
-// [OpenShared]: each has a scratch of its own. [Output.Close] removes the directory.
-func OpenScratch(dir, name string, shared bool, fill func(*Output) (Bucket, error)) (*Output, error) {
-	o := &Output{Dir: &Dir{path: dir, token: NewToken()}, name: name}
-	err := o.open()
+// beside the shards. name is what the dataset is called in messages, its URL. [Dataset.Close] removes the directory.
+func OpenScratch(dir, name string, fill func(*Dataset) (Bucket, error)) (*Dataset, error) {
+	d := &Dataset{Dir: &Dir{path: dir, token: NewToken()}, name: name}
+	err := d.open()
 	for range 10 {
 		if !errors.Is(err, fs.ErrNotExist) { // its former user was about to remove it
 			break
 		}
-		err = o.open()
+		err = d.open()
 	}
 	if errors.Is(err, ErrLocked) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	} else if err != nil {
 		return nil, scratchFault(dir, err)
 	}
-	o.shared = shared
-	if err = o.empty(); err == nil {
-		o.bucket, err = fill(o)
+	if err = d.empty(); err == nil {
+		d.bucket, err = fill(d)
 	}
 	if err != nil {
-		return nil, errors.Join(err, o.closeScratch())
+		return nil, errors.Join(err, d.closeScratch())
 	}
-	return o, nil
+	return d, nil
 }
 
 // scratchFault places an error of making files in a scratch directory.
@@ -126,65 +118,6 @@ func (d *Dir) closeScratch() error {
 	return err
 }
 
-// Name is what the dataset is called in messages: its directory, or its URL.
-func (o *Output) Name() string {
-	if o.name != "" {
-		return o.name
-	}
-	return o.path
-}
-
-// InBucket reports whether a bucket keeps the dataset.
-func (o *Output) InBucket() bool { return o.bucket != nil }
-
-// ReadsBack reports whether uploads are read back.
-func (o *Output) ReadsBack() bool { return o.bucket != nil && o.bucket.ReadsBack() }
-
-// origin is what files of the dataset were read from, if not from a device: the scheme of the bucket.
-func (o *Output) origin(from aio.Origin) aio.Origin {
-	if o.bucket == nil || from == "" {
-		return from
-	}
-	scheme, _, _ := strings.Cut(o.name, "://")
-	return aio.Origin(scheme)
-}
-
-// Room waits until there is room in the scratch of a dataset that a bucket keeps. Without a bucket there always is.
-func (o *Output) Room(ctx context.Context, bytes int64) (free func(), err error) {
-	if o.bucket == nil {
-		return func() {}, nil
-	}
-	return o.bucket.Room(ctx, bytes)
-}
-
-// Deliver is called with a finished shard before its line is in the journal. Where a bucket keeps the dataset, it
-// uploads the shard and its index, and removes them from the directory.
-func (o *Output) Deliver(ctx context.Context, f *Finished, moved func(bytes int64)) error {
-	f.At = time.Now().Unix()
-	if o.bucket == nil {
-		return nil
-	}
-	if err := o.bucket.Put(ctx, f, moved); err != nil {
-		return err
-	}
-	return errors.Join(o.Remove(f.Name), o.Remove(IndexName(f.Name)))
-}
-
-// erase removes files, from the bucket first: what it has been told is known from the directory.
-func (o *Output) erase(names ...string) error {
-	if o.bucket != nil {
-		if err := o.bucket.Remove(names...); err != nil {
-			return err
-		}
-	}
-	for _, name := range names {
-		if err := o.Remove(name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // RemoveScratch removes a scratch directory whose process has ended. One that is in use, and one on a file system that
 // cannot tell, stays.
 func RemoveScratch(dir string) error {
@@ -204,28 +137,4 @@ func RemoveScratch(dir string) error {
 		return err
 	}
 	return d.closeScratch()
-}
-
-// A File is open for reading. Its ReadAt may be called concurrently.
-type File interface {
-	io.ReaderAt
-	io.Closer
-}
-
-// OpenPath opens a shard or an index by its path, which [Output.Path] returns, and says how many bytes it has. Of what a
-// bucket keeps, a shard is read by ranges when it is asked for, and an index is fetched.
-func (o *Output) OpenPath(path string) (File, int64, error) {
-	if o.bucket != nil {
-		return o.bucket.Open(filepath.ToSlash(strings.TrimPrefix(path, o.path+string(filepath.Separator))))
-	}
-	f, err := blocking.File(openPath(path))
-	if err != nil {
-		return nil, 0, err
-	}
-	st, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, 0, err
-	}
-	return f, st.Size(), nil
 }

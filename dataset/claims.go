@@ -70,22 +70,17 @@ func (c *claim) shown() time.Time {
 }
 
 // NewClaims begins to touch what will be claimed, until close.
-func (o *Output) NewClaims(t plan.Task) (*Claims, error) {
-	if !o.shared {
-		if err := o.sweep(); err != nil {
-			return nil, err
-		}
-	}
-	if err := o.Mkdir(RunningDir); err != nil {
+func (t *Task) NewClaims(task plan.Task) (*Claims, error) {
+	if err := t.Mkdir(RunningDir); err != nil {
 		return nil, err
 	}
 	h := newHolder()
-	h.Task, h.Token = t.String(), o.token
+	h.Task, h.Token = task.String(), t.token
 	text, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
 	}
-	c := &Claims{dir: o.Dir, text: text, quit: make(chan struct{}), held: make(map[string]bool)}
+	c := &Claims{dir: t.Dir, text: text, quit: make(chan struct{}), held: make(map[string]bool)}
 	c.done.Go(c.beat)
 	return c, nil
 }

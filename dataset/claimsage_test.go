@@ -13,7 +13,7 @@ import (
 
 func newTestClaims(t *testing.T, dir string, task plan.Task) *Claims {
 	t.Helper()
-	out, err := OpenShared(dir)
+	out, err := OpenTask(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

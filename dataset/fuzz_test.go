@@ -118,7 +118,7 @@ func wantManifest(t *testing.T, data []byte) {
 func manifestOf(t testing.TB, shards int) []byte {
 	p := &plan.Plan{Source: plan.SourceSpec{Format: "memory"}, Encode: encode.Options{Encoding: "msgpack", Rename: []string{"a=bin"}}}
 	p.Parts = []plan.Part{{Name: "a", Size: 100 * int64(shards), Account: plan.Account{Entries: 5 * int64(shards), Samples: 5 * int64(shards), Fields: 5 * int64(shards)}}}
-	j := newJournal()
+	j := newJournal(nil)
 	for i := range shards {
 		s := ManifestShard{Name: record.Name(i, shards), Samples: 5, Fields: 5, Bytes: record.FileSize(5, 100), HeaderCRC: 7, Index: FileSum{Bytes: 10, CRC: 3}}
 		p.Shards = append(p.Shards, plan.Shard{Name: s.Name})

@@ -60,7 +60,7 @@ func digestOf(v any) (string, error) {
 // parts have their sizes as stored, -1 if unknown, and Copy.Mark.
 // opts are as asked for, with the encoding that was named or none, and says and enc what came of
 // them. It replaces what the same task has saved before. Other tasks may save at the same time.
-func (o *Output) SaveIndexed(t plan.Task, opts plan.Options, found []converters.Part, says converters.Description, enc plan.Encodings, some []int, index []plan.PartIndex) error {
+func (t *Task) SaveIndexed(task plan.Task, opts plan.Options, found []converters.Part, says converters.Description, enc plan.Encodings, some []int, index []plan.PartIndex) error {
 	var head indexedHead
 	var err error
 	if head.Asked, err = asked(opts, found); err != nil {
@@ -69,18 +69,18 @@ func (o *Output) SaveIndexed(t plan.Task, opts plan.Options, found []converters.
 	if head.Shown, err = shown(says, enc); err != nil {
 		return err
 	}
-	if err := o.Mkdir(IndexedDir); err != nil {
+	if err := t.Mkdir(IndexedDir); err != nil {
 		return err
 	}
-	name := path.Join(IndexedDir, indexedNameOf(t))
-	err = o.writeBeside(name+"."+o.token, name, func(w io.Writer) error {
+	name := path.Join(IndexedDir, indexedNameOf(task))
+	err = t.writeBeside(name+"."+t.token, name, func(w io.Writer) error {
 		return writeIndexed(w, head, found, some, index)
 	})
 	if err != nil {
-		return fmt.Errorf("save %s: %w", o.Path(name), err)
+		return fmt.Errorf("save %s: %w", t.Path(name), err)
 	}
-	if o.bucket != nil {
-		return o.bucket.Save(name)
+	if t.bucket != nil {
+		return t.bucket.Save(name)
 	}
 	return nil
 }
@@ -102,21 +102,21 @@ type indexedBy struct {
 }
 
 // Indexed returns the indexes that all tasks have saved, without parts that have changed since. opts
-// must equal the ones given to [Output.SaveIndexed]. An error comes from the device.
-func (o *Output) Indexed(opts plan.Options, found []converters.Part) (*Indexed, error) {
-	names, err := readNames(o.Root, IndexedDir)
+// must equal the ones given to [Task.SaveIndexed]. An error comes from the device.
+func (t *Task) Indexed(opts plan.Options, found []converters.Part) (*Indexed, error) {
+	names, err := readNames(t.Root, IndexedDir)
 	if err != nil {
 		return nil, err
 	}
-	return o.readIndexed(names, opts, found)
+	return t.readIndexed(names, opts, found)
 }
 
 // IndexedBy is Indexed of what one task has saved.
-func (o *Output) IndexedBy(t plan.Task, opts plan.Options, found []converters.Part) (*Indexed, error) {
-	return o.readIndexed([]string{indexedNameOf(t)}, opts, found)
+func (t *Task) IndexedBy(task plan.Task, opts plan.Options, found []converters.Part) (*Indexed, error) {
+	return t.readIndexed([]string{indexedNameOf(task)}, opts, found)
 }
 
-func (o *Output) readIndexed(names []string, opts plan.Options, found []converters.Part) (*Indexed, error) {
+func (t *Task) readIndexed(names []string, opts plan.Options, found []converters.Part) (*Indexed, error) {
 	wanted, err := asked(opts, found)
 	if err != nil {
 		return nil, err
@@ -126,19 +126,19 @@ func (o *Output) readIndexed(names []string, opts plan.Options, found []converte
 		if !indexedName.MatchString(name) {
 			continue // unfinished
 		}
-		switch err := o.readIndexedFile(path.Join(IndexedDir, name), wanted, found, x); {
+		switch err := t.readIndexedFile(path.Join(IndexedDir, name), wanted, found, x); {
 		case errors.Is(err, fs.ErrNotExist):
 		case errors.Is(err, plan.ErrUnreadable):
 			return nil, err
 		case err != nil:
-			x.Unused = append(x.Unused, fmt.Errorf("%s: %w", o.At(path.Join(IndexedDir, name)), err))
+			x.Unused = append(x.Unused, fmt.Errorf("%s: %w", t.At(path.Join(IndexedDir, name)), err))
 		}
 	}
 	return x, nil
 }
 
-func (o *Output) readIndexedFile(name, wanted string, found []converters.Part, x *Indexed) error {
-	f, err := openKept(o.Root, name)
+func (t *Task) readIndexedFile(name, wanted string, found []converters.Part, x *Indexed) error {
+	f, err := openKept(t.Root, name)
 	if err != nil {
 		return err
 	}
@@ -188,18 +188,18 @@ func (x *Indexed) Keep(says converters.Description, enc plan.Encodings) (dropped
 }
 
 // DropIndexed removes what tasks have indexed: the plan has it.
-func (o *Output) DropIndexed() error {
-	if o.bucket != nil {
-		names, err := readNames(o.Root, IndexedDir)
+func (t *Task) DropIndexed() error {
+	if t.bucket != nil {
+		names, err := readNames(t.Root, IndexedDir)
 		if err != nil {
 			return err
 		}
 		for i := range names {
 			names[i] = path.Join(IndexedDir, names[i])
 		}
-		if err := o.bucket.Remove(names...); err != nil {
+		if err := t.bucket.Remove(names...); err != nil {
 			return err
 		}
 	}
-	return o.Root.RemoveAll(IndexedDir)
+	return t.Root.RemoveAll(IndexedDir)
 }

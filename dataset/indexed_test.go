@@ -43,7 +43,7 @@ func IndexedFixture(t testing.TB, seed uint64, parts, samples int) (*memsource.S
 var IndexedOptions = plan.Options{Source: plan.SourceSpec{Format: "memory", Options: map[string]string{"a": "b"}}}
 
 // save indexes the parts of each task and saves them.
-func save(t testing.TB, o *Output, src *memsource.Source, found []converters.Part, enc plan.Encodings, tasks ...plan.Task) {
+func save(t testing.TB, o *Task, src *memsource.Source, found []converters.Part, enc plan.Encodings, tasks ...plan.Task) {
 	t.Helper()
 	for _, task := range tasks {
 		sizes := make([]int64, len(found))
@@ -209,7 +209,7 @@ func TestSaveIndexedAtOnce(t *testing.T) {
 	ready := openShared(t, dir)
 	for i := range 12 {
 		tasks.Go(func() {
-			o, err := OpenShared(dir)
+			o, err := OpenTask(dir)
 			if err != nil {
 				t.Error(err)
 				return

@@ -19,7 +19,7 @@
 //
 // then each task, of which any number may run at once,
 //
-//	out, err := dataset.OpenShared("out")
+//	out, err := dataset.OpenTask("out")
 //	slice, err := out.Slice(plan.Task{K: 3, N: 40}, false)      // false: with those parts alone that its shards are made of
 //	own, err := slice.Of(src)                                   // src is all of the dataset; own is those parts
 //	report, err := shard.Run(ctx, shard.Local(own), slice, out, shard.WriteOptions{})

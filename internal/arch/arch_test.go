@@ -105,7 +105,7 @@ var mayImport = map[string][]string{
 	"internal/golden":              {},
 	"internal/inputtest":           {"input/remote", "internal/need"},
 	"internal/memsource":           {"converters"},
-	"internal/shardtest":           {"aio", "converters", "encode", "dataset", "shard", "shard/plan", "internal/memsource", "internal/pin"},
+	"internal/shardtest":           {"aio", "converters", "encode", "dataset", "shard", "shard/plan", "internal/memsource", "internal/pin", "verify"},
 	"internal/arrowjs":             {"converters", "internal/need"},
 	"internal/arrowtest":           {},
 	"internal/chromium":            {"internal/need"},

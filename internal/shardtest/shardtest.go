@@ -23,6 +23,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/pin"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
+	"github.com/ffconvert/ffconvert/verify"
 )
 
 // NewPlan indexes and plans.
@@ -83,7 +84,7 @@ func Begin(t testing.TB, plan *plan.Plan, src converters.Source) string {
 // all at once.
 func RunTask(t testing.TB, dir string, task plan.Task, src *memsource.Source, together bool, opts shard.WriteOptions) (*shard.Report, error) {
 	t.Helper()
-	out, err := dataset.OpenShared(dir)
+	out, err := dataset.OpenTask(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -292,6 +293,27 @@ func Repair(t *testing.T, src converters.Source, dir string) (damaged []string, 
 
 var FourShards = plan.Options{Sizes: plan.Sizes{Shards: 4}}
 
+// Status reads the status of the dataset in a directory.
+func Status(dir string) (*dataset.Status, error) {
+	d, err := dataset.View(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.Status()
+}
+
+// Verify reads the dataset in a directory again.
+func Verify(t *testing.T, dir string, m *dataset.Manifest, how verify.Options) (*verify.Report, *dataset.Repairable, error) {
+	t.Helper()
+	d, err := dataset.View(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer d.Close()
+	return d.Verify(t.Context(), m, how)
+}
+
 // Claimed makes the claim of another process.
 func Claimed(t testing.TB, dir, shard string, age time.Duration) {
 	t.Helper()
@@ -316,7 +338,7 @@ func WithoutSum(text string) string {
 }
 
 // Has reports whether a file of that name is in the output.
-func Has(t *testing.T, o *dataset.Output, name string) bool {
+func Has(t *testing.T, o *dataset.Writing, name string) bool {
 	t.Helper()
 	st, err := o.Lookup(name)
 	if err != nil {
