@@ -83,13 +83,13 @@ func (c *Conversion) begin(ctx context.Context, out *dataset.Writing, aligned bo
 		return nil, err
 	}
 	done := &Planned{}
-	put := func(p *plan.Plan, parts []converters.Part) (err error) {
-		if err = out.Begin(p, parts, c.named(), c.Overwrite); err != nil {
+	put := func(p *plan.Plan, parts []converters.Part) error {
+		j, err := out.Begin(p, parts, c.named(), c.Overwrite)
+		if err != nil {
 			return err
 		}
-		done.Plan = p
-		done.Digest, err = p.Digest()
-		return err
+		done.Plan, done.Digest = p, j.Plan()
+		return errors.Join(j.Changed, j.Close())
 	}
 	if aligned {
 		return done, c.withParts(ctx, 0, func(s *stagedParts) error {

@@ -60,9 +60,9 @@ type StoredObject struct {
 
 // OpenScratch opens the directory dir as the scratch of a dataset that a bucket keeps: it makes and locks it, removes
 // what a killed process has left there, and calls fill, which brings the plan, the journal and what else the bucket has
-// beside the shards. name is what the dataset is called in messages, its URL. [Dataset.Close] removes the directory.
+// beside the shards. name is what the dataset is called in messages, its URL. [Dir.Close] removes the directory.
 func OpenScratch(dir, name string, fill func(*Dataset) (Bucket, error)) (*Dataset, error) {
-	d := &Dataset{Dir: &Dir{path: dir, token: NewToken()}, name: name}
+	d := &Dataset{Dir: &Dir{path: dir, token: NewToken(), scratch: true}, name: name}
 	err := d.open()
 	for range 10 {
 		if !errors.Is(err, fs.ErrNotExist) { // its former user was about to remove it
@@ -79,7 +79,7 @@ func OpenScratch(dir, name string, fill func(*Dataset) (Bucket, error)) (*Datase
 		d.bucket, err = fill(d)
 	}
 	if err != nil {
-		return nil, errors.Join(err, d.closeScratch())
+		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
@@ -109,19 +109,10 @@ func (d *Dir) empty() error {
 	return nil
 }
 
-// closeScratch removes the directory, and unlocks it.
-func (d *Dir) closeScratch() error {
-	err := errors.Join(d.empty(), d.Remove(LockName), d.Remove(WorkDir), d.release(), d.Root.Close())
-	if gone := d.removeDir(); !errors.Is(gone, fs.ErrNotExist) {
-		err = errors.Join(err, gone)
-	}
-	return err
-}
-
 // RemoveScratch removes a scratch directory whose process has ended. One that is in use, and one on a file system that
 // cannot tell, stays.
 func RemoveScratch(dir string) error {
-	d := &Dir{path: dir}
+	d := &Dir{path: dir, token: NewToken(), scratch: true}
 	var err error
 	if d.Root, err = os.OpenRoot(dir); err != nil {
 		return nil // gone meanwhile, or not ours
@@ -136,5 +127,5 @@ func RemoveScratch(dir string) error {
 		}
 		return err
 	}
-	return d.closeScratch()
+	return d.Close()
 }

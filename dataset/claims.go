@@ -237,17 +237,17 @@ func readNames(root *os.Root, dir string) ([]string, error) {
 
 // alone refuses a directory that another process writes to, as far as that can be told. The lock proves
 // it. Where the file system has no locks, a recently touched claim counts.
-func (d *Dir) alone() error {
-	if d.lock != nil {
+func (w *Writing) alone() error {
+	if w.lock != nil {
 		return nil
 	}
-	claims, err := readClaims(d.Root)
+	claims, err := readClaims(w.Root)
 	if err != nil {
 		return err
 	}
 	for _, c := range claims {
-		if !c.isDead(d.now()) {
-			return fmt.Errorf("%s: %w: %v (its file system has no locks: if that process is dead, remove %s)", d.path, ErrLocked, c.holder, d.Path(RunningDir))
+		if !c.isDead(w.now()) {
+			return fmt.Errorf("%s: %w: %v (its file system has no locks: if that process is dead, remove %s)", w.path, ErrLocked, c.holder, w.Path(RunningDir))
 		}
 	}
 	return nil
@@ -268,17 +268,17 @@ func (d *Dir) now() time.Time {
 
 // sweep removes the claims and temporary files of dead processes. The caller must be the only
 // writer.
-func (d *Dir) sweep() error {
-	if err := d.Root.RemoveAll(RunningDir); err != nil {
+func (w *Writing) sweep() error {
+	if err := w.Root.RemoveAll(RunningDir); err != nil {
 		return err
 	}
-	tokens, err := readNames(d.Root, TmpDir)
+	tokens, err := readNames(w.Root, TmpDir)
 	if err != nil {
 		return err
 	}
 	for _, token := range tokens {
-		if token != d.token {
-			if err := d.Root.RemoveAll(path.Join(TmpDir, token)); err != nil {
+		if token != w.token {
+			if err := w.Root.RemoveAll(path.Join(TmpDir, token)); err != nil {
 				return err
 			}
 		}

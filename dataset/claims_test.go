@@ -31,7 +31,7 @@ func TestAloneWithoutLocks(t *testing.T) {
 		do   func(t *testing.T, out *dataset.Writing) error
 	}{
 		{"replace", func(t *testing.T, out *dataset.Writing) error {
-			return out.Begin(another, other.Parts(), nil, true)
+			return shardtest.BeginIn(out, another, other.Parts(), true)
 		}},
 		{"write", func(t *testing.T, out *dataset.Writing) error {
 			_, err := shard.Write(t.Context(), shard.Local(src), p, out, shard.WriteOptions{})

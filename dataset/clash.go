@@ -14,7 +14,7 @@ import (
 
 // Check returns [ErrOccupied] if the directory holds a dataset of other sources or options, unless
 // overwrite is set. It needs nothing that must be read from the sources, and does not compare sources
-// (nil) or an encoding ("") that are not known yet. BeginJournal compares the whole plan.
+// (nil) or an encoding ("") that are not known yet. [Writing.Begin] compares the whole plan.
 func (t *Task) Check(opts plan.Options, sources []string, overwrite bool) error {
 	c, err := t.existing(overwrite)
 	if err != nil || c.plan == nil || overwrite {

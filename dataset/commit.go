@@ -13,7 +13,7 @@ import (
 
 // commit closes the balance and writes meta.json and the manifest, which completes the dataset, and signs it if w.Sign
 // is set. wrote names the files other than the signature that it has written, because they were missing or different.
-func (w *Writing) commit(plan *plan.Plan, digest string, j *Journal, tool string) (m *Manifest, wrote []string, err error) {
+func (w *Writing) commit(plan *plan.Plan, j *Journal, tool string) (m *Manifest, wrote []string, err error) {
 	there, err := readKept(w.Root, ManifestName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
@@ -21,7 +21,7 @@ func (w *Writing) commit(plan *plan.Plan, digest string, j *Journal, tool string
 	old, _ := DecodeManifest(there) // nil: there is none, or a damaged one
 	j.learn(old)
 	plan = plan.WithParts(partsOf(j.Done))
-	m = newManifest(plan, digest, j, tool)
+	m = newManifest(plan, j, tool)
 	if err := m.Totals.balance(); err != nil {
 		return nil, nil, err
 	}
@@ -89,11 +89,11 @@ func encodeJSON(v any) ([]byte, error) {
 // conversion needs. wrote names the files that it has written. A directory that was moved gets no
 // manifest; in one that is moved at that moment it is true wherever the directory is by now. Either
 // is [ErrMoved].
-func (w *Writing) Complete(plan *plan.Plan, digest string, j *Journal, tool string) (m *Manifest, wrote []string, err error) {
+func (w *Writing) Complete(plan *plan.Plan, j *Journal, tool string) (m *Manifest, wrote []string, err error) {
 	if err := w.Here(nil); err != nil {
 		return nil, nil, err
 	}
-	if m, wrote, err = w.commit(plan, digest, j, tool); err != nil {
+	if m, wrote, err = w.commit(plan, j, tool); err != nil {
 		return nil, nil, err
 	}
 	if w.bucket != nil {

@@ -71,14 +71,6 @@ func View(dir string) (*Dataset, error) {
 	return &Dataset{Dir: &Dir{path: dir, Root: root}}, nil
 }
 
-// Close unlocks the directory; see [Dir.Close]. The scratch of a dataset that a bucket keeps is removed.
-func (d *Dataset) Close() error {
-	if d.bucket != nil {
-		return d.closeScratch()
-	}
-	return d.Dir.Close()
-}
-
 // Name is what the dataset is called in messages: its directory, or its URL.
 func (d *Dataset) Name() string {
 	if d.name != "" {

@@ -26,6 +26,7 @@ type Dir struct {
 	shared  bool     // other processes may hold the lock, too
 	created bool     // it was not there before
 	began   bool     // it has a plan
+	scratch bool     // Close removes it
 }
 
 var (
@@ -125,10 +126,18 @@ func (d *Dir) noDirectory(name string) error {
 	return err
 }
 
-// Close unlocks the directory. One in which nothing was begun is left as it was found, unless it is shared.
+// Close unlocks the directory. One in which nothing was begun is left as it was found, unless it is shared. A scratch is
+// removed.
 func (d *Dir) Close() error {
 	if d.token == "" {
 		return d.Root.Close()
+	}
+	if d.scratch {
+		err := errors.Join(d.empty(), d.Remove(LockName), d.Remove(WorkDir), d.release(), d.Root.Close())
+		if gone := os.Remove(d.path); !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+		return err
 	}
 	d.Root.RemoveAll(d.Temp(""))
 	if !d.began && !d.shared {
@@ -136,14 +145,11 @@ func (d *Dir) Close() error {
 			d.Root.Remove(name)
 		}
 		if d.created && d.Here(nil) == nil {
-			d.removeDir()
+			os.Remove(d.path)
 		}
 	}
 	return errors.Join(d.release(), d.Root.Close())
 }
-
-// removeDir removes the directory if it is empty.
-func (d *Dir) removeDir() error { return os.Remove(d.path) }
 
 // Here returns err, or [ErrMoved] in its place where the path of the directory does not lead to it
 // any longer: whatever has failed then has failed for that. Everything was written to the directory

@@ -163,7 +163,7 @@ func TestWriteBeside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	_, err = out.ReadBack(context.Background(), r, "tmp", "meta.json", FileSum{Bytes: 7, CRC: 1}, verify.Options{})
+	_, err = out.ReadBack(context.Background(), r, "tmp", verify.Sum{Name: "meta.json", Bytes: 7, CRC: 1}, verify.Options{})
 	if !errors.Is(err, verify.ErrCorrupt) || !strings.Contains(err.Error(), "meta.json: its checksum is") {
 		t.Error(err)
 	}

@@ -140,7 +140,7 @@ func (d *Dir) writeBeside(tmp, name string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.ReadBack(context.Background(), r, tmp, name, sum.FileSum, verify.Options{})
+	_, err = d.ReadBack(context.Background(), r, tmp, verify.Sum{Name: name, Bytes: sum.Bytes, CRC: sum.CRC}, verify.Options{})
 	if err := errors.Join(err, r.Close()); err != nil {
 		return err
 	}
@@ -158,9 +158,11 @@ func (d *Dir) WriteFile(name string, data []byte) error {
 	})
 }
 
-// ReadBack reads a synced file under its temporary name, and compares it with the sum of its writing.
-func (d *Dir) ReadBack(ctx context.Context, r *aio.Reader, tmp, name string, want FileSum, opts verify.Options) (verify.Result, error) {
-	res, err := verify.SumFile(ctx, r, d.Root, verify.Sum{Name: tmp, Bytes: want.Bytes, CRC: want.CRC}, opts)
+// ReadBack reads the synced file at, and compares it with the sum of its writing. want.Name is what errors call it.
+func (d *Dir) ReadBack(ctx context.Context, r *aio.Reader, at string, want verify.Sum, opts verify.Options) (verify.Result, error) {
+	name := want.Name
+	want.Name = at
+	res, err := verify.SumFile(ctx, r, d.Root, want, opts)
 	if err != nil {
 		return res, err
 	}

@@ -56,39 +56,13 @@ func digestOf(v any) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// SaveIndexed keeps what a task has indexed: some of the parts that were found, by their numbers. The
-// parts have their sizes as stored, -1 if unknown, and Copy.Mark.
-// opts are as asked for, with the encoding that was named or none, and says and enc what came of
-// them. It replaces what the same task has saved before. Other tasks may save at the same time.
-func (t *Task) SaveIndexed(task plan.Task, opts plan.Options, found []converters.Part, says converters.Description, enc plan.Encodings, some []int, index []plan.PartIndex) error {
-	var head indexedHead
-	var err error
-	if head.Asked, err = asked(opts, found); err != nil {
-		return err
-	}
-	if head.Shown, err = shown(says, enc); err != nil {
-		return err
-	}
-	if err := t.Mkdir(IndexedDir); err != nil {
-		return err
-	}
-	name := path.Join(IndexedDir, indexedNameOf(task))
-	err = t.writeBeside(name+"."+t.token, name, func(w io.Writer) error {
-		return writeIndexed(w, head, found, some, index)
-	})
-	if err != nil {
-		return fmt.Errorf("save %s: %w", t.Path(name), err)
-	}
-	if t.bucket != nil {
-		return t.bucket.Save(name)
-	}
-	return nil
-}
-
 func indexedNameOf(t plan.Task) string { return fmt.Sprintf("%d-of-%d", t.K, max(1, t.N)) }
 
 // An Indexed is what tasks have indexed of a dataset. A nil one is nothing.
 type Indexed struct {
+	of    *Task
+	asked string // digest, see asked
+	found []converters.Part
 	parts map[int]indexedBy
 
 	// Unused says which files, or ends of them, are of no use, and why: damaged, or of other
@@ -101,8 +75,9 @@ type indexedBy struct {
 	index plan.PartIndex
 }
 
-// Indexed returns the indexes that all tasks have saved, without parts that have changed since. opts
-// must equal the ones given to [Task.SaveIndexed]. An error comes from the device.
+// Indexed returns what all tasks have saved of the parts that were found, without those that have changed since. The parts
+// have their sizes as stored, -1 if unknown, and Copy.Mark. opts are the caller's, with the encoding that was named or
+// none; those of what was saved must be equal. An error comes from the device.
 func (t *Task) Indexed(opts plan.Options, found []converters.Part) (*Indexed, error) {
 	names, err := readNames(t.Root, IndexedDir)
 	if err != nil {
@@ -121,12 +96,12 @@ func (t *Task) readIndexed(names []string, opts plan.Options, found []converters
 	if err != nil {
 		return nil, err
 	}
-	x := &Indexed{parts: make(map[int]indexedBy)}
+	x := &Indexed{of: t, asked: wanted, found: found, parts: make(map[int]indexedBy)}
 	for _, name := range names {
 		if !indexedName.MatchString(name) {
 			continue // unfinished
 		}
-		switch err := t.readIndexedFile(path.Join(IndexedDir, name), wanted, found, x); {
+		switch err := x.readFile(path.Join(IndexedDir, name)); {
 		case errors.Is(err, fs.ErrNotExist):
 		case errors.Is(err, plan.ErrUnreadable):
 			return nil, err
@@ -137,13 +112,39 @@ func (t *Task) readIndexed(names []string, opts plan.Options, found []converters
 	return x, nil
 }
 
-func (t *Task) readIndexedFile(name, wanted string, found []converters.Part, x *Indexed) error {
-	f, err := openKept(t.Root, name)
+func (x *Indexed) readFile(name string) error {
+	f, err := openKept(x.of.Root, name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return newIndexedReader(f, wanted, found).read(func(number int, shown string, idx plan.PartIndex) { x.parts[number] = indexedBy{shown, idx} })
+	return newIndexedReader(f, x.asked, x.found).read(func(number int, shown string, idx plan.PartIndex) { x.parts[number] = indexedBy{shown, idx} })
+}
+
+// Save keeps what a task has indexed: some of the parts that were found, by their numbers. says is the description that
+// the source has, and enc its encodings. It replaces what the same task has saved before. Other tasks may save at the same
+// time.
+func (x *Indexed) Save(task plan.Task, says converters.Description, enc plan.Encodings, index map[int]plan.PartIndex) error {
+	head := indexedHead{Asked: x.asked}
+	var err error
+	if head.Shown, err = shown(says, enc); err != nil {
+		return err
+	}
+	t := x.of
+	if err := t.Mkdir(IndexedDir); err != nil {
+		return err
+	}
+	name := path.Join(IndexedDir, indexedNameOf(task))
+	err = t.writeBeside(name+"."+t.token, name, func(w io.Writer) error {
+		return writeIndexed(w, head, x.found, index)
+	})
+	if err != nil {
+		return fmt.Errorf("save %s: %w", t.Path(name), err)
+	}
+	if t.bucket != nil {
+		return t.bucket.Save(name)
+	}
+	return nil
 }
 
 // Len returns how many parts there are.

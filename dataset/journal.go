@@ -219,6 +219,9 @@ func (j *Journal) MustBe(done *Finished) error {
 	return plan.ErrorChanged(done.Name, fmt.Sprintf("its sources give %d bytes with the header checksum %08x, it had %d with %08x", done.Bytes, done.HeaderCRC, was.Bytes, was.HeaderCRC))
 }
 
+// Plan returns the digest of the plan.
+func (j *Journal) Plan() string { return j.head.Plan }
+
 // Lookup returns the entry of a finished shard.
 func (j *Journal) Lookup(name string) (Finished, bool) {
 	j.mu.Lock()

@@ -13,7 +13,6 @@ import (
 // A Kept dataset is what a directory itself knows of the conversion into it.
 type Kept struct {
 	Plan    *plan.Plan
-	Digest  string          // of the plan
 	Named   []string        // the sources, as the user named them; nil: not known
 	Shards  []ManifestShard // shards that were ever finished, in the order of the plan
 	Meta    FileSum         // sum of meta.json; zero: not known
@@ -37,7 +36,7 @@ func (w *Writing) Kept() (*Kept, error) {
 	case c.plan == nil || !planned:
 		return nil, fmt.Errorf("%s: %w", w.Name(), ErrNothingKept)
 	}
-	j, k := c.journal, &Kept{Plan: c.plan, Digest: c.digest}
+	j, k := c.journal, &Kept{Plan: c.plan}
 	known := make(map[string]ManifestShard)
 	if c.manifest != nil && c.manifest.PlanDigest == c.digest {
 		k.Meta = c.manifest.Meta

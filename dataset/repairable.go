@@ -163,7 +163,7 @@ func (m *Manifest) contradicts(plan *plan.Plan, j *Journal) string {
 		}
 		done[s.Name], known = f, known && !plan.Whole
 	}
-	want := newManifest(plan.WithParts(partsOf(done)), m.PlanDigest, &Journal{Done: done}, m.Tool)
+	want := newManifest(plan.WithParts(partsOf(done)), &Journal{head: journalHead{Plan: m.PlanDigest}, Done: done}, m.Tool)
 	want.Created = m.Created
 	is := m.Meta
 	if known { // else the fields of the samples are not

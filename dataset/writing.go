@@ -35,31 +35,27 @@ func Open(dir string) (*Writing, error) {
 	return w, nil
 }
 
-// Begin writes a plan into the directory, so that this process and others can write its shards.
-// named are the sources as the user named them. The same plan may have been begun before; another one
-// is [ErrOccupied] unless overwrite is set, and sources that have changed since are
-// [converters.ErrChanged]. The plan is changed as by [Writing.KeepForm].
-func (w *Writing) Begin(plan *plan.Plan, src []converters.Part, named []string, overwrite bool) error {
-	if !overwrite {
-		if err := w.KeepForm(plan); err != nil {
-			return err
+// Begin writes a plan into the directory, so that this process and others can write its shards, and returns the journal,
+// which tells what runs before have finished of it. named are the sources as the user named them. The same plan may have
+// been begun before; another one is [ErrOccupied] unless overwrite is set. Sources that have changed since are
+// [Journal.Changed].
+//
+// A plan made before plans had Columns.Alike has a row for every sample in its indexes. If such a plan of the same
+// dataset was begun here, Begin makes p that plan.
+func (w *Writing) Begin(p *plan.Plan, src []converters.Part, named []string, overwrite bool) (*Journal, error) {
+	c, err := w.existing(overwrite)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := p.Digest()
+	if err == nil && p.Columns.Alike && !overwrite && c.digest != digest {
+		rows := *p
+		rows.Columns.Alike = false
+		var same string
+		if same, err = rows.Digest(); same == c.digest {
+			p.Columns.Alike, digest = false, same
 		}
 	}
-	digest, err := plan.Digest()
-	if err != nil {
-		return err
-	}
-	j, err := w.BeginJournal(plan, digest, src, named, overwrite)
-	if err != nil {
-		return err
-	}
-	return errors.Join(j.Changed, j.Close())
-}
-
-// BeginJournal prepares the directory for writing the plan and returns what a run before has
-// finished of it.
-func (w *Writing) BeginJournal(plan *plan.Plan, digest string, src []converters.Part, named []string, overwrite bool) (*Journal, error) {
-	c, err := w.existing(overwrite)
 	if err != nil {
 		return nil, err
 	}
@@ -72,23 +68,23 @@ func (w *Writing) BeginJournal(plan *plan.Plan, digest string, src []converters.
 			return nil, err
 		}
 	case !overwrite && c.plan != nil && c.digest != digest:
-		return nil, c.clash(plan)
+		return nil, c.clash(p)
 	}
 	w.began = true
 	if err := w.sweep(); err != nil {
 		return nil, err
 	}
-	if err := w.writePlan(plan, c.damage != nil); err != nil {
+	if err := w.writePlan(p, c.damage != nil); err != nil {
 		return nil, err
 	}
 	if err := w.Mkdir(IndexDir); err != nil {
 		return nil, err
 	}
-	j, err := openJournal(w.Dir, journalHead{Plan: digest, Pins: pins(plan, src), Named: named})
+	j, err := openJournal(w.Dir, journalHead{Plan: digest, Pins: pins(p, src), Named: named})
 	if err != nil {
 		return nil, err
 	}
-	j.Compare(plan, 0, src)
+	j.Compare(p, 0, src)
 	if w.bucket != nil {
 		if err := w.bucket.Begin(); err != nil {
 			return nil, errors.Join(err, j.Close())
@@ -207,24 +203,4 @@ func (w *Writing) Resumable(parts []converters.Part, opts plan.Options) (*plan.P
 		return nil, err
 	}
 	return begun, nil
-}
-
-// KeepForm gives p the indexes of the dataset that was begun here, if p would make it again with other
-// ones: a plan made before plans had Columns.Alike has a row for every sample in its indexes. Run, finish
-// and repair take the plan from the directory and need no KeepForm.
-func (w *Writing) KeepForm(p *plan.Plan) error {
-	if !p.Columns.Alike {
-		return nil
-	}
-	c, err := w.existing(false)
-	if err != nil {
-		return err
-	}
-	rows := *p
-	rows.Columns.Alike = false
-	digest, err := rows.Digest()
-	if err == nil && digest == c.digest {
-		p.Columns.Alike = false
-	}
-	return err
 }

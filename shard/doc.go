@@ -14,8 +14,8 @@
 // Write is three steps in one, which many machines can share. The first is for one process, once:
 //
 //	out, err := dataset.Open("out")
-//	err = out.Begin(p, src.Parts(), []string{"a.tar"}, false)   // the sources as they were named; true replaces another dataset
-//	err = out.Close()
+//	j, err := out.Begin(p, src.Parts(), []string{"a.tar"}, false) // the sources as they were named; true replaces another dataset
+//	err = errors.Join(j.Changed, j.Close(), out.Close())
 //
 // then each task, of which any number may run at once,
 //

@@ -66,7 +66,7 @@ func Finish(ctx context.Context, out *dataset.Writing, opts FinishOptions) (*Rep
 	if err := j.Fold(opts.Verify); err != nil { // what was seen is in the manifest, too
 		return nil, err
 	}
-	if err := report.complete(out, kept.Plan, kept.Digest, j, opts.Tool); err != nil {
+	if err := report.complete(out, kept.Plan, j, opts.Tool); err != nil {
 		return nil, err
 	}
 	report.Samples, report.Bytes = report.Manifest.Totals.SamplesWritten, report.Manifest.Totals.Bytes

@@ -120,21 +120,11 @@ func newWriter(parts PartProvider, slice *plan.Slice, out *dataset.Task, opts Wr
 	return w, err
 }
 
-// newWhole prepares to write a whole plan, which it begins in the output. The plan is changed as by
-// [dataset.Writing.KeepForm].
+// newWhole prepares to write a whole plan, which it begins in the output.
 func newWhole(parts PartProvider, p *plan.Plan, out *dataset.Writing, opts WriteOptions) (*writer, error) {
-	if !opts.Overwrite {
-		if err := out.KeepForm(p); err != nil {
-			return nil, err
-		}
-	}
-	digest, err := p.Digest()
-	if err != nil {
-		return nil, err
-	}
-	w, err := newWriter(parts, plan.All(p, digest), out.Task, opts)
+	w, err := newWriter(parts, plan.All(p), out.Task, opts)
 	if w.whole = out; err == nil {
-		w.journal, err = out.BeginJournal(p, digest, parts.Parts(), opts.Named, opts.Overwrite)
+		w.journal, err = out.Begin(p, parts.Parts(), opts.Named, opts.Overwrite)
 	}
 	return w, err
 }
@@ -194,7 +184,7 @@ func (w *writer) unread(todo []int) (n int) {
 func (w *writer) finish(ctx context.Context, report *Report) error {
 	err := w.whole.CheckShards(ctx, w.plan, w.journal, w.sound)
 	if err == nil {
-		err = report.complete(w.whole, w.plan, w.slice.Digest, w.journal, w.opts.Tool)
+		err = report.complete(w.whole, w.plan, w.journal, w.opts.Tool)
 	}
 	report.Seconds = time.Since(w.began).Seconds()
 	return err

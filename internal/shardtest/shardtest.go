@@ -74,10 +74,19 @@ func Begin(t testing.TB, plan *plan.Plan, src converters.Source) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(out.Begin(plan, src.Parts(), nil, false), out.Close()); err != nil {
+	if err := errors.Join(BeginIn(out, plan, src.Parts(), false), out.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// BeginIn stores a plan in an open directory.
+func BeginIn(out *dataset.Writing, plan *plan.Plan, parts []converters.Part, overwrite bool) error {
+	j, err := out.Begin(plan, parts, nil, overwrite)
+	if err != nil {
+		return err
+	}
+	return errors.Join(j.Changed, j.Close())
 }
 
 // RunTask writes the slice of a task. The parts of the source become available when they are needed, or
