@@ -71,7 +71,12 @@ func (x *set) verify(ctx context.Context, how verify.Options) (*verify.Report, e
 		return nil, err
 	}
 	if st.IsDir() && m != nil {
-		report, _, err := m.Verify(ctx, x.Path, how)
+		d, err := dataset.View(x.Path)
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		report, _, err := d.Verify(ctx, m, how)
 		return report, err
 	}
 	if st.IsDir() {

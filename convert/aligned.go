@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -52,14 +53,14 @@ func (c *Conversion) joins() bool {
 }
 
 // writeAligned plans part-aligned shards, and writes them.
-func (c *Conversion) writeAligned(ctx context.Context) (*shard.Report, error) {
+func (c *Conversion) writeAligned(ctx context.Context, out *dataset.Writing) (*shard.Report, error) {
 	var report *shard.Report
 	err := c.withParts(ctx, 0, func(s *stagedParts) error {
-		p, err := c.planAligned(ctx, s)
+		p, err := c.planAligned(ctx, s, out)
 		if err != nil {
 			return err
 		}
-		report, err = shard.Write(ctx, s, p, c.output, c.writeOptions())
+		report, err = shard.Write(ctx, s, p, out, c.writeOptions())
 		return err
 	})
 	return report, err
@@ -81,13 +82,13 @@ func (c *Conversion) withParts(ctx context.Context, skip int, use func(*stagedPa
 
 // planAligned returns the part-aligned plan that the output has, if it is of the same parts and
 // options. Otherwise it makes one, and fetches the first part for its columns.
-func (c *Conversion) planAligned(ctx context.Context, s *stagedParts) (*plan.Plan, error) {
+func (c *Conversion) planAligned(ctx context.Context, s *stagedParts, out *dataset.Writing) (*plan.Plan, error) {
 	how, err := c.request()
 	if err != nil {
 		return nil, err
 	}
 	if !c.Overwrite {
-		p, err := c.output.Resumable(s.parts, how)
+		p, err := out.Resumable(s.parts, how)
 		if err == nil && p != nil {
 			err = s.checkQuota(p)
 		}

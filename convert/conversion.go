@@ -92,7 +92,7 @@ type Conversion struct {
 	planned *plan.SourceSpec        // recorded in an existing plan; nil for a new conversion
 	added   []converters.AddedField // recorded with it
 	classes []string                // of the planned dataset, by number
-	output  *dataset.Output         // nil: not open
+	output  *dataset.Task           // nil: not open
 	found   []input.Name            // inputs that find has found
 	local   int                     // number of inputs in found that must be local; 0: all. See trim
 	tally   bool                    // find the values of Choice.SplitBy, and plan nothing
@@ -123,7 +123,7 @@ func (c *Conversion) Write(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	var report *shard.Report
-	err = c.inOutput(ctx, func(out *dataset.Output) error {
+	err = c.inOutput(ctx, func(out *dataset.Writing) error {
 		if err := c.check(); err != nil {
 			return err
 		}
@@ -131,9 +131,9 @@ func (c *Conversion) Write(ctx context.Context) (*Result, error) {
 			return errors.Join(err, c.removeCache(ctx, err))
 		}
 		if aligned {
-			report, err = c.writeAligned(ctx)
+			report, err = c.writeAligned(ctx, out)
 		} else {
-			report, err = c.writeSamples(ctx)
+			report, err = c.writeSamples(ctx, out)
 		}
 		if err == nil {
 			err = out.DropIndexed()
@@ -188,29 +188,29 @@ func (c *Conversion) prepare(ctx context.Context) (aligned bool, err error) {
 }
 
 // inOutput opens the output, calls use and closes the output.
-func (c *Conversion) inOutput(ctx context.Context, use func(*dataset.Output) error) error {
+func (c *Conversion) inOutput(ctx context.Context, use func(*dataset.Writing) error) error {
 	out, err := c.openOut(ctx, c.Out)
 	if err != nil {
 		return err
 	}
-	c.output, out.Sign = out, c.Sign
-	return closeOutput(out, use(out))
+	c.output, out.Sign = out.Task, c.Sign
+	return closeOutput(out.Task, use(out))
 }
 
 // closeOutput closes an output and adds the error to err, the result of the work on it.
-func closeOutput(out *dataset.Output, err error) error {
+func closeOutput(out *dataset.Task, err error) error {
 	return errors.Join(out.Here(err), out.Close())
 }
 
 // writeSamples plans shards that are cut at samples, and writes them.
-func (c *Conversion) writeSamples(ctx context.Context) (*shard.Report, error) {
+func (c *Conversion) writeSamples(ctx context.Context, out *dataset.Writing) (*shard.Report, error) {
 	var report *shard.Report
 	err := c.staged(ctx, func(set *stage.Set) error {
 		p, src, err := c.plan(ctx, set)
 		if err != nil {
 			return err
 		}
-		report, err = shard.Write(ctx, shard.Local(src), p, c.output, c.writeOptions())
+		report, err = shard.Write(ctx, shard.Local(src), p, out, c.writeOptions())
 		return err
 	})
 	return report, c.allAtOnce(err)

@@ -116,14 +116,14 @@ func finishOnce(ctx context.Context, opts FinishOptions, dir string) (*shard.Rep
 	if !IsURL(dir) {
 		err = early(dir, err)
 	}
-	return report, closeOutput(out, err)
+	return report, closeOutput(out.Task, err)
 }
 
-func (o *FinishOptions) open(ctx context.Context, dir string) (*dataset.Output, error) {
+func (o *FinishOptions) open(ctx context.Context, dir string) (*dataset.Writing, error) {
 	if IsURL(dir) {
-		out, err := bucket.Open(ctx, dir, false, o.Bucket)
+		out, err := bucket.Open(ctx, dir, o.Bucket)
 		if err == nil {
-			if err = planned(out); err != nil {
+			if err = planned(out.Dataset); err != nil {
 				err = errors.Join(err, out.Close())
 			}
 		}

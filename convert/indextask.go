@@ -100,20 +100,21 @@ func (c *Conversion) indexSlice(ctx context.Context, t plan.Task, some []int, do
 	if err != nil {
 		return err
 	}
-	parts := c.foundParts()
-	known, err := out.IndexedBy(t, how, parts)
+	known, err := out.IndexedBy(t, how, c.foundParts())
 	if err != nil {
 		return err
 	}
 	return c.survey(ctx, some, known, func(s *survey) error {
 		done.Parts = len(some)
+		indexed := make(map[int]plan.PartIndex, len(some))
 		for i, part := range some {
+			indexed[part] = s.index[i]
 			if known.Has(part) {
 				done.Before++
 			}
 			done.Bytes += s.index[i].Size
 			done.Samples += s.index[i].Account.Written()
 		}
-		return out.SaveIndexed(t, how, parts, s.says, s.each, some, s.index)
+		return known.Save(t, s.says, s.each, indexed)
 	})
 }

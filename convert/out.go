@@ -22,17 +22,17 @@ import (
 // scratch directory of its own, and everything that follows is the same.
 
 // openOut opens an output alone.
-func (o *Options) openOut(ctx context.Context, name string) (*dataset.Output, error) {
+func (o *Options) openOut(ctx context.Context, name string) (*dataset.Writing, error) {
 	if IsURL(name) {
-		return bucket.Open(ctx, name, false, o.bucket())
+		return bucket.Open(ctx, name, o.bucket())
 	}
 	return dataset.Open(name)
 }
 
 // openTask opens an output for one task of several.
-func (o *Options) openTask(ctx context.Context, name string) (*dataset.Output, error) {
+func (o *Options) openTask(ctx context.Context, name string) (*dataset.Task, error) {
 	if IsURL(name) {
-		return bucket.Open(ctx, name, true, o.bucket())
+		return bucket.OpenTask(ctx, name, o.bucket())
 	}
 	return openShared(ctx, name, o.Waiting)
 }
@@ -53,7 +53,7 @@ func withClient(b bucket.Options, in stage.Options) bucket.Options {
 }
 
 // planned returns [ErrUnplanned] if an open output has no plan.
-func planned(out *dataset.Output) error {
+func planned(out *dataset.Dataset) error {
 	there := func(file string) (bool, error) {
 		found, err := out.Lookup(file)
 		return found != nil, err
@@ -97,23 +97,32 @@ func (o *Options) hasDataset(ctx context.Context, url string) (bool, error) {
 	return false, nil
 }
 
-// ReadStatus is [dataset.ReadStatus] of a directory, or of a dataset in an object store.
+// ReadStatus reads how far the dataset in a directory, or in an object store, is. Nothing is locked or changed.
 func ReadStatus(ctx context.Context, name string, b bucket.Options) (*dataset.Status, error) {
+	d, err := view(ctx, name, b)
+	if err != nil {
+		return nil, err
+	}
+	s, err := d.Status()
+	return s, errors.Join(err, d.Close())
+}
+
+// view opens a dataset that was planned, for reading.
+func view(ctx context.Context, name string, b bucket.Options) (*dataset.Dataset, error) {
 	if !IsURL(name) {
 		if err := CheckPlanned(name); err != nil {
 			return nil, err
 		}
-		return dataset.ReadStatus(name)
+		return dataset.View(name)
 	}
-	out, err := bucket.View(ctx, name, b)
+	d, err := bucket.View(ctx, name, b)
 	if err != nil {
 		return nil, err
 	}
-	if err := planned(out); err != nil {
-		return nil, errors.Join(err, out.Close())
+	if err := planned(d); err != nil {
+		return nil, errors.Join(err, d.Close())
 	}
-	s, err := out.Status()
-	return s, errors.Join(err, out.Close())
+	return d, nil
 }
 
 // ErrUnplanned reports a directory without a plan.
@@ -151,9 +160,9 @@ const (
 )
 
 // openShared opens the directory of a task, and waits for the lock.
-func openShared(ctx context.Context, dir string, waiting func(what string)) (*dataset.Output, error) {
+func openShared(ctx context.Context, dir string, waiting func(what string)) (*dataset.Task, error) {
 	for began := time.Now(); ; {
-		out, err := dataset.OpenShared(dir)
+		out, err := dataset.OpenTask(dir)
 		if !errors.Is(err, dataset.ErrLocked) || time.Since(began) > lockPatience {
 			return out, err
 		}

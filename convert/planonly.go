@@ -31,12 +31,12 @@ func (c *Conversion) Plan(ctx context.Context) (*Planned, error) {
 		return nil, err
 	}
 	var done *Planned
-	err = c.inOutput(ctx, func(out *dataset.Output) error {
+	err = c.inOutput(ctx, func(out *dataset.Writing) error {
 		before, err := out.Lookup(dataset.PlanName)
 		if err != nil {
 			return err
 		}
-		if done, err = c.begin(ctx, aligned); err != nil {
+		if done, err = c.begin(ctx, out, aligned); err != nil {
 			return err
 		}
 		after, err := out.Lookup(dataset.PlanName)
@@ -78,22 +78,22 @@ func (c *Conversion) preparePlan(ctx context.Context) (aligned bool, err error) 
 }
 
 // begin makes the plan, writes it to the output and removes the cache in the output.
-func (c *Conversion) begin(ctx context.Context, aligned bool) (*Planned, error) {
+func (c *Conversion) begin(ctx context.Context, out *dataset.Writing, aligned bool) (*Planned, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
 	done := &Planned{}
-	put := func(p *plan.Plan, parts []converters.Part) (err error) {
-		if err = c.output.Begin(p, parts, c.named(), c.Overwrite); err != nil {
+	put := func(p *plan.Plan, parts []converters.Part) error {
+		j, err := out.Begin(p, parts, c.named(), c.Overwrite)
+		if err != nil {
 			return err
 		}
-		done.Plan = p
-		done.Digest, err = p.Digest()
-		return err
+		done.Plan, done.Digest = p, j.Plan()
+		return errors.Join(j.Changed, j.Close())
 	}
 	if aligned {
 		return done, c.withParts(ctx, 0, func(s *stagedParts) error {
-			p, err := c.planAligned(ctx, s)
+			p, err := c.planAligned(ctx, s, out)
 			if err != nil {
 				return err
 			}
@@ -106,7 +106,7 @@ func (c *Conversion) begin(ctx context.Context, aligned bool) (*Planned, error) 
 	if err := c.trim(ctx, c.inputOptions()); err != nil {
 		return nil, errors.Join(err, c.removeCache(ctx, err))
 	}
-	known, err := c.indexed(c.output.Indexed)
+	known, err := c.indexed(out.Indexed)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (c *Conversion) begin(ctx context.Context, aligned bool) (*Planned, error) 
 	if known != nil {
 		done.Unused = known.Unused
 	}
-	return done, c.output.DropIndexed()
+	return done, out.DropIndexed()
 }
 
 // indexed returns the parts that tasks have indexed, read by a method of the output. It returns nil

@@ -46,7 +46,7 @@ func Repair(ctx context.Context, dir string, opts PlannedOptions, found func([]v
 	}
 	r := repair{recorded: recorded{PlannedOptions: opts, dir: dir}, out: out}
 	done, err := r.run(ctx, found)
-	if err := closeOutput(out, err); err != nil {
+	if err := closeOutput(out.Task, err); err != nil {
 		return nil, err
 	}
 	done.Seconds = time.Since(began).Seconds()
@@ -56,14 +56,14 @@ func Repair(ctx context.Context, dir string, opts PlannedOptions, found func([]v
 // A repair is one Repair.
 type repair struct {
 	recorded
-	out  *dataset.Output
+	out  *dataset.Writing
 	kept *dataset.Kept
 }
 
 func (r *repair) run(ctx context.Context, tell func([]verify.Problem) error) (*Repaired, error) {
 	var err error
 	if r.kept, err = r.out.Kept(); err != nil {
-		if at, ok := errors.AsType[*AdvisedError](planned(r.out)); ok && at.Advice == TheCopy {
+		if at, ok := errors.AsType[*AdvisedError](planned(r.out.Dataset)); ok && at.Advice == TheCopy {
 			return nil, at
 		}
 		return nil, err
@@ -98,7 +98,7 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 	if err != nil {
 		return nil, err
 	}
-	c.output = r.out
+	c.output = r.out.Task
 	c.was = func(part int) *plan.Part { return &r.kept.Plan.Parts[part] }
 	if err := c.find(ctx); err != nil {
 		return nil, r.advise(err)

@@ -32,12 +32,12 @@ func Sign(ctx context.Context, dir string, opts SignOptions) (m *dataset.Manifes
 	}
 	out.Sign = opts.Sign
 	m, summed, err = out.SignManifest(ctx, opts.AIO, opts.Progress)
-	return m, summed, closeOutput(out, err)
+	return m, summed, closeOutput(out.Task, err)
 }
 
-func (o *SignOptions) open(ctx context.Context, dir string) (*dataset.Output, error) {
+func (o *SignOptions) open(ctx context.Context, dir string) (*dataset.Writing, error) {
 	if IsURL(dir) {
-		return bucket.Open(ctx, dir, false, o.Bucket)
+		return bucket.Open(ctx, dir, o.Bucket)
 	}
 	if err := dataset.CheckPath(dir); err != nil {
 		return nil, err

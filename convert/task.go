@@ -30,7 +30,7 @@ func Run(ctx context.Context, dir string, task plan.Task, opts PlannedOptions) (
 	if err != nil {
 		return nil, err
 	}
-	if err := planned(out); err != nil {
+	if err := planned(out.Dataset); err != nil {
 		return nil, errors.Join(err, out.Close())
 	}
 	r := taskRun{recorded: recorded{PlannedOptions: opts, dir: dir}, task: task, out: out}
@@ -46,7 +46,7 @@ func Run(ctx context.Context, dir string, task plan.Task, opts PlannedOptions) (
 type taskRun struct {
 	recorded
 	task  plan.Task
-	out   *dataset.Output
+	out   *dataset.Task
 	slice *plan.Slice
 }
 

@@ -64,7 +64,7 @@ func CheckDir(dir string) error {
 	if _, err := root.Lstat(WorkDir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	m, err := (&Output{dir: dir, Root: root}).Manifest()
+	m, err := (&Dataset{Dir: &Dir{path: dir, Root: root}}).Manifest()
 	if m != nil || errors.Is(err, ErrManifestVersion) {
 		return nil
 	}

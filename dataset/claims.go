@@ -51,7 +51,7 @@ func claimName(shard string) string {
 
 // Claims are the claims of one process. Its methods may be called concurrently.
 type Claims struct {
-	out  *Output
+	dir  *Dir
 	text []byte
 	quit chan struct{}
 	done sync.WaitGroup
@@ -70,29 +70,24 @@ func (c *claim) shown() time.Time {
 }
 
 // NewClaims begins to touch what will be claimed, until close.
-func (o *Output) NewClaims(t plan.Task) (*Claims, error) {
-	if !o.Shared {
-		if err := o.sweep(); err != nil {
-			return nil, err
-		}
-	}
-	if err := o.Mkdir(RunningDir); err != nil {
+func (t *Task) NewClaims(task plan.Task) (*Claims, error) {
+	if err := t.Mkdir(RunningDir); err != nil {
 		return nil, err
 	}
 	h := newHolder()
-	h.Task, h.Token = t.String(), o.token
+	h.Task, h.Token = task.String(), t.token
 	text, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
 	}
-	c := &Claims{out: o, text: text, quit: make(chan struct{}), held: make(map[string]bool)}
+	c := &Claims{dir: t.Dir, text: text, quit: make(chan struct{}), held: make(map[string]bool)}
 	c.done.Go(c.beat)
 	return c, nil
 }
 
 // Take claims a shard; false: another process has.
 func (c *Claims) Take(shard string) (bool, error) {
-	f, err := blocking.File(c.out.Root.OpenFile(claimName(shard), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
+	f, err := blocking.File(c.dir.Root.OpenFile(claimName(shard), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}
@@ -109,13 +104,13 @@ func (c *Claims) Take(shard string) (bool, error) {
 // Seize claims a shard that another process has claimed, and removes its temporary files if that
 // process is dead.
 func (c *Claims) Seize(shard string) error {
-	if other, ok, _ := readClaim(c.out.Root, shard); ok && other.Token != c.out.token && other.isDead(c.out.now()) {
+	if other, ok, _ := readClaim(c.dir.Root, shard); ok && other.Token != c.dir.token && other.isDead(c.dir.now()) {
 		for _, name := range []string{shard, IndexName(shard)} {
-			c.out.Root.Remove(tmpOf(other.Token, name))
+			c.dir.Root.Remove(tmpOf(other.Token, name))
 		}
-		c.out.Root.Remove(tmpOf(other.Token, ""))
+		c.dir.Root.Remove(tmpOf(other.Token, ""))
 	}
-	if err := c.out.Remove(claimName(shard)); err != nil {
+	if err := c.dir.Remove(claimName(shard)); err != nil {
 		return err
 	}
 	_, err := c.Take(shard) // if another process takes it at once, both write it
@@ -132,8 +127,8 @@ func (c *Claims) Release(shard string) {
 
 // remove removes a claim, unless another process has seized it.
 func (c *Claims) remove(shard string) {
-	if now, ok, err := readClaim(c.out.Root, shard); err == nil && (!ok || now.Token == c.out.token) {
-		c.out.Root.Remove(claimName(shard))
+	if now, ok, err := readClaim(c.dir.Root, shard); err == nil && (!ok || now.Token == c.dir.token) {
+		c.dir.Root.Remove(claimName(shard))
 	}
 }
 
@@ -159,12 +154,12 @@ func (c *Claims) beat() {
 // touch writes a claim of ours once more: so its time is the file system's, and
 // not of this machine's. Where that fails, the claim only looks dead.
 func (c *Claims) touch(shard string) {
-	f, err := blocking.File(c.out.Root.OpenFile(claimName(shard), os.O_RDWR|unhurried, 0))
+	f, err := blocking.File(c.dir.Root.OpenFile(claimName(shard), os.O_RDWR|unhurried, 0))
 	if err != nil {
 		return
 	}
 	defer f.Close()
-	if h, ok := readHolder(f); ok && h.Token == c.out.token {
+	if h, ok := readHolder(f); ok && h.Token == c.dir.token {
 		_, _ = f.WriteAt(c.text, 0)
 	}
 }
@@ -242,26 +237,26 @@ func readNames(root *os.Root, dir string) ([]string, error) {
 
 // alone refuses a directory that another process writes to, as far as that can be told. The lock proves
 // it. Where the file system has no locks, a recently touched claim counts.
-func (o *Output) alone() error {
-	if o.lock != nil {
+func (w *Writing) alone() error {
+	if w.lock != nil {
 		return nil
 	}
-	claims, err := readClaims(o.Root)
+	claims, err := readClaims(w.Root)
 	if err != nil {
 		return err
 	}
 	for _, c := range claims {
-		if !c.isDead(o.now()) {
-			return fmt.Errorf("%s: %w: %v (its file system has no locks: if that process is dead, remove %s)", o.dir, ErrLocked, c.holder, o.Path(RunningDir))
+		if !c.isDead(w.now()) {
+			return fmt.Errorf("%s: %w: %v (its file system has no locks: if that process is dead, remove %s)", w.path, ErrLocked, c.holder, w.Path(RunningDir))
 		}
 	}
 	return nil
 }
 
 // now is the time by the clock of the file system, which the times of claims are by.
-func (o *Output) now() time.Time {
-	if o.Mkdir(o.Temp("")) == nil {
-		if f, err := atomicfile.Create(o.Root, o.Temp("now")); err == nil {
+func (d *Dir) now() time.Time {
+	if d.Mkdir(d.Temp("")) == nil {
+		if f, err := atomicfile.Create(d.Root, d.Temp("now")); err == nil {
 			defer f.Discard()
 			if st, err := f.Stat(); err == nil {
 				return st.ModTime()
@@ -273,17 +268,17 @@ func (o *Output) now() time.Time {
 
 // sweep removes the claims and temporary files of dead processes. The caller must be the only
 // writer.
-func (o *Output) sweep() error {
-	if err := o.Root.RemoveAll(RunningDir); err != nil {
+func (w *Writing) sweep() error {
+	if err := w.Root.RemoveAll(RunningDir); err != nil {
 		return err
 	}
-	tokens, err := readNames(o.Root, TmpDir)
+	tokens, err := readNames(w.Root, TmpDir)
 	if err != nil {
 		return err
 	}
 	for _, token := range tokens {
-		if token != o.token {
-			if err := o.Root.RemoveAll(path.Join(TmpDir, token)); err != nil {
+		if token != w.token {
+			if err := w.Root.RemoveAll(path.Join(TmpDir, token)); err != nil {
 				return err
 			}
 		}

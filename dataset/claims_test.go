@@ -28,12 +28,12 @@ func TestAloneWithoutLocks(t *testing.T) {
 	p, another := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards), shardtest.NewPlan(t, other, encode.Options{}, shardtest.FourShards)
 	for _, row := range []struct {
 		name string
-		do   func(t *testing.T, out *dataset.Output) error
+		do   func(t *testing.T, out *dataset.Writing) error
 	}{
-		{"replace", func(t *testing.T, out *dataset.Output) error {
-			return out.Begin(another, other.Parts(), nil, true)
+		{"replace", func(t *testing.T, out *dataset.Writing) error {
+			return shardtest.BeginIn(out, another, other.Parts(), true)
 		}},
-		{"write", func(t *testing.T, out *dataset.Output) error {
+		{"write", func(t *testing.T, out *dataset.Writing) error {
 			_, err := shard.Write(t.Context(), shard.Local(src), p, out, shard.WriteOptions{})
 			return err
 		}},
@@ -121,7 +121,7 @@ func TestStatusOfOddTimes(t *testing.T) {
 		if err := os.Chtimes(filepath.Join(dir, ".ffconvert", "running", "PART_00001"), at, at); err != nil {
 			t.Fatal(err)
 		}
-		s, err := dataset.ReadStatus(dir)
+		s, err := shardtest.Status(dir)
 		if err != nil || len(s.Running) != 1 {
 			t.Fatalf("%+v, %v", s, err)
 		}

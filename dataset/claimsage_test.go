@@ -13,7 +13,7 @@ import (
 
 func newTestClaims(t *testing.T, dir string, task plan.Task) *Claims {
 	t.Helper()
-	out, err := OpenShared(dir)
+	out, err := OpenTask(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,8 +44,8 @@ func TestClaims(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			a, b := newTestClaims(t, dir, plan.Task{K: 0, N: 2}), newTestClaims(t, dir, plan.Task{K: 1, N: 2})
-			half := a.out.Temp(name)
-			if err := errors.Join(a.out.Mkdir(filepath.Dir(half)), a.out.Root.WriteFile(half, []byte("half"), 0o644)); err != nil {
+			half := a.dir.Temp(name)
+			if err := errors.Join(a.dir.Mkdir(filepath.Dir(half)), a.dir.Root.WriteFile(half, []byte("half"), 0o644)); err != nil {
 				t.Fatal(err)
 			}
 			if ok, err := a.Take(name); !ok || err != nil {
@@ -55,7 +55,7 @@ func TestClaims(t *testing.T) {
 				t.Fatalf("it was claimed twice: %v", err)
 			}
 			then := time.Now().Add(-row.age)
-			if err := a.out.Root.Chtimes(claimName(name), then, then); err != nil {
+			if err := a.dir.Root.Chtimes(claimName(name), then, then); err != nil {
 				t.Fatal(err)
 			}
 			if err := b.Seize(name); err != nil {
@@ -63,7 +63,7 @@ func TestClaims(t *testing.T) {
 			}
 			a.touch(name)
 			a.Release(name)
-			if now, ok, _ := readClaim(b.out.Root, name); !ok || now.Task != "1/2" || now.Token != b.out.token {
+			if now, ok, _ := readClaim(b.dir.Root, name); !ok || now.Task != "1/2" || now.Token != b.dir.token {
 				t.Errorf("it is %+v", now)
 			}
 			if _, err := os.Stat(filepath.Join(dir, half)); (err == nil) != row.kept {
@@ -86,11 +86,11 @@ func TestClaimIsTouched(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	then := time.Now().Add(-time.Hour)
-	if err := c.out.Root.Chtimes(claimName(name), then, then); err != nil {
+	if err := c.dir.Root.Chtimes(claimName(name), then, then); err != nil {
 		t.Fatal(err)
 	}
 	c.touch(name)
-	if now, ok, _ := readClaim(c.out.Root, name); !ok || c.out.now().Sub(now.seen) > time.Minute || now.PID != os.Getpid() {
+	if now, ok, _ := readClaim(c.dir.Root, name); !ok || c.dir.now().Sub(now.seen) > time.Minute || now.PID != os.Getpid() {
 		t.Errorf("%+v", now)
 	}
 }

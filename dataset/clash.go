@@ -14,9 +14,9 @@ import (
 
 // Check returns [ErrOccupied] if the directory holds a dataset of other sources or options, unless
 // overwrite is set. It needs nothing that must be read from the sources, and does not compare sources
-// (nil) or an encoding ("") that are not known yet. BeginJournal compares the whole plan.
-func (o *Output) Check(opts plan.Options, sources []string, overwrite bool) error {
-	c, err := o.existing(overwrite)
+// (nil) or an encoding ("") that are not known yet. [Writing.Begin] compares the whole plan.
+func (t *Task) Check(opts plan.Options, sources []string, overwrite bool) error {
+	c, err := t.existing(overwrite)
 	if err != nil || c.plan == nil || overwrite {
 		return err
 	}
@@ -25,7 +25,7 @@ func (o *Output) Check(opts plan.Options, sources []string, overwrite bool) erro
 		want.Encode.Encoding, want.Encode.Encoded = c.plan.Encode.Encoding, c.plan.Encode.Encoded
 	}
 	if why := otherOptions(c.plan, want); why != "" {
-		return o.occupied(why)
+		return c.occupied(why)
 	}
 	if sources == nil {
 		return nil
@@ -34,14 +34,15 @@ func (o *Output) Check(opts plan.Options, sources []string, overwrite bool) erro
 		want.Parts = append(want.Parts, plan.Part{Name: plan.KeptName(name)})
 	}
 	if why := otherSources(c.plan, want); why != "" {
-		return o.occupied(why)
+		return c.occupied(why)
 	}
 	return nil
 }
 
 // clash says why the dataset that was begun here is not the one that the plan makes:
 // because of other options or sources, or because a source has changed.
-func (o *Output) clash(begun, want *plan.Plan) error {
+func (c *existing) clash(want *plan.Plan) error {
+	begun := c.plan
 	for i := range min(len(begun.Parts), len(want.Parts)) {
 		// What else is other (columns, an encoding) may come of it.
 		was, is := &begun.Parts[i], &want.Parts[i]
@@ -53,19 +54,19 @@ func (o *Output) clash(begun, want *plan.Plan) error {
 		}
 	}
 	if why := otherOptions(begun, want); why != "" {
-		return o.occupied(why)
+		return c.occupied(why)
 	}
 	if why := otherSources(begun, want); why != "" {
-		return o.occupied(why)
+		return c.occupied(why)
 	}
 	if begun.Whole != want.Whole {
 		if begun.Whole {
-			return o.occupied("it was cut between parts (option whole-parts, the default for remote sources)")
+			return c.occupied("it was cut between parts (option whole-parts, the default for remote sources)")
 		}
-		return o.occupied("it was cut at samples (option exact, the default for local sources)")
+		return c.occupied("it was cut at samples (option exact, the default for local sources)")
 	}
 	if !reflect.DeepEqual(begun.Encodes, want.Encodes) {
-		return o.occupied("some of its sources were converted with other fields (Options.Fields, Options.Rename)")
+		return c.occupied("some of its sources were converted with other fields (Options.Fields, Options.Rename)")
 	}
 	for i := range want.Parts {
 		if err := begun.Parts[i].Changed(want.Parts[i]); err != nil {
@@ -73,9 +74,9 @@ func (o *Output) clash(begun, want *plan.Plan) error {
 		}
 	}
 	if reflect.DeepEqual(begun.Dataset, want.Dataset) && samplesOf(begun) == samplesOf(want) {
-		return o.occupied("it was made with other sizes of shards (Sizes.Shards, Sizes.ShardSize, Sizes.Min, Sizes.Max), or its samples have changed")
+		return c.occupied("it was made with other sizes of shards (Sizes.Shards, Sizes.ShardSize, Sizes.Min, Sizes.Max), or its samples have changed")
 	}
-	return o.occupied("its samples, classes or columns are others")
+	return c.occupied("its samples, classes or columns are others")
 }
 
 func samplesOf(p *plan.Plan) int64 {

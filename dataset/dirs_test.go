@@ -19,7 +19,7 @@ import (
 )
 
 // OpenUnlocked opens a directory as it is on a file system that has no locks.
-func OpenUnlocked(t testing.TB, dir string) *Output {
+func OpenUnlocked(t testing.TB, dir string) *Writing {
 	t.Helper()
 	out, err := Open(dir)
 	if err != nil {
@@ -32,13 +32,23 @@ func OpenUnlocked(t testing.TB, dir string) *Output {
 	return out
 }
 
+// CheckKept compares the plan and the journal in a directory with a manifest.
+func CheckKept(dir string, m *Manifest) (*Repairable, error) {
+	d, err := View(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.checkKept(m)
+}
+
 // Who gives up a claim that another process has seized leaves it alone.
 func TestReleaseOwnClaim(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var mine, his *Claims
 	for _, c := range []**Claims{&mine, &his} {
-		out, err := OpenShared(dir)
+		out, err := OpenTask(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,12 +72,12 @@ func TestReleaseOwnClaim(t *testing.T) {
 	mine.Release(first)
 	mine.Close()
 	for _, shard := range []string{first, second} {
-		if c, ok, _ := readClaim(his.out.Root, shard); !ok || c.Token != his.out.token {
+		if c, ok, _ := readClaim(his.dir.Root, shard); !ok || c.Token != his.dir.token {
 			t.Errorf("%s: its claim is %+v", shard, c)
 		}
 	}
 	his.Close()
-	if left, err := readClaims(his.out.Root); err != nil || len(left) > 0 {
+	if left, err := readClaims(his.dir.Root); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }
@@ -83,7 +93,7 @@ func TestLockForgetsTheDead(t *testing.T) {
 	if err := os.WriteFile(lock, []byte(`{"host":"elsewhere","pid":7,"since":"2026-11-21T20:00:00Z"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	task, err := OpenShared(dir)
+	task, err := OpenTask(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +163,7 @@ func TestWriteBeside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	_, err = out.ReadBack(context.Background(), r, "tmp", "meta.json", FileSum{Bytes: 7, CRC: 1}, verify.Options{})
+	_, err = out.ReadBack(context.Background(), r, "tmp", verify.Sum{Name: "meta.json", Bytes: 7, CRC: 1}, verify.Options{})
 	if !errors.Is(err, verify.ErrCorrupt) || !strings.Contains(err.Error(), "meta.json: its checksum is") {
 		t.Error(err)
 	}
@@ -168,9 +178,9 @@ func TestClaimOfOddTime(t *testing.T) {
 	}
 }
 
-func openShared(t testing.TB, dir string) *Output {
+func openShared(t testing.TB, dir string) *Task {
 	t.Helper()
-	o, err := OpenShared(dir)
+	o, err := OpenTask(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,21 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"os"
-	"path"
-	"slices"
-	"strings"
 
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // existing is the dataset in a directory, as its own files describe it. Files that they do not name
 // belong to other programs and are never removed.
 type existing struct {
+	of       *Dataset
 	plan     *plan.Plan // begun here; of a manifest alone, all but its shards; nil: nothing was
 	digest   string     // digest of the plan
 	damage   error      // why the plan file cannot be read; nil: it can, or there is none
@@ -29,30 +23,30 @@ type existing struct {
 	ours     map[string]bool // shards that plan, journal or manifest name
 }
 
-// readExisting reads the dataset in the directory.
-func (o *Output) readExisting() (*existing, error) {
-	c := &existing{}
+// readExisting reads the dataset in a directory.
+func readExisting(d *Dataset) (*existing, error) {
+	c := &existing{of: d}
 	var err error
-	if c.shards, err = o.Shards(); err != nil {
+	if c.shards, err = d.Shards(); err != nil {
 		return nil, err
 	}
-	if c.journal, err = o.journals(); err != nil {
+	if c.journal, err = readJournal(d.Dir, "", 0, 0, maxShards); err != nil {
 		return nil, err
 	}
-	if err := c.readManifest(o); err != nil {
+	if err := c.readManifest(); err != nil {
 		return nil, err
 	}
 	c.journal.learn(c.manifest)
-	if err := c.readPlan(o.Root); err != nil {
+	if err := c.readPlan(); err != nil {
 		return nil, err
 	}
 	c.own()
 	if c.plan != nil || c.manifest != nil || c.other != nil {
 		return c, nil
 	}
-	begun, err := o.has(JournalName)
+	begun, err := d.has(JournalName)
 	if err == nil && !begun {
-		err = o.foreignFiles()
+		err = c.foreignFiles()
 	}
 	if err != nil {
 		return nil, err
@@ -60,8 +54,8 @@ func (o *Output) readExisting() (*existing, error) {
 	return c, nil
 }
 
-func (c *existing) readManifest(o *Output) error {
-	m, err := o.Manifest()
+func (c *existing) readManifest() error {
+	m, err := c.of.Manifest()
 	switch {
 	case errors.Is(err, ErrManifest):
 		return nil // the plan and the journal tell more
@@ -78,8 +72,8 @@ func (c *existing) readManifest(o *Output) error {
 	return nil
 }
 
-func (c *existing) readPlan(root *os.Root) error {
-	f, err := openKept(root, PlanName)
+func (c *existing) readPlan() error {
+	f, err := openKept(c.of.Root, PlanName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -120,14 +114,14 @@ func (c *existing) own() {
 
 // refused names the first file here that readers take for a shard and that must be moved away before
 // anything is written: one that is not ours, or, unless all are to be replaced, not a regular file.
-func (c *existing) refused(o *Output, overwrite bool) error {
+func (c *existing) refused(overwrite bool) error {
 	for _, name := range c.shards {
 		if !c.ours[name] {
-			return o.foreign(name)
+			return c.foreign(name)
 		}
-		st, err := o.Lookup(name)
+		st, err := c.of.Lookup(name)
 		if err == nil && st != nil && !overwrite {
-			err = notRegular(o.Path(name), st, nil)
+			err = notRegular(c.of.Path(name), st, nil)
 		}
 		if err != nil {
 			return err
@@ -138,27 +132,27 @@ func (c *existing) refused(o *Output, overwrite bool) error {
 
 // foreignFiles refuses a directory without a dataset of ours in which a file has a name that a
 // conversion uses.
-func (o *Output) foreignFiles() error {
+func (c *existing) foreignFiles() error {
 	for _, name := range []string{ManifestName, SignatureName, MetaName, IndexDir} {
-		there, err := o.has(name)
+		there, err := c.of.has(name)
 		if err != nil {
 			return err
 		}
 		if there {
-			return o.foreign(name)
+			return c.foreign(name)
 		}
 	}
 	return nil
 }
 
-func (o *Output) foreign(name string) error {
-	return fmt.Errorf("%s: %w: no plan or manifest there names its %s; move it away", o.Name(), ErrOccupied, name)
+func (c *existing) foreign(name string) error {
+	return fmt.Errorf("%s: %w: no plan or manifest there names its %s; move it away", c.of.Name(), ErrOccupied, name)
 }
 
 // existing returns the dataset that was begun here, and refuses one that is not ours to go on with or to
 // replace.
-func (o *Output) existing(overwrite bool) (*existing, error) {
-	c, err := o.readExisting()
+func (t *Task) existing(overwrite bool) (*existing, error) {
+	c, err := readExisting(t.Dataset)
 	if err != nil {
 		return nil, err
 	}
@@ -166,56 +160,18 @@ func (o *Output) existing(overwrite bool) (*existing, error) {
 		return nil, c.other
 	}
 	if c.damage != nil && !overwrite && (c.plan == nil || errors.Is(c.damage, plan.ErrVersion)) {
-		return nil, o.badPlan(c.damage, false)
+		return nil, t.badPlan(c.damage, false)
 	}
-	if err := c.refused(o, overwrite); err != nil {
+	if err := c.refused(overwrite); err != nil {
 		return nil, err
 	}
 	if c.plan == nil && len(c.shards) > 0 && !overwrite {
-		return nil, o.occupied("its plan is missing")
+		return nil, c.occupied("its plan is missing")
 	}
 	return c, nil
 }
 
-func (o *Output) occupied(why string) error {
+func (c *existing) occupied(why string) error {
 	because := &place.OptionsError{Text: fmt.Sprintf("%v: %s", ErrOccupied, why), Err: ErrOccupied}
-	return &place.Error{Where: o.Name(), Off: -1, Err: because, Hint: "WriteOptions.Overwrite replaces it", Kind: place.Usage}
-}
-
-// clear removes a dataset: its manifest first, so that it is at no time half there and
-// taken for whole; its plan last, so that the rest is known as ours.
-func (o *Output) clear(c *existing) error {
-	if err := o.RemoveManifest(); err != nil {
-		return err
-	}
-	if err := atomicfile.SyncDir(o.Root, "."); err != nil {
-		return err
-	}
-	names := []string{MetaName, KeysName}
-	for _, name := range slices.Sorted(maps.Keys(c.ours)) {
-		names = append(names, name, IndexName(name), path.Join(DoneDir, name))
-	}
-	if err := o.erase(names...); err != nil {
-		return err
-	}
-	o.Root.Remove(IndexDir) // unless there is more in it
-	if err := atomicfile.SyncDir(o.Root, "."); err != nil {
-		return err
-	}
-	return o.removePlan()
-}
-
-// Shards lists the names here that readers take for shards.
-func (o *Output) Shards() ([]string, error) {
-	names, err := readNames(o.Root, ".")
-	if err != nil {
-		return nil, err
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, record.Ext) })
-	if o.bucket != nil {
-		names = append(names, o.bucket.Names(".")...)
-		slices.Sort(names)
-		names = slices.Compact(names)
-	}
-	return names, nil
+	return &place.Error{Where: c.of.Name(), Off: -1, Err: because, Hint: "WriteOptions.Overwrite replaces it", Kind: place.Usage}
 }

@@ -48,7 +48,7 @@ func wantIndexed(t *testing.T, data []byte, found []converters.Part) {
 			t.Fatalf("part %d: %+v with %d samples that cost %d", i, p.Part, p.N, p.Cost)
 		}
 		var again bytes.Buffer
-		if err := writeIndexed(&again, indexedHead{Asked: "x"}, found, []int{i}, []plan.PartIndex{p}); err != nil {
+		if err := writeIndexed(&again, indexedHead{Asked: "x"}, found, map[int]plan.PartIndex{i: p}); err != nil {
 			t.Fatal(err)
 		}
 		if same, err := readBack(again.Bytes(), found); err != nil || !reflect.DeepEqual(same[i], p) {
@@ -118,13 +118,14 @@ func wantManifest(t *testing.T, data []byte) {
 func manifestOf(t testing.TB, shards int) []byte {
 	p := &plan.Plan{Source: plan.SourceSpec{Format: "memory"}, Encode: encode.Options{Encoding: "msgpack", Rename: []string{"a=bin"}}}
 	p.Parts = []plan.Part{{Name: "a", Size: 100 * int64(shards), Account: plan.Account{Entries: 5 * int64(shards), Samples: 5 * int64(shards), Fields: 5 * int64(shards)}}}
-	j := newJournal()
+	j := newJournal(nil)
+	j.head.Plan = strings.Repeat("0", 64)
 	for i := range shards {
 		s := ManifestShard{Name: record.Name(i, shards), Samples: 5, Fields: 5, Bytes: record.FileSize(5, 100), HeaderCRC: 7, Index: FileSum{Bytes: 10, CRC: 3}}
 		p.Shards = append(p.Shards, plan.Shard{Name: s.Name})
 		j.Done[s.Name] = Finished{ManifestShard: s, Verified: true, From: "device"}
 	}
-	m := newManifest(p, strings.Repeat("0", 64), j, "test")
+	m := newManifest(p, j, "test")
 	m.Meta = FileSum{Bytes: 1}
 	if err := m.check(); err != nil {
 		t.Fatal(err)

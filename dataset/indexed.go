@@ -56,39 +56,13 @@ func digestOf(v any) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// SaveIndexed keeps what a task has indexed: some of the parts that were found, by their numbers. The
-// parts have their sizes as stored, -1 if unknown, and Copy.Mark.
-// opts are as asked for, with the encoding that was named or none, and says and enc what came of
-// them. It replaces what the same task has saved before. Other tasks may save at the same time.
-func (o *Output) SaveIndexed(t plan.Task, opts plan.Options, found []converters.Part, says converters.Description, enc plan.Encodings, some []int, index []plan.PartIndex) error {
-	var head indexedHead
-	var err error
-	if head.Asked, err = asked(opts, found); err != nil {
-		return err
-	}
-	if head.Shown, err = shown(says, enc); err != nil {
-		return err
-	}
-	if err := o.Mkdir(IndexedDir); err != nil {
-		return err
-	}
-	name := path.Join(IndexedDir, indexedNameOf(t))
-	err = o.writeBeside(name+"."+o.token, name, func(w io.Writer) error {
-		return writeIndexed(w, head, found, some, index)
-	})
-	if err != nil {
-		return fmt.Errorf("save %s: %w", o.Path(name), err)
-	}
-	if o.bucket != nil {
-		return o.bucket.Save(name)
-	}
-	return nil
-}
-
 func indexedNameOf(t plan.Task) string { return fmt.Sprintf("%d-of-%d", t.K, max(1, t.N)) }
 
 // An Indexed is what tasks have indexed of a dataset. A nil one is nothing.
 type Indexed struct {
+	of    *Task
+	asked string // digest, see asked
+	found []converters.Part
 	parts map[int]indexedBy
 
 	// Unused says which files, or ends of them, are of no use, and why: damaged, or of other
@@ -101,49 +75,76 @@ type indexedBy struct {
 	index plan.PartIndex
 }
 
-// Indexed returns the indexes that all tasks have saved, without parts that have changed since. opts
-// must equal the ones given to [Output.SaveIndexed]. An error comes from the device.
-func (o *Output) Indexed(opts plan.Options, found []converters.Part) (*Indexed, error) {
-	names, err := readNames(o.Root, IndexedDir)
+// Indexed returns what all tasks have saved of the parts that were found, without those that have changed since. The parts
+// have their sizes as stored, -1 if unknown, and Copy.Mark. opts are the caller's, with the encoding that was named or
+// none; those of what was saved must be equal. An error comes from the device.
+func (t *Task) Indexed(opts plan.Options, found []converters.Part) (*Indexed, error) {
+	names, err := readNames(t.Root, IndexedDir)
 	if err != nil {
 		return nil, err
 	}
-	return o.readIndexed(names, opts, found)
+	return t.readIndexed(names, opts, found)
 }
 
 // IndexedBy is Indexed of what one task has saved.
-func (o *Output) IndexedBy(t plan.Task, opts plan.Options, found []converters.Part) (*Indexed, error) {
-	return o.readIndexed([]string{indexedNameOf(t)}, opts, found)
+func (t *Task) IndexedBy(task plan.Task, opts plan.Options, found []converters.Part) (*Indexed, error) {
+	return t.readIndexed([]string{indexedNameOf(task)}, opts, found)
 }
 
-func (o *Output) readIndexed(names []string, opts plan.Options, found []converters.Part) (*Indexed, error) {
+func (t *Task) readIndexed(names []string, opts plan.Options, found []converters.Part) (*Indexed, error) {
 	wanted, err := asked(opts, found)
 	if err != nil {
 		return nil, err
 	}
-	x := &Indexed{parts: make(map[int]indexedBy)}
+	x := &Indexed{of: t, asked: wanted, found: found, parts: make(map[int]indexedBy)}
 	for _, name := range names {
 		if !indexedName.MatchString(name) {
 			continue // unfinished
 		}
-		switch err := o.readIndexedFile(path.Join(IndexedDir, name), wanted, found, x); {
+		switch err := x.readFile(path.Join(IndexedDir, name)); {
 		case errors.Is(err, fs.ErrNotExist):
 		case errors.Is(err, plan.ErrUnreadable):
 			return nil, err
 		case err != nil:
-			x.Unused = append(x.Unused, fmt.Errorf("%s: %w", o.At(path.Join(IndexedDir, name)), err))
+			x.Unused = append(x.Unused, fmt.Errorf("%s: %w", t.At(path.Join(IndexedDir, name)), err))
 		}
 	}
 	return x, nil
 }
 
-func (o *Output) readIndexedFile(name, wanted string, found []converters.Part, x *Indexed) error {
-	f, err := openKept(o.Root, name)
+func (x *Indexed) readFile(name string) error {
+	f, err := openKept(x.of.Root, name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return newIndexedReader(f, wanted, found).read(func(number int, shown string, idx plan.PartIndex) { x.parts[number] = indexedBy{shown, idx} })
+	return newIndexedReader(f, x.asked, x.found).read(func(number int, shown string, idx plan.PartIndex) { x.parts[number] = indexedBy{shown, idx} })
+}
+
+// Save keeps what a task has indexed: some of the parts that were found, by their numbers. says is the description that
+// the source has, and enc its encodings. It replaces what the same task has saved before. Other tasks may save at the same
+// time.
+func (x *Indexed) Save(task plan.Task, says converters.Description, enc plan.Encodings, index map[int]plan.PartIndex) error {
+	head := indexedHead{Asked: x.asked}
+	var err error
+	if head.Shown, err = shown(says, enc); err != nil {
+		return err
+	}
+	t := x.of
+	if err := t.Mkdir(IndexedDir); err != nil {
+		return err
+	}
+	name := path.Join(IndexedDir, indexedNameOf(task))
+	err = t.writeBeside(name+"."+t.token, name, func(w io.Writer) error {
+		return writeIndexed(w, head, x.found, index)
+	})
+	if err != nil {
+		return fmt.Errorf("save %s: %w", t.Path(name), err)
+	}
+	if t.bucket != nil {
+		return t.bucket.Save(name)
+	}
+	return nil
 }
 
 // Len returns how many parts there are.
@@ -188,18 +189,18 @@ func (x *Indexed) Keep(says converters.Description, enc plan.Encodings) (dropped
 }
 
 // DropIndexed removes what tasks have indexed: the plan has it.
-func (o *Output) DropIndexed() error {
-	if o.bucket != nil {
-		names, err := readNames(o.Root, IndexedDir)
+func (t *Task) DropIndexed() error {
+	if t.bucket != nil {
+		names, err := readNames(t.Root, IndexedDir)
 		if err != nil {
 			return err
 		}
 		for i := range names {
 			names[i] = path.Join(IndexedDir, names[i])
 		}
-		if err := o.bucket.Remove(names...); err != nil {
+		if err := t.bucket.Remove(names...); err != nil {
 			return err
 		}
 	}
-	return o.Root.RemoveAll(IndexedDir)
+	return t.Root.RemoveAll(IndexedDir)
 }

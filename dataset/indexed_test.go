@@ -42,8 +42,17 @@ func IndexedFixture(t testing.TB, seed uint64, parts, samples int) (*memsource.S
 
 var IndexedOptions = plan.Options{Source: plan.SourceSpec{Format: "memory", Options: map[string]string{"a": "b"}}}
 
+// numbered returns indexes by the numbers of their parts.
+func numbered(parts []int, index []plan.PartIndex) map[int]plan.PartIndex {
+	all := make(map[int]plan.PartIndex)
+	for i, number := range parts {
+		all[number] = index[i]
+	}
+	return all
+}
+
 // save indexes the parts of each task and saves them.
-func save(t testing.TB, o *Output, src *memsource.Source, found []converters.Part, enc plan.Encodings, tasks ...plan.Task) {
+func save(t testing.TB, o *Task, src *memsource.Source, found []converters.Part, enc plan.Encodings, tasks ...plan.Task) {
 	t.Helper()
 	for _, task := range tasks {
 		sizes := make([]int64, len(found))
@@ -53,10 +62,14 @@ func save(t testing.TB, o *Output, src *memsource.Source, found []converters.Par
 		first, n := task.Slice(sizes)
 		some := plan.AllParts(src)[first : first+n]
 		index, err := plan.Index(t.Context(), src, plan.IndexOptions{Encodings: enc, Only: some, Workers: 2})
-		if err == nil {
-			err = o.SaveIndexed(task, IndexedOptions, found, converters.Description{}, enc, some, index)
-		}
 		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := o.Indexed(IndexedOptions, found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Save(task, converters.Description{}, enc, numbered(some, index)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -209,7 +222,7 @@ func TestSaveIndexedAtOnce(t *testing.T) {
 	ready := openShared(t, dir)
 	for i := range 12 {
 		tasks.Go(func() {
-			o, err := OpenShared(dir)
+			o, err := OpenTask(dir)
 			if err != nil {
 				t.Error(err)
 				return

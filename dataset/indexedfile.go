@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/crcline"
@@ -57,7 +59,7 @@ type indexedPlaces struct {
 var errIndexedLine = errors.New("a line differs from its CRC")
 
 // writeIndexed writes an index file of some parts.
-func writeIndexed(w io.Writer, head indexedHead, found []converters.Part, some []int, index []plan.PartIndex) error {
+func writeIndexed(w io.Writer, head indexedHead, found []converters.Part, index map[int]plan.PartIndex) error {
 	var line []byte
 	put := func(v any) error {
 		text, err := crcline.Marshal(v)
@@ -70,13 +72,14 @@ func writeIndexed(w io.Writer, head indexedHead, found []converters.Part, some [
 		_, err = w.Write(line)
 		return err
 	}
-	head.Version, head.Parts = indexedVersion, len(some)
+	head.Version, head.Parts = indexedVersion, len(index)
 	if err := put(head); err != nil {
 		return err
 	}
 	var packed []byte
-	for i, number := range some {
-		p, unit, off := &index[i], index[i].Unit(), int64(0)
+	for _, number := range slices.Sorted(maps.Keys(index)) {
+		p, off := index[number], int64(0)
+		unit := p.Unit()
 		if p.N > 0 {
 			off, _ = p.At(0)
 		}

@@ -21,7 +21,7 @@ func indexedFile(t testing.TB, seed uint64, parts, samples int) ([]byte, []conve
 		t.Fatal(err)
 	}
 	var file bytes.Buffer
-	if err := writeIndexed(&file, indexedHead{Asked: "x", Shown: "y"}, found, plan.AllParts(src), index); err != nil {
+	if err := writeIndexed(&file, indexedHead{Asked: "x", Shown: "y"}, found, numbered(plan.AllParts(src), index)); err != nil {
 		t.Fatal(err)
 	}
 	return file.Bytes(), found
@@ -98,7 +98,7 @@ func TestIndexedPlaces(t *testing.T) {
 			idx.Trim()
 			var file bytes.Buffer
 			found := []converters.Part{{Name: "a", Size: 9, Copy: &converters.Copy{Mark: "etag=a"}}}
-			if err := writeIndexed(&file, indexedHead{Asked: "x", Shown: "y"}, found, []int{0}, []plan.PartIndex{idx}); err != nil {
+			if err := writeIndexed(&file, indexedHead{Asked: "x", Shown: "y"}, found, map[int]plan.PartIndex{0: idx}); err != nil {
 				t.Fatal(err)
 			}
 			got, err := readBack(file.Bytes(), found)

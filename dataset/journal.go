@@ -3,16 +3,13 @@ package dataset
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strconv"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/pin"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -24,8 +21,10 @@ import (
 // is told from a whole one. The first line names the plan and the state of the sources.
 type Journal struct {
 	mu      sync.Mutex
+	dir     *Dir
 	open    func() (*os.File, error) // opens it for the first line
 	file    *os.File                 // nil: not opened yet
+	whole   int64                    // bytes of the journal of all shards that are whole
 	head    journalHead
 	Done    map[string]Finished // by shard name: shards with their final name that are not known to be damaged
 	Was     map[string]Finished // by shard name: shards that were ever finished; written anew, they must have the same bytes
@@ -66,9 +65,9 @@ type journalVoid struct {
 	Void string `json:"void"`
 }
 
-// Pins returns the state of sources as a journal keeps it: of a file its time, of many files a
+// pins returns the state of sources as a journal keeps it: of a file its time, of many files a
 // number drawn from their times, of an object what its service says.
-func Pins(plan *plan.Plan, src []converters.Part) []pin.Pin {
+func pins(plan *plan.Plan, src []converters.Part) []pin.Pin {
 	pins := make([]pin.Pin, len(src))
 	for i, p := range src {
 		switch {
@@ -83,67 +82,13 @@ func Pins(plan *plan.Plan, src []converters.Part) []pin.Pin {
 	return pins
 }
 
-// openJournal reads the journal of a run before, or begins one where there is none of
-// this plan. Journals that tasks have left are folded into it.
-func openJournal(o *Output, head journalHead, src []converters.Part) (*Journal, error) {
-	root := o.Root
-	j := newJournal()
-	whole, err := j.readMain(root)
-	if err != nil {
-		return nil, err
-	}
-	if j.head.Plan != head.Plan || len(j.head.Pins) != len(src) {
-		j, whole = newJournal(), 0
-	}
-	if whole == 0 {
-		j.head = head
-	}
-	j.Compare(head.Pins, 0, src)
-	j.file, err = openOwn(root, JournalName)
-	if err != nil {
-		return nil, err
-	}
-	if err := j.begin(whole, root); err != nil {
-		j.file.Close()
-		return nil, err
-	}
-	if err := j.FoldTasks(o); err != nil {
-		j.file.Close()
-		return nil, err
-	}
-	return j, nil
-}
-
-// OpenJournal opens the journal, which must belong to the plan with this digest and number of
-// parts, and adds the journals of tasks.
-func OpenJournal(o *Output, digest string, parts int) (*Journal, error) {
-	j, err := o.readJournal(digest, parts, 0, maxShards)
-	if err != nil {
-		return nil, err
-	}
-	j.open = func() (*os.File, error) { return openOwn(o.Root, JournalName) }
-	return j, nil
-}
-
-// readJournal reads the journal of a plan, and from the journals of tasks the shards from … to-1.
-func (o *Output) readJournal(digest string, parts, from, to int) (*Journal, error) {
-	j := newJournal()
-	if _, err := j.readMain(o.Root); err != nil {
-		return nil, err
-	}
-	if j.head.Plan != digest || len(j.head.Pins) != parts {
-		return nil, o.DamagedJournal(j.Bad)
-	}
-	return j, j.ReadTasks(o.Root, from, to)
-}
-
 // Compare looks for sources that have changed since the journal was begun: src, of which the first
-// is the dataset's part first, are pinned by now.
-func (j *Journal) Compare(now []pin.Pin, first int, src []converters.Part) {
-	for i := range src {
+// is the dataset's part first, and part 0 of p.
+func (j *Journal) Compare(p *plan.Plan, first int, src []converters.Part) {
+	for i, now := range pins(p, src) {
 		was := j.head.Pins[first+i]
-		how, other := was.Differs(now[i])
-		if was != "" && now[i] == "" && src[i].Copy != nil {
+		how, other := was.Differs(now)
+		if was != "" && now == "" && src[i].Copy != nil {
 			how, other = "its service no longer tells one state from another", true
 		}
 		if other {
@@ -153,48 +98,12 @@ func (j *Journal) Compare(now []pin.Pin, first int, src []converters.Part) {
 	}
 }
 
-func newJournal() *Journal {
-	return &Journal{Done: make(map[string]Finished), Was: make(map[string]Finished)}
-}
-
-// readMain adds what the one journal of all shards tells, nothing where there is none, and
-// returns how many bytes of it are whole.
-func (j *Journal) readMain(root *os.Root) (whole int64, err error) {
-	data, err := readKept(root, JournalName)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, err
-	}
-	whole = j.read(data)
-	if bytes.IndexByte(data[whole:], '\n') >= 0 { // not an interrupted write
-		j.Bad = lineAt(data, whole)
-	}
-	return whole, nil
+func newJournal(d *Dir) *Journal {
+	return &Journal{dir: d, Done: make(map[string]Finished), Was: make(map[string]Finished)}
 }
 
 // lineAt is the number of the line that begins at off, counted from 1.
 func lineAt(data []byte, off int64) int { return 1 + bytes.Count(data[:off], []byte{'\n'}) }
-
-// begin cuts the journal behind its last whole line and, if it is empty, writes the head.
-func (j *Journal) begin(whole int64, root *os.Root) error {
-	st, err := j.file.Stat()
-	if err != nil {
-		return err
-	}
-	j.Mended = whole < st.Size() || whole == 0
-	if err := j.file.Truncate(whole); err != nil {
-		return err
-	}
-	if _, err := j.file.Seek(whole, 0); err != nil {
-		return err
-	}
-	if whole > 0 {
-		return nil
-	}
-	if err := j.append(j.head); err != nil {
-		return err
-	}
-	return atomicfile.SyncDir(root, WorkDir)
-}
 
 // read takes the lines of a journal and returns how many bytes of it are whole.
 func (j *Journal) read(data []byte) (whole int64) {
@@ -309,6 +218,9 @@ func (j *Journal) MustBe(done *Finished) error {
 	}
 	return plan.ErrorChanged(done.Name, fmt.Sprintf("its sources give %d bytes with the header checksum %08x, it had %d with %08x", done.Bytes, done.HeaderCRC, was.Bytes, was.HeaderCRC))
 }
+
+// Plan returns the digest of the plan.
+func (j *Journal) Plan() string { return j.head.Plan }
 
 // Lookup returns the entry of a finished shard.
 func (j *Journal) Lookup(name string) (Finished, bool) {

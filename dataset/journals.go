@@ -1,6 +1,8 @@
 package dataset
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,13 +19,19 @@ import (
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/crcline"
-	"github.com/ffconvert/ffconvert/internal/pin"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Each task appends to a journal of its own, .ffconvert/journals/FIRST-LAST.TOKEN, named for
-// the shards of its slice (places in the plan, first and last): a task reads only the
-// journals that overlap its slice.
+// Each task appends to a journal of its own, .ffconvert/journals/FIRST-LAST.TOKEN, named for the shards of its slice
+// (places in the plan, first and last): a task reads only the journals that overlap its slice. A process that is alone
+// folds them into the one journal of all shards, .ffconvert/journal, and appends to that.
+
+// maxShards is more than any plan has.
+const maxShards = 1 << 40
+
+// filesAtOnce is how many small files are read at once: on a file system across a network each
+// waits for a few answers.
+const filesAtOnce = 32
 
 func taskJournalName(from, to int, token string) string {
 	return path.Join(JournalsDir, fmt.Sprintf("%05d-%05d.%s", from, to-1, token))
@@ -38,120 +46,152 @@ func tells(name string, from, to int) bool {
 	return err1 == nil && err2 == nil && tokenForm.MatchString(token) && first < to && last >= from
 }
 
-// ResumeJournal begins the journal of a task, with what has been finished of its slice by
-// any process. src are the parts of the slice, and pins their states now.
-func (o *Output) ResumeJournal(s *plan.Slice, src []converters.Part, pins []pin.Pin) (*Journal, error) {
-	to := s.From + len(s.Plan.Shards)
-	j, err := o.readJournal(s.Digest, s.Parts, s.From, to)
+// readJournal reads the journal of all shards, and adds the shards from … to-1 from those of tasks. digest is that of
+// the plan, and parts the number of its parts; a journal of another plan counts as empty. "": of any plan.
+//
+// Another process may fold the journals of tasks meanwhile: it writes the one, then removes them. The one is therefore
+// read last.
+func readJournal(d *Dir, digest string, parts, from, to int) (*Journal, error) {
+	tasks, err := readTasks(d.Root, from, to)
 	if err != nil {
 		return nil, err
 	}
-	j.Compare(pins, s.First, src)
-	j.open = func() (*os.File, error) { return o.beginTaskJournal(s, taskJournalName(s.From, to, o.token)) }
+	j := newJournal(d)
+	if err := j.readMain(); err != nil {
+		return nil, err
+	}
+	if digest != "" && (j.head.Plan != digest || len(j.head.Pins) != parts) {
+		bad := j.Bad
+		j = newJournal(d)
+		j.Bad = bad
+	}
+	j.add(tasks, cmp.Or(digest, j.head.Plan))
 	return j, nil
 }
 
-// beginTaskJournal makes the journal of a task, when its first shard is finished.
-func (o *Output) beginTaskJournal(s *plan.Slice, name string) (*os.File, error) {
-	if err := o.Mkdir(JournalsDir); err != nil {
-		return nil, err
-	}
-	f, err := blocking.File(o.Root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
-	if err != nil {
-		return nil, err
-	}
-	text, err := crcline.Marshal(journalHead{Plan: s.Digest})
-	if err == nil {
-		_, err = f.Write(crcline.Append(nil, text))
-	}
-	if err == nil {
-		err = atomicfile.SyncDir(o.Root, JournalsDir)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// journals returns what all journals tell. Those of tasks may become one meanwhile, so that one
-// is read last, too.
-func (o *Output) journals() (*Journal, error) {
-	j := newJournal()
-	if _, err := j.readMain(o.Root); err != nil {
-		return nil, err
-	}
-	if err := j.ReadTasks(o.Root, 0, maxShards); err != nil {
-		return nil, err
-	}
-	_, err := j.readMain(o.Root)
-	return j, err
-}
-
-// ReadTasks adds what the journals of tasks tell of the shards from … to-1.
-func (j *Journal) ReadTasks(root *os.Root, from, to int) error {
-	names, err := readNames(root, JournalsDir)
-	if err != nil {
-		return err
-	}
-	var g errgroup.Group
-	g.SetLimit(filesAtOnce)
-	for _, name := range names {
-		if tells(name, from, to) {
-			g.Go(func() error { return j.readTask(root, name) })
-		}
-	}
-	return g.Wait()
-}
-
-// filesAtOnce is how many small files are read at once: on a file system across a network each
-// waits for a few answers.
-const filesAtOnce = 32
-
-// readTask adds what one journal of a task tells.
-func (j *Journal) readTask(root *os.Root, name string) error {
-	data, err := readKept(root, path.Join(JournalsDir, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // folded meanwhile
-	}
-	if err != nil {
-		return err
-	}
-	task := newJournal()
-	if task.read(data); task.head.Plan != j.head.Plan {
-		return nil
-	}
+// add adds what tasks have entered of the plan with a digest.
+func (j *Journal) add(tasks []*Journal, digest string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for name, done := range task.Done {
-		if there, ok := j.Done[name]; !ok || done.Verified || !there.Verified {
-			j.Done[name] = done // of several lines one that was verified, whatever their files are called
+	for _, task := range tasks {
+		if task.head.Plan != digest {
+			continue
 		}
+		for name, done := range task.Done {
+			if there, ok := j.Done[name]; !ok || done.Verified || !there.Verified {
+				j.Done[name] = done // of several lines one that was verified, whatever their files are called
+			}
+		}
+		maps.Copy(j.Was, task.Was)
 	}
-	maps.Copy(j.Was, task.Was)
+}
+
+// ReadTasks adds what tasks have entered by now of the shards from … to-1.
+func (j *Journal) ReadTasks(from, to int) error {
+	tasks, err := readTasks(j.dir.Root, from, to)
+	j.add(tasks, j.head.Plan)
+	return err
+}
+
+// readTasks reads the journals of tasks that can tell of the shards from … to-1. After an error some are empty.
+func readTasks(root *os.Root, from, to int) ([]*Journal, error) {
+	names, err := readNames(root, JournalsDir)
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !tells(name, from, to) })
+	tasks := make([]*Journal, len(names))
+	var g errgroup.Group
+	g.SetLimit(filesAtOnce)
+	for i, name := range names {
+		tasks[i] = newJournal(nil)
+		g.Go(func() error {
+			data, err := readKept(root, path.Join(JournalsDir, name))
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // folded meanwhile
+			}
+			tasks[i].read(data)
+			return err
+		})
+	}
+	return tasks, g.Wait()
+}
+
+// readMain reads the journal of all shards; without one it is empty.
+func (j *Journal) readMain() error {
+	data, err := readKept(j.dir.Root, JournalName)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	j.whole = j.read(data)
+	if bytes.IndexByte(data[j.whole:], '\n') >= 0 { // not an interrupted write
+		j.Bad = lineAt(data, j.whole)
+	}
 	return nil
 }
 
-// FoldTasks merges the journals of tasks into this one. The caller must be the only writer.
-func (j *Journal) FoldTasks(o *Output) error {
-	root := o.Root
-	if there, err := o.has(JournalsDir); err != nil || !there {
-		return err
+// openJournal opens the journal of all shards to append to it, or begins it where there is none of the plan of head. The
+// caller must be the only writer.
+func openJournal(d *Dir, head journalHead) (*Journal, error) {
+	j, err := readJournal(d, head.Plan, len(head.Pins), 0, maxShards)
+	if err != nil {
+		return nil, err
 	}
-	if err := j.ReadTasks(root, 0, maxShards); err != nil {
-		return err
+	if j.head.Plan == "" {
+		j.head = head
 	}
-	if err := j.Rewrite(o); err != nil {
-		return err
+	if j.file, err = d.OpenFile(JournalName); err != nil {
+		return nil, err
 	}
-	if err := root.RemoveAll(JournalsDir); err != nil {
-		return err
+	err = j.begin()
+	if err == nil {
+		err = j.Fold(false)
 	}
-	return atomicfile.SyncDir(root, WorkDir)
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
 }
 
-// Rewrite writes the journal anew, as it is in memory. The caller must be the only writer.
-func (j *Journal) Rewrite(o *Output) error {
+// begin cuts the journal behind its last whole line and, if it is empty, writes the head.
+func (j *Journal) begin() error {
+	st, err := j.file.Stat()
+	if err != nil {
+		return err
+	}
+	j.Mended = j.whole < st.Size() || j.whole == 0
+	if err := j.file.Truncate(j.whole); err != nil {
+		return err
+	}
+	if _, err := j.file.Seek(j.whole, 0); err != nil {
+		return err
+	}
+	if j.whole > 0 {
+		return nil
+	}
+	if err := j.append(j.head); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(j.dir.Root, WorkDir)
+}
+
+// Fold writes the journal anew, as it is in memory, if tasks have left journals or if anew is set, and removes those of
+// the tasks. The caller must be the only writer.
+func (j *Journal) Fold(anew bool) error {
+	tasks, err := j.dir.has(JournalsDir)
+	if err == nil && (tasks || anew) {
+		err = j.rewrite()
+	}
+	if err != nil || !tasks {
+		return err
+	}
+	if err := j.dir.Root.RemoveAll(JournalsDir); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(j.dir.Root, WorkDir)
+}
+
+func (j *Journal) rewrite() error {
 	lines := []any{j.head}
 	for _, name := range slices.Sorted(maps.Keys(j.Was)) {
 		if done, sound := j.Done[name]; sound {
@@ -168,31 +208,59 @@ func (j *Journal) Rewrite(o *Output) error {
 		}
 		all = crcline.Append(all, text)
 	}
-	if err := o.writeFile(JournalName, all); err != nil {
+	if err := j.dir.WriteFile(JournalName, all); err != nil {
 		return err
 	}
-	return j.reopen(o.Root)
+	if err := j.Close(); err != nil { // every line of it was synced
+		return err
+	}
+	var err error
+	if j.file, err = j.dir.OpenFile(JournalName); err == nil {
+		_, err = j.file.Seek(0, 2)
+	}
+	return err
 }
 
-// reopen appends to the journal that has taken the place of this one.
-func (j *Journal) reopen(root *os.Root) error {
-	f, err := openOwn(root, JournalName)
+// ResumeJournal begins the journal of a task, with what has been finished of its slice by
+// any process. src are the parts of the slice.
+func (t *Task) ResumeJournal(s *plan.Slice, src []converters.Part) (*Journal, error) {
+	to := s.From + len(s.Plan.Shards)
+	j, err := readJournal(t.Dir, s.Digest, s.Parts, s.From, to)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := f.Seek(0, 2); err != nil {
-		f.Close()
-		return err
+	if j.head.Plan == "" {
+		return nil, t.damagedJournal(j.Bad)
 	}
-	if j.file != nil {
-		j.file.Close() // every line of it was synced
+	j.Compare(s.Plan, s.First, src)
+	j.open = func() (*os.File, error) {
+		return beginTaskJournal(t.Dir, s.Digest, taskJournalName(s.From, to, t.token))
 	}
-	j.file = f
-	return nil
+	return j, nil
 }
 
-// maxShards is more than any plan has.
-const maxShards = 1 << 40
+// beginTaskJournal makes the journal of a task, when its first shard is finished.
+func beginTaskJournal(d *Dir, digest, name string) (*os.File, error) {
+	if err := d.Mkdir(JournalsDir); err != nil {
+		return nil, err
+	}
+	f, err := blocking.File(d.Root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
+	if err != nil {
+		return nil, err
+	}
+	text, err := crcline.Marshal(journalHead{Plan: digest})
+	if err == nil {
+		_, err = f.Write(crcline.Append(nil, text))
+	}
+	if err == nil {
+		err = atomicfile.SyncDir(d.Root, JournalsDir)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
 
 // notItsJournal says that a directory with a plan has no sound journal of that plan. It is [plan.ErrDamaged].
 type notItsJournal struct {
@@ -208,7 +276,7 @@ func (e *notItsJournal) Error() string {
 	return fmt.Sprintf("%s: its journal is %s (ffconvert repair %s writes it anew, with the shards that are missing)", e.dir, what, e.dir)
 }
 
-// DamagedJournal is the error of a journal that cannot be read from a line on; 0: it is not of the plan.
-func (o *Output) DamagedJournal(line int) error { return &notItsJournal{o.Name(), line} }
-
 func (e *notItsJournal) Unwrap() error { return plan.ErrDamaged }
+
+// damagedJournal is the error of a journal that cannot be read from a line on; 0: it is not of the plan.
+func (d *Dataset) damagedJournal(line int) error { return &notItsJournal{d.Name(), line} }

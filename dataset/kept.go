@@ -12,27 +12,29 @@ import (
 
 // A Kept dataset is what a directory itself knows of the conversion into it.
 type Kept struct {
-	Plan   *plan.Plan
-	Named  []string        // the sources, as the user named them; nil: not known
-	Shards []ManifestShard // shards that were ever finished, in the order of the plan
-	Meta   FileSum         // sum of meta.json; zero: not known
+	Plan    *plan.Plan
+	Named   []string        // the sources, as the user named them; nil: not known
+	Shards  []ManifestShard // shards that were ever finished, in the order of the plan
+	Meta    FileSum         // sum of meta.json; zero: not known
+	Journal *Journal        // nil: it is missing, or damaged at its head
+	Damage  error           // of the journal; nil: it is sound
 }
 
 // Kept returns what the directory knows of the conversion into it. A directory without a
 // sound plan is [ErrNothingKept] or [plan.ErrDamaged].
-func (o *Output) Kept() (*Kept, error) {
-	c, err := o.existing(false)
+func (w *Writing) Kept() (*Kept, error) {
+	c, err := w.existing(false)
 	if err != nil {
 		return nil, err
 	}
-	planned, err := o.has(PlanName)
+	planned, err := w.has(PlanName)
 	switch {
 	case err != nil:
 		return nil, err
 	case c.damage != nil:
-		return nil, o.badPlan(c.damage, true)
+		return nil, w.badPlan(c.damage, true)
 	case c.plan == nil || !planned:
-		return nil, fmt.Errorf("%s: %w", o.Name(), ErrNothingKept)
+		return nil, fmt.Errorf("%s: %w", w.Name(), ErrNothingKept)
 	}
 	j, k := c.journal, &Kept{Plan: c.plan}
 	known := make(map[string]ManifestShard)
@@ -47,9 +49,15 @@ func (o *Output) Kept() (*Kept, error) {
 	}
 	if j.head.Plan == c.digest { // its lines have checksums: they tell more than the manifest
 		k.Named = j.head.Named
+		if len(j.head.Pins) == len(c.plan.Parts) {
+			k.Journal = j
+		}
 		for name, f := range j.Was {
 			known[name] = f.ManifestShard
 		}
+	}
+	if k.Journal == nil || j.Bad > 0 {
+		k.Damage = w.damagedJournal(j.Bad)
 	}
 	for i := range k.Plan.Shards {
 		if s, ok := known[k.Plan.Shards[i].Name]; ok {
@@ -72,25 +80,25 @@ func DamagedOf(shards []ManifestShard, problems []verify.Problem) []string {
 
 // Reread re-reads shards that were finished, and the files beside them, and returns the problems. Shards and indexes
 // without a SHA-256 get it.
-func (o *Output) Reread(ctx context.Context, shards []ManifestShard, meta FileSum, how aio.Options, p plan.Progress) (*verify.Report, error) {
+func (w *Writing) Reread(ctx context.Context, shards []ManifestShard, meta FileSum, how aio.Options, p plan.Progress) (*verify.Report, error) {
 	var targets []verify.Target
 	total := int64(0)
 	for _, want := range expect(shards) {
-		targets = append(targets, verify.Target{Path: want.Name, Root: o.Root, Want: &want})
+		targets = append(targets, verify.Target{Path: want.Name, Root: w.Root, Want: &want})
 		total += want.Bytes
 	}
 	summed := make(map[string]verify.SHA256)
 	opts := verify.Options{AIO: how, SHA256: true, Summed: func(name string, sum verify.SHA256) { summed[name] = sum }, Progress: plan.StartPhase(p, "verify", total).Add}
-	if o.bucket != nil {
-		opts.Fetch = o.bucket.Fetch
+	if w.bucket != nil {
+		opts.Fetch = w.bucket.Fetch
 	}
 	found, err := verify.Files(ctx, targets, opts)
 	if err != nil {
 		return nil, err
 	}
 	opts.Progress = nil // progress counts shards only
-	beside, from, err := verify.Sums(ctx, o.Root, sums(shards, meta), opts)
-	found.Problems, found.From = append(found.Problems, beside...), o.origin(found.From.And(from))
+	beside, from, err := verify.Sums(ctx, w.Root, sums(shards, meta), opts)
+	found.Problems, found.From = append(found.Problems, beside...), w.origin(found.From.And(from))
 	for i := range shards {
 		s := shards[i]
 		s.SHA256, s.Index.SHA256 = summed[s.Name], summed[IndexName(s.Name)]

@@ -42,10 +42,14 @@ func TestIndexedLies(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer out.Close()
-			if err := out.SaveIndexed(plan.Task{}, dataset.IndexedOptions, found, converters.Description{}, enc, []int{0, 1}, []plan.PartIndex{index[0], untrue}); err != nil {
+			x, err := out.Indexed(dataset.IndexedOptions, found)
+			if err != nil {
 				t.Fatal(err)
 			}
-			x, err := out.Indexed(dataset.IndexedOptions, found)
+			if err := x.Save(plan.Task{}, converters.Description{}, enc, map[int]plan.PartIndex{0: index[0], 1: untrue}); err != nil {
+				t.Fatal(err)
+			}
+			x, err = out.Indexed(dataset.IndexedOptions, found)
 			if err != nil || x.Len() != 2 {
 				t.Fatal(x.Unused, err)
 			}

@@ -75,13 +75,13 @@ func sign(lock *os.File) {
 	}
 }
 
-// locked is the error of a lock that another process holds, alone or with others.
-func (o *Output) locked(lock io.ReaderAt) error {
+// locked is the error of a lock that another process holds, alone or with others. It does not name the directory.
+func (d *Dir) locked(lock io.ReaderAt) error {
 	if h, ok := readHolder(lock); ok {
-		return fmt.Errorf("%s: %w: %v", o.Name(), ErrLocked, h)
+		return fmt.Errorf("%w: %v", ErrLocked, h)
 	}
-	if claims, _ := readClaims(o.Root); len(claims) > 0 {
-		return fmt.Errorf("%s: %w: %v", o.Name(), ErrLocked, claims[0].holder)
+	if claims, _ := readClaims(d.Root); len(claims) > 0 {
+		return fmt.Errorf("%w: %v", ErrLocked, claims[0].holder)
 	}
-	return fmt.Errorf("%s: %w", o.Name(), ErrLocked)
+	return ErrLocked
 }

@@ -11,30 +11,30 @@ import (
 
 // acquire takes the lock of the directory: a file that must not exist. After a crash it
 // has to be removed by hand. Tasks that share the directory have none.
-func (o *Output) acquire() error {
-	if o.Shared {
+func (d *Dir) acquire() error {
+	if d.shared {
 		return nil
 	}
-	f, err := o.Root.OpenFile(LockName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := d.Root.OpenFile(LockName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		if f, err := o.Root.Open(LockName); err == nil {
+		if f, err := d.Root.Open(LockName); err == nil {
 			defer f.Close()
-			return fmt.Errorf("%w (or crashed: then remove %s)", o.locked(f), o.Path(LockName))
+			return fmt.Errorf("%w (or crashed: then remove %s)", d.locked(f), d.Path(LockName))
 		}
-		return fmt.Errorf("%s: %w", o.dir, ErrLocked)
+		return ErrLocked
 	}
 	if err != nil {
 		return err
 	}
-	o.lock = f
+	d.lock = f
 	sign(f)
 	return nil
 }
 
 // release unlocks the directory.
-func (o *Output) release() error {
-	if o.lock == nil {
+func (d *Dir) release() error {
+	if d.lock == nil {
 		return nil
 	}
-	return errors.Join(o.lock.Close(), o.Root.Remove(LockName))
+	return errors.Join(d.lock.Close(), d.Root.Remove(LockName))
 }

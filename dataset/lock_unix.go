@@ -18,20 +18,20 @@ var withoutLocks = []error{unix.ENOSYS, unix.EOPNOTSUPP, unix.ENOTSUP, unix.ENOL
 
 // acquire takes the lock of the directory. The kernel lets go of it when the process
 // ends, however it ends.
-func (o *Output) acquire() error {
+func (d *Dir) acquire() error {
 	how := unix.LOCK_EX
-	if o.Shared {
+	if d.shared {
 		how = unix.LOCK_SH
 	}
 	for {
-		f, err := openOwn(o.Root, LockName)
+		f, err := openOwn(d.Root, LockName)
 		if err != nil {
 			return err
 		}
 		switch err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); {
 		case err == nil:
 		case errors.Is(err, unix.EWOULDBLOCK):
-			err = o.locked(f)
+			err = d.locked(f)
 			f.Close()
 			return err
 		case errors.Is(err, unix.EINTR):
@@ -41,13 +41,13 @@ func (o *Output) acquire() error {
 			return f.Close()
 		default:
 			f.Close()
-			return fmt.Errorf("lock %s: %w", o.Path(LockName), err)
+			return fmt.Errorf("lock %s: %w", d.Path(LockName), err)
 		}
 		held, err1 := f.Stat()
-		named, err2 := o.Root.Stat(LockName)
+		named, err2 := d.Root.Stat(LockName)
 		if err1 == nil && err2 == nil && os.SameFile(held, named) {
-			o.lock = f
-			if o.Shared {
+			d.lock = f
+			if d.shared {
 				_ = f.Truncate(0) // a killed exclusive holder has left its name
 			} else {
 				sign(f)
@@ -63,20 +63,20 @@ func (o *Output) acquire() error {
 }
 
 // release unlocks the directory and leaves the lock without a name in it.
-func (o *Output) release() error {
-	if o.lock == nil {
+func (d *Dir) release() error {
+	if d.lock == nil {
 		return nil
 	}
-	if !o.Shared {
-		_ = o.lock.Truncate(0) // a name that stays does no harm: the lock is free
+	if !d.shared {
+		_ = d.lock.Truncate(0) // a name that stays does no harm: the lock is free
 	}
 	// Not left to Close: a child that has yet to exec still has the descriptor, and with it the lock, for a moment.
-	err := unix.Flock(int(o.lock.Fd()), unix.LOCK_UN)
+	err := unix.Flock(int(d.lock.Fd()), unix.LOCK_UN)
 	for errors.Is(err, unix.EINTR) {
-		err = unix.Flock(int(o.lock.Fd()), unix.LOCK_UN)
+		err = unix.Flock(int(d.lock.Fd()), unix.LOCK_UN)
 	}
 	if err != nil {
-		err = fmt.Errorf("unlock %s: %w", o.Path(LockName), err)
+		err = fmt.Errorf("unlock %s: %w", d.Path(LockName), err)
 	}
-	return errors.Join(err, o.lock.Close())
+	return errors.Join(err, d.lock.Close())
 }

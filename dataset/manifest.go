@@ -116,9 +116,9 @@ func sumOf(data []byte) FileSum {
 }
 
 // newManifest makes the manifest of a plan whose shards are finished, all but what describe enters.
-func newManifest(plan *plan.Plan, digest string, j *Journal, tool string) *Manifest {
+func newManifest(plan *plan.Plan, j *Journal, tool string) *Manifest {
 	m := &Manifest{
-		Tool: tool, Created: time.Now().UTC().Truncate(time.Second), PlanDigest: digest,
+		Tool: tool, Created: time.Now().UTC().Truncate(time.Second), PlanDigest: j.head.Plan,
 		Source: plan.Source, Encode: plan.Encode, Encodes: plan.Encodes, Shuffle: plan.Shuffle, Choice: plan.Choice,
 		Sources: slices.Clone(plan.Parts),
 	}

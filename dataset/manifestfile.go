@@ -180,16 +180,16 @@ func decodeShards(data []byte) (*Manifest, error) {
 // sourcesLine begins the last member but one of a manifest. No string in JSON has a line break.
 const sourcesLine = ",\n  \"sources\": "
 
-// Manifest reads the manifest of the output, nil where there is none.
-func (o *Output) Manifest() (*Manifest, error) {
-	data, err := readKept(o.Root, ManifestName)
+// Manifest reads the manifest, nil where there is none.
+func (d *Dataset) Manifest() (*Manifest, error) {
+	data, err := readKept(d.Root, ManifestName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return ParseManifest(o.At(ManifestName), data)
+	return ParseManifest(d.At(ManifestName), data)
 }
 
 // ParseManifest is [ReadManifest] of the bytes of a file.

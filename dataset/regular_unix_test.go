@@ -82,7 +82,7 @@ func TestOwnDirectories(t *testing.T) {
 				}
 				done := make(chan error, 1)
 				go func() {
-					dataset.ReadStatus(dir)
+					shardtest.Status(dir)
 					_, err1 := shardtest.RunTask(t, dir, plan.Task{}, src, true, shard.WriteOptions{})
 					_, err2 := shardtest.Finish(t, dir, shard.FinishOptions{})
 					_, err3 := shardtest.Write(t, src, p, dir, shard.WriteOptions{})

@@ -45,35 +45,26 @@ const (
 	IsUnknown FileState = "unknown" // it could not be read
 )
 
-// CheckKept compares the plan and the journal of a dataset with its manifest: the digest of the
+// checkKept compares the plan and the journal of a dataset with its manifest: the digest of the
 // plan, the checksum of every line, each shard, and every member of the manifest that follows from
 // the two. It reads no shard and changes nothing.
-func CheckKept(dir string, m *Manifest) (*Repairable, error) {
-	o, err := openToRead(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer o.Root.Close()
-	return o.checkKept(m)
-}
-
-func (o *Output) checkKept(m *Manifest) (*Repairable, error) {
-	r := &Repairable{Out: o.Name()}
-	if err := o.ownDir(WorkDir); err != nil {
-		r.problem(o.Path(WorkDir), WorkDir, verify.Unreadable, err)
+func (d *Dataset) checkKept(m *Manifest) (*Repairable, error) {
+	r := &Repairable{Out: d.Name()}
+	if err := d.ownDirs(WorkDir); err != nil {
+		r.problem(d.Path(WorkDir), WorkDir, verify.Unreadable, err)
 		r.Plan, r.Journal, r.Reason = IsUnknown, IsUnknown, err.Error()
 		return r, nil
 	}
-	plan, err := o.outline(m)
-	r.Plan = r.look(o.Path(PlanName), PlanName, err)
-	j, err := o.checkedJournal(m)
-	r.Journal = r.look(o.Path(JournalName), JournalName, err)
-	c := &existing{plan: plan, journal: j, manifest: m}
-	if c.shards, err = o.Shards(); err != nil {
+	plan, err := d.outline(m)
+	r.Plan = r.look(d.Path(PlanName), PlanName, err)
+	j, err := d.checkedJournal(m)
+	r.Journal = r.look(d.Path(JournalName), JournalName, err)
+	c := &existing{of: d, plan: plan, journal: j, manifest: m}
+	if c.shards, err = d.Shards(); err != nil {
 		return nil, err
 	}
 	c.own()
-	refused := cmp.Or(o.ownDirs(), c.refused(o, false))
+	refused := cmp.Or(d.ownFiles(), c.refused(false))
 	r.Possible = r.Plan == IsSound && r.Journal != IsUnknown && refused == nil
 	switch {
 	case r.Plan != IsSound:
@@ -87,7 +78,7 @@ func (o *Output) checkKept(m *Manifest) (*Repairable, error) {
 	}
 	if plan != nil {
 		if name := m.contradicts(plan, j); name != "" {
-			r.problem(o.Path(ManifestName), ManifestName, BadManifest, fmt.Errorf("its %q is not what the plan and the journal say", name))
+			r.problem(d.Path(ManifestName), ManifestName, BadManifest, fmt.Errorf("its %q is not what the plan and the journal say", name))
 		}
 	}
 	return r, nil
@@ -116,8 +107,8 @@ func (r *Repairable) problem(path, name string, kind verify.Kind, err error) {
 
 // outline reads the plan of a manifest, all but the runs of its shards. The digest proves that each
 // line is the one that the conversion wrote; one that differs is [plan.ErrDamaged].
-func (o *Output) outline(m *Manifest) (p *plan.Plan, err error) {
-	err = o.usePlan(func(f *plan.File) (err error) {
+func (d *Dataset) outline(m *Manifest) (p *plan.Plan, err error) {
+	err = usePlan(d.Root, func(f *plan.File) (err error) {
 		p, err = f.Outline(m.PlanDigest)
 		return err
 	})
@@ -129,9 +120,9 @@ func (o *Output) outline(m *Manifest) (p *plan.Plan, err error) {
 
 // checkedJournal reads the journal of a manifest, which must have a line of each of its shards. One
 // that differs is [plan.ErrDamaged]; what can be read of it is returned all the same.
-func (o *Output) checkedJournal(m *Manifest) (*Journal, error) {
-	j := newJournal()
-	data, err := readKept(o.Root, JournalName)
+func (d *Dataset) checkedJournal(m *Manifest) (*Journal, error) {
+	j := newJournal(d.Dir)
+	data, err := readKept(d.Root, JournalName)
 	if err != nil {
 		return j, err
 	}
@@ -139,7 +130,7 @@ func (o *Output) checkedJournal(m *Manifest) (*Journal, error) {
 		return j, fmt.Errorf("%w: line %d differs from its CRC, or is cut", errJournal, lineAt(data, whole))
 	}
 	if j.head.Plan != m.PlanDigest || len(j.head.Pins) != len(m.Sources) {
-		return newJournal(), fmt.Errorf("%w: it is of another plan than the manifest's", errJournal)
+		return newJournal(d.Dir), fmt.Errorf("%w: it is of another plan than the manifest's", errJournal)
 	}
 	for _, s := range m.Shards {
 		switch was, ok := j.Was[s.Name]; {
@@ -172,7 +163,7 @@ func (m *Manifest) contradicts(plan *plan.Plan, j *Journal) string {
 		}
 		done[s.Name], known = f, known && !plan.Whole
 	}
-	want := newManifest(plan.WithParts(partsOf(done)), m.PlanDigest, &Journal{Done: done}, m.Tool)
+	want := newManifest(plan.WithParts(partsOf(done)), &Journal{head: journalHead{Plan: m.PlanDigest}, Done: done}, m.Tool)
 	want.Created = m.Created
 	is := m.Meta
 	if known { // else the fields of the samples are not

@@ -3,7 +3,6 @@ package dataset
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -15,41 +14,36 @@ const maxSignature = 16 << 10
 
 // ReadSigned returns the bytes of a manifest and of its signature, which are nil where there is no signature.
 func ReadSigned(dir string) (manifest, signature []byte, err error) {
-	root, err := os.OpenRoot(dir)
+	d, err := View(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer root.Close()
-	o := &Output{dir: dir, Root: root}
-	if signature, err = o.signature(); err != nil {
+	defer d.Close()
+	if there, err := d.has(SignatureName); err != nil {
 		return nil, nil, err
+	} else if there {
+		if signature, err = readUpTo(d.Root, SignatureName, maxSignature); err != nil {
+			return nil, nil, err
+		}
 	}
-	manifest, err = readKept(root, ManifestName)
+	manifest, err = d.ReadFile(ManifestName)
 	return manifest, signature, err
 }
 
-// signature reads the signature of the manifest; nil: there is none.
-func (o *Output) signature() ([]byte, error) {
-	if there, err := o.has(SignatureName); err != nil || !there {
-		return nil, err
-	}
-	return readUpTo(o.Root, SignatureName, maxSignature)
-}
-
-// SignManifest signs the manifest of a finished dataset by o.Sign. If the manifest has no sums, all files are read and
+// SignManifest signs the manifest of a finished dataset by w.Sign. If the manifest has no sums, all files are read and
 // compared first, and the sums are entered; summed reports whether that was done.
-func (o *Output) SignManifest(ctx context.Context, how aio.Options, p plan.Progress) (m *Manifest, summed bool, err error) {
-	if m, err = o.Manifest(); err != nil {
+func (w *Writing) SignManifest(ctx context.Context, how aio.Options, p plan.Progress) (m *Manifest, summed bool, err error) {
+	if m, err = w.Manifest(); err != nil {
 		return nil, false, err
 	}
 	if m == nil {
-		return nil, false, fmt.Errorf("%s: %w", o.dir, ErrUnfinished)
+		return nil, false, fmt.Errorf("%s: %w", w.Name(), ErrUnfinished)
 	}
-	if err := o.Mkdir(o.Temp("")); err != nil {
+	if err := w.Mkdir(w.Temp("")); err != nil {
 		return nil, false, err
 	}
 	if summed = m.Root.IsZero(); summed {
-		if err := o.sumUp(ctx, m, how, p); err != nil {
+		if err := w.sumUp(ctx, m, how, p); err != nil {
 			return nil, false, err
 		}
 	}
@@ -58,24 +52,24 @@ func (o *Output) SignManifest(ctx context.Context, how aio.Options, p plan.Progr
 		return nil, false, err
 	}
 	if summed {
-		if err := o.replaceManifest(data); err != nil {
+		if err := w.replaceManifest(data); err != nil {
 			return nil, false, err
 		}
 	}
-	if err := o.sign(m, data); err != nil || o.bucket == nil {
+	if err := w.sign(m, data); err != nil || w.bucket == nil {
 		return m, summed, err
 	}
 	if summed {
-		if err := o.bucket.Save(ManifestName); err != nil {
+		if err := w.bucket.Save(ManifestName); err != nil {
 			return nil, false, err
 		}
 	}
-	return m, summed, o.bucket.Save(SignatureName)
+	return m, summed, w.bucket.Save(SignatureName)
 }
 
 // sumUp reads all files of a dataset and enters their sums in its manifest, unless its plan contradicts it.
-func (o *Output) sumUp(ctx context.Context, m *Manifest, how aio.Options, p plan.Progress) error {
-	kept, err := o.checkKept(m)
+func (w *Writing) sumUp(ctx context.Context, m *Manifest, how aio.Options, p plan.Progress) error {
+	kept, err := w.checkKept(m)
 	if err != nil {
 		return err
 	}
@@ -84,14 +78,14 @@ func (o *Output) sumUp(ctx context.Context, m *Manifest, how aio.Options, p plan
 			return fmt.Errorf("not signed: %w: %s", verify.ErrCorrupt, problem)
 		}
 	}
-	found, err := o.Reread(ctx, m.Shards, m.Meta, how, p)
+	found, err := w.Reread(ctx, m.Shards, m.Meta, how, p)
 	if err == nil {
 		err = found.Err()
 	}
 	if err != nil {
 		return err
 	}
-	meta, err := readKept(o.Root, MetaName)
+	meta, err := readKept(w.Root, MetaName)
 	if err != nil {
 		return err
 	}
@@ -102,21 +96,13 @@ func (o *Output) sumUp(ctx context.Context, m *Manifest, how aio.Options, p plan
 }
 
 // sign writes the signature of a manifest, whose bytes are data.
-func (o *Output) sign(m *Manifest, data []byte) error {
+func (w *Writing) sign(m *Manifest, data []byte) error {
 	if m.Root.IsZero() {
-		return fmt.Errorf("%s: not signed: %w", o.dir, ErrNoSums)
+		return fmt.Errorf("%s: not signed: %w", w.Name(), ErrNoSums)
 	}
-	signature, err := o.Sign(data)
+	signature, err := w.Sign(data)
 	if err != nil {
 		return err
 	}
-	return o.writeFile(SignatureName, signature)
-}
-
-// RemoveManifest removes the manifest, and first its signature, which is of no other manifest.
-func (o *Output) RemoveManifest() error {
-	if err := o.erase(SignatureName); err != nil {
-		return err
-	}
-	return o.erase(ManifestName)
+	return w.WriteFile(SignatureName, signature)
 }

@@ -73,7 +73,7 @@ func TestStatusSizes(t *testing.T) {
 			if err := harm(filepath.Join(dir, shard), filepath.Join(dir, dataset.IndexName(shard))); err != nil {
 				t.Fatal(err)
 			}
-			s, err := dataset.ReadStatus(dir)
+			s, err := shardtest.Status(dir)
 			if name == "a link" || name == "a directory" {
 				if !errors.Is(err, converters.ErrUnsupported) || !strings.Contains(err.Error(), shard) {
 					t.Errorf("status %v, want ErrUnsupported of %s", err, shard)

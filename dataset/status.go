@@ -3,7 +3,6 @@ package dataset
 import (
 	"cmp"
 	"errors"
-	"os"
 	"slices"
 	"time"
 
@@ -47,38 +46,22 @@ type Running struct {
 	Stale bool      `json:"stale"` // so long ago that it must be taken for dead
 }
 
-// ReadStatus reads the plan, the journals, the claims, and the names and sizes of shards and indexes
-// in a directory. It reads no shard. Nothing is locked or changed. A directory without a plan is [ErrNothingKept].
-func ReadStatus(dir string) (*Status, error) {
-	o, err := openToRead(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer o.Root.Close()
-	return o.Status()
-}
-
-// openToRead opens a directory that is only looked at: it is neither made nor locked.
-func openToRead(dir string) (*Output, error) {
-	root, err := os.OpenRoot(dir)
-	return &Output{dir: dir, Root: root}, err
-}
-
-// Status is [ReadStatus] of a directory that is open.
-func (o *Output) Status() (*Status, error) {
-	if err := o.ownDirs(); err != nil {
+// Status reads the plan, the journals, the claims, and the names and sizes of shards and indexes. It reads no shard.
+// A directory without a plan is [ErrNothingKept].
+func (d *Dataset) Status() (*Status, error) {
+	if err := d.ownFiles(); err != nil {
 		return nil, err
 	}
 	s := &Status{Running: []Running{}, Missing: []string{}}
-	j, err := o.journals()
+	j, err := readJournal(d.Dir, "", 0, 0, maxShards)
 	if err != nil {
 		return nil, err
 	}
 	head, lines := j.head.Plan, len(j.Done)
-	if err := s.readManifest(o, j); err != nil {
+	if err := s.readManifest(d, j); err != nil {
 		return nil, err
 	}
-	claims, err := readClaims(o.Root)
+	claims, err := readClaims(d.Root)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +69,7 @@ func (o *Output) Status() (*Status, error) {
 	now := time.Now()
 	var recent rate
 	var unknown error
-	err = o.readPlan(func(f *plan.File) error {
+	err = d.readPlan(func(f *plan.File) error {
 		if err := f.Check(); err != nil {
 			return err
 		}
@@ -105,7 +88,7 @@ func (o *Output) Status() (*Status, error) {
 			done, ok := j.Done[name]
 			if ok {
 				var err error
-				ok, err = o.sized(done)
+				ok, err = d.sized(done)
 				unknown = cmp.Or(unknown, err)
 			}
 			s.Bytes += weight
@@ -123,7 +106,7 @@ func (o *Output) Status() (*Status, error) {
 		return nil, err
 	}
 	if head != s.Plan || j.Bad > 0 && lines < s.Shards {
-		if err := s.checkJournal(o, j, head); err != nil {
+		if err := s.checkJournal(d, j, head); err != nil {
 			return nil, err
 		}
 	}
@@ -134,14 +117,14 @@ func (o *Output) Status() (*Status, error) {
 
 // checkJournal sets s.journal if the journal is damaged. A missing journal is not damage before the first
 // shard is written, nor in a finished dataset.
-func (s *Status) checkJournal(o *Output, j *Journal, head string) error {
+func (s *Status) checkJournal(d *Dataset, j *Journal, head string) error {
 	if head == "" && j.Bad == 0 {
-		names, err := o.Shards()
+		names, err := d.Shards()
 		if err != nil || len(names) == 0 || s.Manifest {
 			return err
 		}
 	}
-	s.journal = o.DamagedJournal(j.Bad)
+	s.journal = d.damagedJournal(j.Bad)
 	return nil
 }
 
@@ -160,8 +143,8 @@ func (s *Status) Err() error {
 }
 
 // readManifest reads the manifest, and enters the shards in it that the journal has no line of.
-func (s *Status) readManifest(o *Output, j *Journal) error {
-	m, err := o.Manifest()
+func (s *Status) readManifest(d *Dataset, j *Journal) error {
+	m, err := d.Manifest()
 	if errors.Is(err, ErrManifest) || errors.Is(err, ErrManifestVersion) {
 		s.Manifest, s.damage = true, err
 		return nil
@@ -210,16 +193,16 @@ func (r *rate) perSecond(now time.Time) float64 {
 // all have theirs it is worth while to try [shard.Finish]. A directory without a plan is
 // [ErrNothingKept].
 func Named(dir string) (named, of int, err error) {
-	o, err := openToRead(dir)
+	d, err := View(dir)
 	if err != nil {
 		return 0, 0, err
 	}
-	defer o.Root.Close()
-	names, err := o.Shards()
+	defer d.Close()
+	names, err := d.Shards()
 	if err != nil {
 		return 0, 0, err
 	}
-	err = o.readPlan(func(f *plan.File) error {
+	err = d.readPlan(func(f *plan.File) error {
 		of = f.Head.Shards
 		return nil
 	})

@@ -13,77 +13,58 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// Verify reads a finished dataset again and compares it with its manifest: all shards, the indexes and meta.json. It
+// Verify reads a dataset again and compares it with its manifest: all shards, the indexes and meta.json. It
 // compares the plan and the journal, which a repair needs, with the manifest, too. how.Progress counts shards alone. If
-// how.Only is set, it reads the shards that Only chooses, their indexes and meta.json.
-func (m *Manifest) Verify(ctx context.Context, dir string, how verify.Options) (*verify.Report, *Repairable, error) {
-	o, err := openToRead(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer o.Root.Close()
-	return o.Verify(ctx, m, how)
-}
-
-// Verify is [Manifest.Verify] of a directory that is open. What a bucket keeps is fetched, a shard at a time by each
-// worker, and removed when it was read. Without a manifest, nil, there are only shards to check.
-func (o *Output) Verify(ctx context.Context, m *Manifest, how verify.Options) (*verify.Report, *Repairable, error) {
+// how.Only is set, it reads the shards that Only chooses, their indexes and meta.json. What a bucket keeps is fetched, a
+// shard at a time by each worker, and removed when it was read. Without a manifest, nil, there are only shards to check.
+func (d *Dataset) Verify(ctx context.Context, m *Manifest, how verify.Options) (*verify.Report, *Repairable, error) {
 	began := time.Now()
-	names, err := o.Shards()
+	names, err := d.Shards()
 	if err != nil {
 		return nil, nil, err
 	}
 	var again atomic.Int64
-	if o.bucket != nil {
-		how.Fetch = o.bucket.Fetch
+	if d.bucket != nil {
+		how.Fetch = d.bucket.Fetch
 		how.Refetched = func(string) { again.Add(1) }
 	}
 	if m == nil {
-		report, err := verify.Named(ctx, o.dir, names, nil, how)
+		report, err := verify.Named(ctx, d.path, names, nil, how)
 		if err == nil {
 			report.Refetched = int(again.Load())
-			report.From = o.origin(report.From)
-			o.rename(report)
+			report.From = d.origin(report.From)
+			d.rename(report)
 		}
 		return report, nil, err
 	}
-	report, err := verify.Named(ctx, o.dir, names, m.Expect(), how)
+	report, err := verify.Named(ctx, d.path, names, m.Expect(), how)
 	if err != nil {
 		return nil, nil, err
 	}
 	how.Progress = nil
-	problems, from, err := verify.Sums(ctx, o.Root, m.sumsOf(how.Only), how)
+	problems, from, err := verify.Sums(ctx, d.Root, m.sumsOf(how.Only), how)
 	if err != nil {
 		return nil, nil, err
 	}
-	repair, err := o.checkKept(m)
+	repair, err := d.checkKept(m)
 	if err != nil {
 		return nil, nil, err
 	}
 	report.Problems = append(append(report.Problems, problems...), repair.Problems...)
-	o.rename(report)
+	d.rename(report)
 	report.Refetched = int(again.Load())
-	report.From = o.origin(report.From.And(from))
+	report.From = d.origin(report.From.And(from))
 	report.Seconds = time.Since(began).Seconds()
 	return report, repair, nil
 }
 
-// Extra lists what lies in [IndexDir] and the manifest does not name, as in index/PART_00009.arrow, sorted.
-func (m *Manifest) Extra(dir string) ([]string, error) {
-	o, err := openToRead(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer o.Root.Close()
-	return o.Extra(m)
-}
-
-// Extra is [Manifest.Extra] of a directory that is open. Of what a bucket keeps it is what the service lists.
-func (o *Output) Extra(m *Manifest) (names []string, err error) {
-	if o.bucket != nil {
-		names = o.bucket.Names(IndexDir)
+// Extra lists what lies in [IndexDir] and the manifest does not name, as in index/PART_00009.arrow, sorted. Of what a
+// bucket keeps it is what the service lists.
+func (d *Dataset) Extra(m *Manifest) (names []string, err error) {
+	if d.bucket != nil {
+		names = d.bucket.Names(IndexDir)
 	} else {
-		names, err = readNames(o.Root, IndexDir)
+		names, err = readNames(d.Root, IndexDir)
 		for i, name := range names {
 			names[i] = path.Join(IndexDir, name)
 		}
@@ -97,13 +78,13 @@ func (o *Output) Extra(m *Manifest) (names []string, err error) {
 }
 
 // rename gives the files of a report, which were read in the scratch of a bucket, the names that they have there.
-func (o *Output) rename(r *verify.Report) {
-	if o.bucket == nil {
+func (d *Dataset) rename(r *verify.Report) {
+	if d.bucket == nil {
 		return
 	}
 	name := func(path *string) {
-		if rest, ok := strings.CutPrefix(*path, o.dir+"/"); ok {
-			*path = o.At(rest)
+		if rest, ok := strings.CutPrefix(*path, d.path+"/"); ok {
+			*path = d.At(rest)
 		}
 	}
 	for i := range r.Problems {

@@ -78,7 +78,7 @@ type journalHead struct {
 
 // A target is the directory of an export, with the journal of finished files.
 type target struct {
-	*dataset.Output
+	*dataset.Dir
 	manifest string // name of the manifest
 	journal  string // name of the journal
 	request  string
@@ -95,11 +95,11 @@ type target struct {
 // openTarget opens and locks a directory, which is made where there is none. name is the one of the manifest. was is
 // the manifest of the same export, if it is finished.
 func openTarget(dir, name, request string) (t *target, was *Manifest, err error) {
-	out, err := dataset.OpenOther(dir)
+	out, err := dataset.OpenDir(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	t = &target{Output: out, manifest: name, journal: path.Join(dataset.WorkDir, path.Base(name)+".journal"), request: request, done: make(map[string]finished)}
+	t = &target{Dir: out, manifest: name, journal: path.Join(dataset.WorkDir, path.Base(name)+".journal"), request: request, done: make(map[string]finished)}
 	if was, err = t.look(); err != nil {
 		return nil, nil, errors.Join(err, out.Close())
 	}
@@ -225,12 +225,14 @@ func (t *target) add(f finished) error {
 
 // commit writes the manifest, which completes the export, and removes the journal.
 func (t *target) commit(m *Manifest) error {
-	err := t.WriteFile(t.manifest, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(m)
-	})
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(m); err != nil {
+		return err
+	}
+	err := t.WriteFile(t.manifest, text.Bytes())
 	if err != nil {
 		return err
 	}
@@ -260,7 +262,7 @@ func (t *target) Close() error {
 			err = errors.Join(err, t.Remove(t.journal))
 		}
 	}
-	return errors.Join(err, t.Output.Close())
+	return errors.Join(err, t.Dir.Close())
 }
 
 // list returns the names in the directory, except hidden ones.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -180,9 +179,9 @@ func (w *tarWriter) finish(ctx context.Context, f *filled, r *aio.Reader) error 
 	if err := f.file.Sync(); err != nil {
 		return err
 	}
-	sum := dataset.FileSum{Bytes: f.done.Bytes, CRC: f.done.CRC}
+	sum := verify.Sum{Name: f.done.Name, Bytes: f.done.Bytes, CRC: f.done.CRC}
 	if r != nil {
-		res, err := w.ReadBack(ctx, r, w.Temp(f.done.Name), f.done.Name, sum, verify.Options{})
+		res, err := w.ReadBack(ctx, r, w.Temp(f.done.Name), sum, verify.Options{})
 		if err != nil {
 			return err
 		}
@@ -193,7 +192,7 @@ func (w *tarWriter) finish(ctx context.Context, f *filled, r *aio.Reader) error 
 	w.mu.Unlock()
 	err := f.file.Commit(f.done.Name)
 	if errors.Is(err, fs.ErrExist) { // an earlier run was stopped before its line was in the journal
-		err = w.compare(ctx, f.done.Name, sum, w.opts.AIO)
+		err = w.compare(ctx, sum, w.opts.AIO)
 	}
 	if err != nil {
 		return err
@@ -205,14 +204,14 @@ func (w *tarWriter) finish(ctx context.Context, f *filled, r *aio.Reader) error 
 }
 
 // compare accepts a file that has its name already if it has the same bytes.
-func (t *target) compare(ctx context.Context, name string, sum dataset.FileSum, how aio.Options) error {
+func (t *target) compare(ctx context.Context, sum verify.Sum, how aio.Options) error {
 	r, err := aio.NewReader(how)
 	if err != nil {
 		return err
 	}
-	_, err = t.ReadBack(ctx, r, name, name, sum, verify.Options{})
+	_, err = t.ReadBack(ctx, r, sum.Name, sum, verify.Options{})
 	if place.KindOf(err) == place.Corrupt {
-		err = t.occupied(name, "another file has this name; name another directory, or remove it")
+		err = t.occupied(sum.Name, "another file has this name; name another directory, or remove it")
 	}
 	return errors.Join(err, r.Close())
 }

@@ -16,7 +16,7 @@ import (
 // BenchmarkIndexFile adds one row to the index of a shard. It must cost less than a
 // tenth of converting the sample, which BenchmarkWrite times for small ones.
 func BenchmarkIndexFile(b *testing.B) {
-	x, err := createIndex(openTemp(b), &job{Shard: &plan.Shard{Name: "PART_00000.ffr"}}, plan.Columns{Keys: true, Labels: true}, testBlocks(b).index())
+	x, err := createIndex(openTemp(b).Dir, &job{Shard: &plan.Shard{Name: "PART_00000.ffr"}}, plan.Columns{Keys: true, Labels: true}, testBlocks(b).index())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func BenchmarkRows(b *testing.B) {
 					b.Fatal(err)
 				}
 				t := &job{Shard: &p.Shards[0], plan: p, src: src}
-				index, err := createIndex(out, t, p.Columns, k.blocks.index())
+				index, err := createIndex(out.Dir, t, p.Columns, k.blocks.index())
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -89,7 +89,7 @@ func BenchmarkRows(b *testing.B) {
 }
 
 // openTemp opens a new directory that files can be written to.
-func openTemp(t testing.TB) *dataset.Output {
+func openTemp(t testing.TB) *dataset.Task {
 	t.Helper()
 	out, err := dataset.Open(t.TempDir())
 	if err != nil {
@@ -101,5 +101,5 @@ func openTemp(t testing.TB) *dataset.Output {
 			t.Fatal(err)
 		}
 	}
-	return out
+	return out.Task
 }

@@ -14,12 +14,12 @@
 // Write is three steps in one, which many machines can share. The first is for one process, once:
 //
 //	out, err := dataset.Open("out")
-//	err = out.Begin(p, src.Parts(), []string{"a.tar"}, false)   // the sources as they were named; true replaces another dataset
-//	err = out.Close()
+//	j, err := out.Begin(p, src.Parts(), []string{"a.tar"}, false) // the sources as they were named; true replaces another dataset
+//	err = errors.Join(j.Changed, j.Close(), out.Close())
 //
 // then each task, of which any number may run at once,
 //
-//	out, err := dataset.OpenShared("out")
+//	out, err := dataset.OpenTask("out")
 //	slice, err := out.Slice(plan.Task{K: 3, N: 40}, false)      // false: with those parts alone that its shards are made of
 //	own, err := slice.Of(src)                                   // src is all of the dataset; own is those parts
 //	report, err := shard.Run(ctx, shard.Local(own), slice, out, shard.WriteOptions{})

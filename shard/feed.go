@@ -64,7 +64,7 @@ func (w *writer) nextShards(todo []int) iter.Seq2[int, error] {
 			}
 		}
 		for _, i := range busy {
-			err := w.journal.ReadTasks(w.out.Root, w.slice.From, w.slice.From+len(w.plan.Shards))
+			err := w.journal.ReadTasks(w.slice.From, w.slice.From+len(w.plan.Shards))
 			if err == nil {
 				if _, done := w.isDone(i); done {
 					f, _ := w.journal.Lookup(w.plan.Shards[i].Name)

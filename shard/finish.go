@@ -23,27 +23,23 @@ type FinishOptions struct {
 // If shards are missing it changes nothing and returns a [dataset.Missing]: on a file system without
 // locks, or with locks of one machine only, tasks may still be running. If none is missing, a task
 // that is still running writes only shards that already exist, and does no harm.
-func Finish(ctx context.Context, out *dataset.Output, opts FinishOptions) (*Report, error) {
+func Finish(ctx context.Context, out *dataset.Writing, opts FinishOptions) (*Report, error) {
 	began := time.Now()
 	kept, err := out.Kept()
-	if err != nil {
-		return nil, err
-	}
-	digest, err := kept.Plan.Digest()
 	if err != nil {
 		return nil, err
 	}
 	if err := out.Mkdir(out.Temp("")); err != nil {
 		return nil, err
 	}
-	j, err := dataset.OpenJournal(out, digest, len(kept.Plan.Parts))
-	if err != nil {
-		return nil, err
+	j := kept.Journal
+	if j == nil {
+		return nil, kept.Damage
 	}
 	defer j.Close()
 	if err := out.CheckShards(ctx, kept.Plan, j, nil); err != nil {
-		if j.Bad > 0 && errors.Is(err, dataset.ErrMissing) { // its line may be behind that one
-			err = out.DamagedJournal(j.Bad)
+		if kept.Damage != nil && errors.Is(err, dataset.ErrMissing) { // its line may be behind the damage
+			err = kept.Damage
 		}
 		return nil, err
 	}
@@ -64,16 +60,13 @@ func Finish(ctx context.Context, out *dataset.Output, opts FinishOptions) (*Repo
 			done.ManifestShard, done.Verified, done.From = kept.Shards[i], true, found.From
 			j.Done[name] = done
 		}
-		if err := j.Rewrite(out); err != nil { // what was seen is in the manifest, too
-			return nil, err
-		}
 		report.Backend, report.Fallback, report.From = found.Backend, found.Fallback, found.From
 	}
 	report.reread(kept.Plan, now, j)
-	if err := j.FoldTasks(out); err != nil {
+	if err := j.Fold(opts.Verify); err != nil { // what was seen is in the manifest, too
 		return nil, err
 	}
-	if err := report.complete(out, kept.Plan, digest, j, opts.Tool); err != nil {
+	if err := report.complete(out, kept.Plan, j, opts.Tool); err != nil {
 		return nil, err
 	}
 	report.Samples, report.Bytes = report.Manifest.Totals.SamplesWritten, report.Manifest.Totals.Bytes

@@ -84,7 +84,7 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 		err := k.verify(ctx, k.out.Temp(s.Name), done, k.counted(s.job, second{moverOf(k.progress)}))
 		if err == nil {
 			var res verify.Result
-			res, err = k.out.ReadBack(ctx, k.reader, k.out.Temp(index), index, done.Index, verify.Options{SHA256: true})
+			res, err = k.out.ReadBack(ctx, k.reader, k.out.Temp(index), verify.Sum{Name: index, Bytes: done.Index.Bytes, CRC: done.Index.CRC}, verify.Options{SHA256: true})
 			done.Verified, done.From, done.Index.SHA256 = err == nil, done.From.And(res.From), res.SHA256
 		}
 		if err != nil {

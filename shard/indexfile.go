@@ -65,7 +65,7 @@ type indexFile struct {
 }
 
 // createIndex begins the index of a shard; shape is what the dataset's indexes have.
-func createIndex(o *dataset.Output, t *job, shape plan.Columns, blocks [][]byte) (*indexFile, error) {
+func createIndex(d *dataset.Dir, t *job, shape plan.Columns, blocks [][]byte) (*indexFile, error) {
 	name := dataset.IndexName(t.Name)
 	var rule *Rule
 	var about *arrow.Metadata
@@ -76,7 +76,7 @@ func createIndex(o *dataset.Output, t *job, shape plan.Columns, blocks [][]byte)
 			return nil, err
 		}
 	}
-	f, err := atomicfile.Create(o.Root, o.Temp(name))
+	f, err := atomicfile.Create(d.Root, d.Temp(name))
 	if err != nil {
 		return nil, err
 	}

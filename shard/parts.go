@@ -136,6 +136,6 @@ func sameLead(ctx context.Context, parts PartProvider, s *plan.Slice, j *dataset
 	if err := p.CheckParts(ctx, lead, &plan.Contents{}); err != nil {
 		return err
 	}
-	j.Compare(dataset.Pins(p, lead), s.LeadAt, lead)
+	j.Compare(p, s.LeadAt, lead)
 	return nil
 }

@@ -80,7 +80,7 @@ func (m *memoryFile) WriteAt(p []byte, off int64) (int, error) {
 // shard that claims want of them; with no readers, as a shard of large records.
 func runPipeline(t *testing.T, src mixed, readers int, samples, want int64, file *memoryFile) error {
 	t.Helper()
-	index, err := createIndex(openTemp(t), &job{Shard: &plan.Shard{Name: "PART_00000.ffr"}}, plan.Columns{Keys: true}, testBlocks(t).index())
+	index, err := createIndex(openTemp(t).Dir, &job{Shard: &plan.Shard{Name: "PART_00000.ffr"}}, plan.Columns{Keys: true}, testBlocks(t).index())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // stay. The caller must have verified all other shards. The source must have the same parts in the
 // same order; their paths and times may differ. parts may be nil if no shard is to be written: then
 // the files beside the shards are mended from the plan.
-func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, damaged []string, out *dataset.Output, opts WriteOptions) (*Report, error) {
+func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, damaged []string, out *dataset.Writing, opts WriteOptions) (*Report, error) {
 	if parts == nil {
 		parts = Local(absent{kept.Plan})
 	}

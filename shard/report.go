@@ -88,8 +88,8 @@ func (r *Report) reread(p *plan.Plan, now map[string]bool, j *dataset.Journal) {
 }
 
 // complete commits the dataset and enters what that has written.
-func (r *Report) complete(out *dataset.Output, plan *plan.Plan, digest string, j *dataset.Journal, tool string) (err error) {
-	r.Manifest, r.Beside, err = out.Complete(plan, digest, j, tool)
+func (r *Report) complete(out *dataset.Writing, plan *plan.Plan, j *dataset.Journal, tool string) (err error) {
+	r.Manifest, r.Beside, err = out.Complete(plan, j, tool)
 	r.Already = err == nil && !slices.Contains(r.Beside, dataset.ManifestName)
 	return err
 }

@@ -92,7 +92,7 @@ func TestTasks(t *testing.T) {
 					})
 				}
 				all.Wait()
-				s, err := dataset.ReadStatus(dir)
+				s, err := shardtest.Status(dir)
 				if err != nil || s.Done != len(p.Shards) || len(s.Running)+len(s.Missing) > 0 || s.Complete || s.DoneSize != s.Bytes {
 					t.Errorf("seed %d: status %+v, %v", seed, s, err)
 				}
@@ -125,7 +125,7 @@ func TestSlices(t *testing.T) {
 	src := memsource.New(82, 5, 80, 3000)
 	p := shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 37}})
 	dir := shardtest.Begin(t, p, src)
-	out, err := dataset.OpenShared(dir)
+	out, err := dataset.OpenTask(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -234,7 +234,7 @@ func TestBegun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if err := out.Begin(pl, (&shardtest.Stocked{Source: src}).Parts(), nil, false); err != nil {
+	if err := shardtest.BeginIn(out, pl, (&shardtest.Stocked{Source: src}).Parts(), false); err != nil {
 		t.Fatal(err)
 	}
 	opts.Encode, opts.Source = pl.Encode, pl.Source

@@ -39,7 +39,7 @@ func (k *worker) write(ctx context.Context, t *job) (full *filled, err error) {
 	if err := direct.Reserve(full.file.File, t.Bytes); err != nil {
 		return full, fmt.Errorf("reserve %s for %s: %w", plan.BytesText(t.Bytes), t.Name, err)
 	}
-	index, err := createIndex(k.out, t, k.plan.Columns, k.blocks.index())
+	index, err := createIndex(k.out.Dir, t, k.plan.Columns, k.blocks.index())
 	if err != nil {
 		return full, err
 	}

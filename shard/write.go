@@ -17,7 +17,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Write writes the shards of a plan and commits them with a manifest: it is [dataset.Output.Begin],
+// Write writes the shards of a plan and commits them with a manifest: it is [dataset.Writing.Begin],
 // [Run] of the whole plan, and [Finish] in one. Shards that an earlier run of the same plan has
 // finished are kept: to resume an interrupted Write, call it again; the result is the same to the
 // byte. After an error each file with a final name is complete and sound, and the directory has no
@@ -25,7 +25,7 @@ import (
 //
 // A PartProvider may fetch the parts of the next shard while others are written, and find a bad part
 // only then: if that ends the first run before any shard is finished, Write removes the plan.
-func Write(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.Output, opts WriteOptions) (*Report, error) {
+func Write(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.Writing, opts WriteOptions) (*Report, error) {
 	w, err := newWhole(parts, p, out, opts)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func Write(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.O
 // the slice. Other processes may write the same or other slices at the same time, on any machine: the
 // first process to name a shard wins, and the others compare theirs with it. Run may be called again
 // at any time, and keeps sound shards. [Finish] writes the manifest.
-func Run(ctx context.Context, parts PartProvider, slice *plan.Slice, out *dataset.Output, opts WriteOptions) (*Report, error) {
+func Run(ctx context.Context, parts PartProvider, slice *plan.Slice, out *dataset.Task, opts WriteOptions) (*Report, error) {
 	w, err := newWriter(parts, slice, out, opts)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func Run(ctx context.Context, parts PartProvider, slice *plan.Slice, out *datase
 	if err := slice.Plan.CheckParts(ctx, parts.Parts(), &w.contents); err != nil {
 		return nil, err
 	}
-	if w.journal, err = out.ResumeJournal(slice, parts.Parts(), dataset.Pins(slice.Plan, parts.Parts())); err != nil {
+	if w.journal, err = out.ResumeJournal(slice, parts.Parts()); err != nil {
 		return nil, err
 	}
 	defer w.journal.Close()
@@ -91,8 +91,9 @@ type writer struct {
 	parts    PartProvider
 	slice    *plan.Slice
 	plan     *plan.Plan // of the slice
-	out      *dataset.Output
-	specs    []*encode.Spec // by Part.Encode
+	out      *dataset.Task
+	whole    *dataset.Writing // out, if the slice is the whole plan; nil: this is one task of several
+	specs    []*encode.Spec   // by Part.Encode
 	journal  *dataset.Journal
 	claims   *dataset.Claims
 	opts     WriteOptions
@@ -113,27 +114,17 @@ type writer struct {
 }
 
 // newWriter prepares to write a slice. Its journal is not opened yet, and the caller's to close.
-func newWriter(parts PartProvider, slice *plan.Slice, out *dataset.Output, opts WriteOptions) (w *writer, err error) {
+func newWriter(parts PartProvider, slice *plan.Slice, out *dataset.Task, opts WriteOptions) (w *writer, err error) {
 	w = &writer{parts: parts, slice: slice, plan: slice.Plan, out: out, opts: opts, sound: make(map[string]bool), reread: make(map[string]bool), began: time.Now()}
 	w.specs, err = w.plan.Specs()
 	return w, err
 }
 
-// newWhole prepares to write a whole plan, which it begins in the output. The plan is changed as by
-// [dataset.Output.KeepForm].
-func newWhole(parts PartProvider, p *plan.Plan, out *dataset.Output, opts WriteOptions) (*writer, error) {
-	if !opts.Overwrite {
-		if err := out.KeepForm(p); err != nil {
-			return nil, err
-		}
-	}
-	digest, err := p.Digest()
-	if err != nil {
-		return nil, err
-	}
-	w, err := newWriter(parts, plan.All(p, digest), out, opts)
-	if err == nil {
-		w.journal, err = out.BeginJournal(p, digest, parts.Parts(), opts.Named, opts.Overwrite)
+// newWhole prepares to write a whole plan, which it begins in the output.
+func newWhole(parts PartProvider, p *plan.Plan, out *dataset.Writing, opts WriteOptions) (*writer, error) {
+	w, err := newWriter(parts, plan.All(p), out.Task, opts)
+	if w.whole = out; err == nil {
+		w.journal, err = out.Begin(p, parts.Parts(), opts.Named, opts.Overwrite)
 	}
 	return w, err
 }
@@ -191,9 +182,9 @@ func (w *writer) unread(todo []int) (n int) {
 
 // finish commits the shards of a whole plan.
 func (w *writer) finish(ctx context.Context, report *Report) error {
-	err := w.out.CheckShards(ctx, w.plan, w.journal, w.sound)
+	err := w.whole.CheckShards(ctx, w.plan, w.journal, w.sound)
 	if err == nil {
-		err = report.complete(w.out, w.plan, w.slice.Digest, w.journal, w.opts.Tool)
+		err = report.complete(w.whole, w.plan, w.journal, w.opts.Tool)
 	}
 	report.Seconds = time.Since(w.began).Seconds()
 	return err
@@ -225,7 +216,7 @@ func (w *writer) todo(ctx context.Context) (todo []int, lost []string, err error
 		}
 		todo = append(todo, i)
 	}
-	if !w.opts.Verify || w.repair || w.out.Shared || len(kept) == 0 {
+	if !w.opts.Verify || w.repair || w.whole == nil || len(kept) == 0 {
 		return todo, lost, nil
 	}
 	bad, err := w.verifyKept(ctx, kept)
@@ -248,7 +239,7 @@ func (w *writer) verifyKept(ctx context.Context, kept []int) (bad []string, err 
 		shards = append(shards, f.ManifestShard)
 		w.reread[f.Name] = true
 	}
-	found, err := w.out.Reread(ctx, shards, dataset.FileSum{}, w.opts.AIO, w.opts.Progress)
+	found, err := w.whole.Reread(ctx, shards, dataset.FileSum{}, w.opts.AIO, w.opts.Progress)
 	if err != nil {
 		return nil, err
 	}

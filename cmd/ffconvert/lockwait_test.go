@@ -73,7 +73,7 @@ func TestFinishWaitsWithoutTheLock(t *testing.T) {
 	finished := make(chan error, 1)
 	go func() { finished <- quietly("finish", "--wait", "1m", out) }()
 	for began := time.Now(); time.Since(began) < 500*time.Millisecond; {
-		task, err := dataset.OpenShared(out)
+		task, err := dataset.OpenTask(out)
 		if err == nil {
 			err = task.Close()
 		}
@@ -96,7 +96,7 @@ func TestFinishWaitsWithoutTheLock(t *testing.T) {
 func TestFinishBesideTasks(t *testing.T) {
 	t.Parallel()
 	dir := planned(t, "--shards", "2")
-	task, err := dataset.OpenShared(dir)
+	task, err := dataset.OpenTask(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,13 +20,13 @@ import (
 // views are the datasets in object stores that a command looks into.
 type views struct {
 	cliflag.Place
-	open []*dataset.Output
+	open []*dataset.Dataset
 }
 
 func newViews() *views { return &views{Place: cliflag.NewPlace()} }
 
 // view opens a finished dataset in an object store.
-func (v *views) view(ctx context.Context, url string) (*dataset.Output, *dataset.Manifest, error) {
+func (v *views) view(ctx context.Context, url string) (*dataset.Dataset, *dataset.Manifest, error) {
 	if strings.HasSuffix(url, record.Ext) {
 		return nil, nil, fmt.Errorf("%s: a shard in an object store is looked at with its dataset; name what it lies in, %s", url, url[:strings.LastIndexByte(url, '/')+1])
 	}
@@ -47,7 +47,7 @@ func (v *views) view(ctx context.Context, url string) (*dataset.Output, *dataset
 }
 
 // finished opens a dataset and reads its manifest; nil: it has none.
-func (v *views) finished(ctx context.Context, url string) (*dataset.Output, *dataset.Manifest, error) {
+func (v *views) finished(ctx context.Context, url string) (*dataset.Dataset, *dataset.Manifest, error) {
 	out, err := bucket.View(ctx, url, v.Options(nil))
 	if err != nil {
 		return nil, nil, hint.Add(err, "", url)

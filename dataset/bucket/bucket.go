@@ -8,7 +8,7 @@
 //	.ffconvert/indexed/…     parts that tasks have indexed, for the plan
 //
 // A run works in a scratch directory, as it would in an output directory: [Open] brings there what the bucket has
-// beside the shards, [dataset.Output] calls the methods of [dataset.Bucket] as the run goes on, and nothing but the
+// beside the shards, [dataset.Writing] calls the methods of [dataset.Bucket] as the run goes on, and nothing but the
 // bucket is needed to go on with it elsewhere. Every upload has a checksum that the service compares. The manifest
 // comes last, and only where there is none: without it no reader takes the dataset for whole.
 //
@@ -55,10 +55,10 @@ const requests = 32
 // A bucket is an open dataset. It implements [dataset.Bucket].
 type bucket struct {
 	opts     Options
-	ctx      context.Context // of the command that opened it
-	url      string          // of the dataset, with a slash at its end
-	out      *dataset.Output // the scratch
-	replaces bool            // a dataset that was there is removed
+	ctx      context.Context  // of the command that opened it
+	url      string           // of the dataset, with a slash at its end
+	out      *dataset.Dataset // the scratch
+	replaces bool             // a dataset that was there is removed
 	room     *semaphore.Weighted
 
 	there *store.Listing // the objects of the dataset

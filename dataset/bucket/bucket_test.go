@@ -542,7 +542,6 @@ func TestStale(t *testing.T) {
 	if err := os.Mkdir(mine, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	var held *dataset.Output
 	held, err := bucket.View(context.Background(), url, bucket.Options{Client: s, Scratch: scratch})
 	if err != nil {
 		t.Fatal(err)

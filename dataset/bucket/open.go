@@ -43,25 +43,47 @@ func Check(url string) error {
 	return nil
 }
 
-// Open opens the dataset at a URL to write to it. A second process on this machine that does the same is
-// [dataset.ErrLocked], unless both are for one task of several.
-func Open(ctx context.Context, url string, task bool, opts Options) (*dataset.Output, error) {
+// Open opens the dataset at a URL to write to it alone. A second process on this machine that does the same is
+// [dataset.ErrLocked].
+func Open(ctx context.Context, url string, opts Options) (*dataset.Writing, error) {
 	if err := Check(url); err != nil {
 		return nil, err
 	}
-	if task {
-		return open(ctx, url, "task-"+dataset.NewToken(), true, &opts, true)
-	}
 	sum := sha256.Sum256([]byte(Base(url)))
-	return open(ctx, url, "out-"+hex.EncodeToString(sum[:8]), false, &opts, true)
+	d, err := open(ctx, url, "out-"+hex.EncodeToString(sum[:8]), opts, alone)
+	if err != nil {
+		return nil, err
+	}
+	return &dataset.Writing{Task: &dataset.Task{Dataset: d}}, nil
+}
+
+// OpenTask opens the dataset at a URL for one task of several, each of which has a scratch of its own.
+func OpenTask(ctx context.Context, url string, opts Options) (*dataset.Task, error) {
+	if err := Check(url); err != nil {
+		return nil, err
+	}
+	d, err := open(ctx, url, "task-"+dataset.NewToken(), opts, task)
+	if err != nil {
+		return nil, err
+	}
+	return &dataset.Task{Dataset: d}, nil
 }
 
 // View opens the dataset at a URL to read it.
-func View(ctx context.Context, url string, opts Options) (*dataset.Output, error) {
-	return open(ctx, url, "view-"+dataset.NewToken(), false, &opts, false)
+func View(ctx context.Context, url string, opts Options) (*dataset.Dataset, error) {
+	return open(ctx, url, "view-"+dataset.NewToken(), opts, reader)
 }
 
-func open(ctx context.Context, url, dir string, shared bool, opts *Options, writes bool) (*dataset.Output, error) {
+// A user is what a process does with a dataset.
+type user int
+
+const (
+	reader user = iota
+	alone       // it writes, and no other does
+	task        // it writes, as others do
+)
+
+func open(ctx context.Context, url, dir string, opts Options, as user) (*dataset.Dataset, error) {
 	opts.Size = cmp.Or(opts.Size, DefaultSize)
 	scratch, err := ScratchDir(opts.Scratch)
 	if err != nil {
@@ -70,10 +92,10 @@ func open(ctx context.Context, url, dir string, shared bool, opts *Options, writ
 	if err := removeStale(scratch); err != nil {
 		return nil, err
 	}
-	b := &bucket{opts: *opts, ctx: ctx, url: Base(url), room: semaphore.NewWeighted(opts.Size), there: store.NewListing(opts.Client, Base(url)), was: map[string][]byte{}}
-	return dataset.OpenScratch(filepath.Join(scratch, scratchPrefix+dir), store.Redact(b.url), shared, func(o *dataset.Output) (dataset.Bucket, error) {
-		b.out = o
-		return b, b.fill(writes, shared)
+	b := &bucket{opts: opts, ctx: ctx, url: Base(url), room: semaphore.NewWeighted(opts.Size), there: store.NewListing(opts.Client, Base(url)), was: map[string][]byte{}}
+	return dataset.OpenScratch(filepath.Join(scratch, scratchPrefix+dir), store.Redact(b.url), func(d *dataset.Dataset) (dataset.Bucket, error) {
+		b.out = d
+		return b, b.fill(as != reader, as == task)
 	})
 }
 

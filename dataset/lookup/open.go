@@ -36,7 +36,7 @@ type Options struct {
 
 	TableDir string // where the table of keys is made if the dataset cannot be written; "": nowhere
 
-	// Open, if not nil, opens shards and indexes by their paths, and says how large they are: [dataset.Output.OpenPath] does,
+	// Open, if not nil, opens shards and indexes by their paths, and says how large they are: [dataset.Dataset.OpenPath] does,
 	// of a dataset in an object store. The manifest is read from the directory all the same.
 	Open func(path string) (File, int64, error)
 }

@@ -85,7 +85,7 @@ func (t *target) put(ctx context.Context, j *job, f *file) error {
 
 // An ownDir is a directory that is locked, and read again past the page cache.
 type ownDir struct {
-	out     *dataset.Output
+	out     *dataset.Dir
 	readers chan *aio.Reader // one each worker
 }
 
@@ -97,7 +97,7 @@ func openDir(to string, opts Options) (*ownDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &ownDir{out: out, readers: make(chan *aio.Reader, opts.Workers)}
+	d := &ownDir{out: out.Dir, readers: make(chan *aio.Reader, opts.Workers)}
 	for range opts.Workers {
 		r, err := aio.NewReader(verify.Share(opts.AIO, opts.Workers))
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -211,8 +210,7 @@ func (t *target) upload(ctx context.Context, name string, text []byte, isNew boo
 		_, err := t.Upload(ctx, name, &store.Upload{From: bytes.NewReader(text), Size: int64(len(text)), New: isNew})
 		return err
 	}
-	err := t.own.out.WriteFile(name, func(w io.Writer) error { _, err := w.Write(text); return err })
-	if err != nil {
+	if err := t.own.out.WriteFile(name, text); err != nil {
 		return err
 	}
 	o, err := t.Stat(ctx, name)

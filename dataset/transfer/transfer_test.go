@@ -25,6 +25,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/transfer"
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/testserver"
 	"github.com/ffconvert/ffconvert/internal/versitygw"
@@ -150,7 +151,7 @@ func TestDirectories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report, _, err := m.Verify(t.Context(), to, verify.Options{}); err != nil || report.Err() != nil {
+	if report, _, err := shardtest.Verify(t, to, m, verify.Options{}); err != nil || report.Err() != nil {
 		t.Error(err, report.Err())
 	}
 }
@@ -338,7 +339,7 @@ func TestStores(t *testing.T) {
 			madeAt(t, url+"7", 3, opts.Bucket) // the journal says what the service has said of its objects
 			copied(t, url+"7", back+"7", opts)
 			journal := tree(t, back+"7")[".ffconvert/journal"]
-			if status, err := dataset.ReadStatus(back + "7"); err != nil || !status.Complete || strings.Contains(journal, "stored") {
+			if status, err := shardtest.Status(back + "7"); err != nil || !status.Complete || strings.Contains(journal, "stored") {
 				t.Errorf("%+v, %v: %s", status, err, journal)
 			}
 			if done := copied(t, url+"7", back+"7", opts); !done.Already {
@@ -502,7 +503,7 @@ func TestLeftBehind(t *testing.T) {
 	} else if begun, err := out.Begun(); err != nil || !begun || out.Close() != nil {
 		t.Errorf("half a copy: begun %t, %v", begun, err)
 	}
-	if _, err := bucket.Open(t.Context(), "s3://bucket/data", false, bucket.Options{Client: c, Scratch: t.TempDir()}); !errors.Is(err, dataset.ErrOccupied) && !errors.Is(err, dataset.ErrNotEmpty) {
+	if _, err := bucket.Open(t.Context(), "s3://bucket/data", bucket.Options{Client: c, Scratch: t.TempDir()}); !errors.Is(err, dataset.ErrOccupied) && !errors.Is(err, dataset.ErrNotEmpty) {
 		t.Errorf("a conversion into half a copy: %v", err)
 	}
 	if len(said) != 2 || !strings.Contains(said[0], ".ffconvert/copy") || !strings.Contains(said[1], "PART_00001.ffr: an upload in parts") {

@@ -61,9 +61,9 @@ func TestSecurityPowers(t *testing.T) {
 		{"decodes types of the sender's choice", "encoding/gob", nil, nil},
 		{"reads the environment", "os", []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Expand"}, []string{"input/input.go", "internal/store/options.go", "cmd/ffconvert/plugin.go", "cmd/ffconvert/internal/cliflag/cache.go", "cmd/ffconvert/internal/arrayjob/task.go", "cmd/ffconvert/internal/terminal/color.go"}},
 		{"follows links when it writes", "os", []string{"Create", "WriteFile", "CreateTemp", "Rename", "Link", "Symlink", "Truncate", "Chmod", "Chown", "Chtimes", "CopyFS"}, nil},
-		{"opens by path with flags", "os", []string{"OpenFile"}, []string{"internal/blocking", "aio/file.go", "converters/folder/level.go", "converters/folder/listread.go", "dataset/regular.go"}},
-		{"makes directories by path", "os", []string{"Mkdir", "MkdirAll"}, []string{"dataset/output.go", "dataset/lookup/build.go", "input/cache/cache.go", "cmd/ffconvert/internal/help/man.go"}},
-		{"removes by path", "os", []string{"Remove", "RemoveAll"}, []string{"dataset/output.go", "input/cache/cache.go", "convert/find.go", "cmd/ffconvert"}},
+		{"opens by path with flags", "os", []string{"OpenFile"}, []string{"internal/blocking", "aio/file.go", "converters/folder/level.go", "converters/folder/listread.go", "dataset/files.go"}},
+		{"makes directories by path", "os", []string{"Mkdir", "MkdirAll"}, []string{"dataset/dir.go", "dataset/lookup/build.go", "input/cache/cache.go", "cmd/ffconvert/internal/help/man.go"}},
+		{"removes by path", "os", []string{"Remove", "RemoveAll"}, []string{"dataset/dir.go", "input/cache/cache.go", "convert/find.go", "cmd/ffconvert"}},
 	} {
 		used := false
 		for _, f := range files {

@@ -23,6 +23,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/pin"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
+	"github.com/ffconvert/ffconvert/verify"
 )
 
 // NewPlan indexes and plans.
@@ -73,17 +74,26 @@ func Begin(t testing.TB, plan *plan.Plan, src converters.Source) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(out.Begin(plan, src.Parts(), nil, false), out.Close()); err != nil {
+	if err := errors.Join(BeginIn(out, plan, src.Parts(), false), out.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// BeginIn stores a plan in an open directory.
+func BeginIn(out *dataset.Writing, plan *plan.Plan, parts []converters.Part, overwrite bool) error {
+	j, err := out.Begin(plan, parts, nil, overwrite)
+	if err != nil {
+		return err
+	}
+	return errors.Join(j.Changed, j.Close())
 }
 
 // RunTask writes the slice of a task. The parts of the source become available when they are needed, or
 // all at once.
 func RunTask(t testing.TB, dir string, task plan.Task, src *memsource.Source, together bool, opts shard.WriteOptions) (*shard.Report, error) {
 	t.Helper()
-	out, err := dataset.OpenShared(dir)
+	out, err := dataset.OpenTask(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -292,6 +302,27 @@ func Repair(t *testing.T, src converters.Source, dir string) (damaged []string, 
 
 var FourShards = plan.Options{Sizes: plan.Sizes{Shards: 4}}
 
+// Status reads the status of the dataset in a directory.
+func Status(dir string) (*dataset.Status, error) {
+	d, err := dataset.View(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.Status()
+}
+
+// Verify reads the dataset in a directory again.
+func Verify(t *testing.T, dir string, m *dataset.Manifest, how verify.Options) (*verify.Report, *dataset.Repairable, error) {
+	t.Helper()
+	d, err := dataset.View(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer d.Close()
+	return d.Verify(t.Context(), m, how)
+}
+
 // Claimed makes the claim of another process.
 func Claimed(t testing.TB, dir, shard string, age time.Duration) {
 	t.Helper()
@@ -316,7 +347,7 @@ func WithoutSum(text string) string {
 }
 
 // Has reports whether a file of that name is in the output.
-func Has(t *testing.T, o *dataset.Output, name string) bool {
+func Has(t *testing.T, o *dataset.Writing, name string) bool {
 	t.Helper()
 	st, err := o.Lookup(name)
 	if err != nil {

@@ -24,8 +24,8 @@ type Slice struct {
 }
 
 // All is all of a plan.
-func All(p *Plan, digest string) *Slice {
-	return &Slice{Plan: p, Shards: len(p.Shards), Parts: len(p.Parts), Digest: digest}
+func All(p *Plan) *Slice {
+	return &Slice{Plan: p, Shards: len(p.Shards), Parts: len(p.Parts)}
 }
 
 var ErrUnreadable = errors.New("read plan")

@@ -30,7 +30,7 @@ var errNoManifest = fmt.Errorf("%w: there is no %s", dataset.ErrNoSums, dataset.
 
 // readManifest reads the manifest of a directory, or of a dataset in an object store, view. Where a signature is wanted the
 // manifest is looked at only after its bytes, the same, were found to be signed.
-func (w *Want) readManifest(dir string, view *dataset.Output) (*dataset.Manifest, error) {
+func (w *Want) readManifest(dir string, view *dataset.Dataset) (*dataset.Manifest, error) {
 	if w.Key == nil {
 		m, err := unsigned(dir, view)
 		if err == nil && m != nil && w.some() && m.Root.IsZero() {
@@ -65,7 +65,7 @@ func (w *Want) readManifest(dir string, view *dataset.Output) (*dataset.Manifest
 // beside returns the name of a file of a dataset: dir is a path or a URL.
 func beside(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
 
-func unsigned(dir string, view *dataset.Output) (*dataset.Manifest, error) {
+func unsigned(dir string, view *dataset.Dataset) (*dataset.Manifest, error) {
 	if view != nil {
 		return view.Manifest()
 	}

@@ -23,7 +23,7 @@ func (w *Work) viewOf(ctx context.Context, url string, how bucket.Options) (d ve
 	if err != nil {
 		return d, hint.Add(err, "verify", url)
 	}
-	d = verifyDir{path: url, view: out}
+	d = verifyDir{path: url, data: out}
 	if d.manifest, err = w.want.readManifest(url, out); err == nil {
 		d.names, err = out.Shards()
 	}
@@ -55,13 +55,11 @@ func unfinished(dir string, copied bool) error {
 	return fmt.Errorf("%s: %w: %v", dir, verify.ErrCorrupt, dataset.ErrUnfinished)
 }
 
-// Close removes the scratch directories of datasets in object stores.
+// Close closes the datasets. It removes the scratch of those in object stores.
 func (w *Work) Close() error {
 	var errs []error
 	for _, d := range w.dirs {
-		if d.view != nil {
-			errs = append(errs, d.view.Close())
-		}
+		errs = append(errs, d.data.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -37,7 +37,7 @@ type verifyDir struct {
 	names    []string // shards in it
 	manifest *dataset.Manifest
 	repair   *dataset.Repairable // set by verify; nil if the directory has no manifest
-	view     *dataset.Output     // of a dataset in an object store; nil: it is local
+	data     *dataset.Dataset
 }
 
 // Look finds the shards of the arguments. A directory, or a single shard, is compared with the
@@ -75,7 +75,7 @@ func (w *Work) add(ctx context.Context, arg string, remote bucket.Options) error
 		return err
 	}
 	if st.IsDir() {
-		dir, err := w.dir(arg)
+		dir, err := w.dir(ctx, arg)
 		if err == nil {
 			w.dirs = append(w.dirs, dir)
 		}
@@ -106,7 +106,7 @@ func otherFile(path string) error {
 	return nil
 }
 
-func (w *Work) dir(dir string) (verifyDir, error) {
+func (w *Work) dir(ctx context.Context, dir string) (verifyDir, error) {
 	d := verifyDir{path: dir}
 	var err error
 	d.manifest, err = w.want.readManifest(dir, nil)
@@ -118,7 +118,7 @@ func (w *Work) dir(dir string) (verifyDir, error) {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return d, err
 		case err == nil:
-			if _, err := dataset.ReadStatus(dir); errors.Is(err, plan.ErrDamaged) {
+			if _, err := convert.ReadStatus(ctx, dir, bucket.Options{}); errors.Is(err, plan.ErrDamaged) {
 				return d, err
 			}
 			_, err := os.Lstat(filepath.Join(dir, dataset.CopyName))
@@ -128,9 +128,15 @@ func (w *Work) dir(dir string) (verifyDir, error) {
 	if d.manifest == nil && w.want.some() {
 		return d, fmt.Errorf("%s: %w", dir, errNoManifest)
 	}
-	d.names, err = verify.Shards(dir)
+	if d.data, err = dataset.View(dir); err != nil {
+		return d, err
+	}
+	d.names, err = d.data.Shards()
 	if err == nil && d.manifest == nil && len(d.names) == 0 {
 		err = fmt.Errorf("%s: %w", dir, hint.ErrNoShards)
+	}
+	if err != nil {
+		err = errors.Join(err, d.data.Close())
 	}
 	return d, err
 }
@@ -164,15 +170,10 @@ func (d *verifyDir) verify(ctx context.Context, want *Want, how verify.Options) 
 	}
 	var report *verify.Report
 	var err error
-	switch {
-	case d.view != nil:
+	if d.data.InBucket() {
 		how.Workers = max(how.Workers, 2) // one is fetched while another is read
-		report, d.repair, err = d.view.Verify(ctx, d.manifest, how)
-	case d.manifest == nil:
-		report, err = verify.Dataset(ctx, d.path, nil, how)
-	default:
-		report, d.repair, err = d.manifest.Verify(ctx, d.path, how)
 	}
+	report, d.repair, err = d.data.Verify(ctx, d.manifest, how)
 	if err != nil || d.manifest == nil {
 		return report, err
 	}
@@ -228,7 +229,7 @@ func (w *Work) Bytes() int64 {
 		if d.manifest != nil {
 			read = w.want.reads(d.manifest)
 		}
-		if d.view != nil {
+		if d.data.InBucket() {
 			total += d.bytesByManifest(read)
 			continue
 		}

@@ -1,0 +1,138 @@
+package dataset
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A Task is a process that writes shards of a plan, one of several that may do so at the same time. Its directory stays.
+//
+// Functions of package shard leave it open, and use it from many goroutines themselves; one of them at a time may be
+// given it.
+type Task struct{ *Dataset }
+
+// OpenTask makes the directory where there is none and locks it for tasks. One that another process holds alone is
+// [ErrLocked].
+func OpenTask(dir string) (*Task, error) {
+	d, err := openDir(dir, true)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.ownDirs(IndexDir); err != nil { // Slice looks at the files of the task: a dataset has 200,000 shards, a task has 20
+		return nil, errors.Join(err, d.Close())
+	}
+	return &Task{&Dataset{Dir: d}}, nil
+}
+
+// Slice reads what a task needs of the plan in the directory: of the file, its own lines, and
+// the rows of the table that lead to them. all makes Plan.Parts all parts, for sources that
+// cannot be opened over some of them. A directory without a plan is [ErrNothingKept], a task that
+// is none [plan.ErrTask]; a slice may be empty. A directory in the place of one of its files is refused.
+func (t *Task) Slice(task plan.Task, all bool) (*plan.Slice, error) {
+	if err := task.Check(); err != nil {
+		return nil, err
+	}
+	var s *plan.Slice
+	err := t.readPlan(func(f *plan.File) (err error) {
+		s, err = f.Slice(task, all)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.Plan.Shards {
+		name := s.Plan.Shards[i].Name
+		if err := cmp.Or(t.noDirectory(name), t.noDirectory(IndexName(name))); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// SourcesNamed returns the sources as the user named them for the plan; none: they are not known. Without
+// a sound head of the journal it is [plan.ErrDamaged].
+func (t *Task) SourcesNamed() ([]string, error) {
+	j := newJournal(t.Dir)
+	err := j.readMain()
+	if err == nil && j.head.Plan == "" {
+		err = t.damagedJournal(j.Bad)
+	}
+	return j.head.Named, err
+}
+
+// Room waits until there is room in the scratch of a dataset that a bucket keeps. Without a bucket there always is.
+func (t *Task) Room(ctx context.Context, bytes int64) (free func(), err error) {
+	if t.bucket == nil {
+		return func() {}, nil
+	}
+	return t.bucket.Room(ctx, bytes)
+}
+
+// Deliver is called with a finished shard before its line is in the journal. Where a bucket keeps the dataset, it
+// uploads the shard and its index, and removes them from the directory.
+func (t *Task) Deliver(ctx context.Context, f *Finished, moved func(bytes int64)) error {
+	f.At = time.Now().Unix()
+	if t.bucket == nil {
+		return nil
+	}
+	if err := t.bucket.Put(ctx, f, moved); err != nil {
+		return err
+	}
+	return errors.Join(t.Remove(f.Name), t.Remove(IndexName(f.Name)))
+}
+
+// erase removes files, from the bucket first: what it has been told is known from the directory.
+func (t *Task) erase(names ...string) error {
+	if t.bucket != nil {
+		if err := t.bucket.Remove(names...); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		if err := t.Remove(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RemoveManifest removes the manifest, and first its signature, which is of no other manifest.
+func (t *Task) RemoveManifest() error {
+	if err := t.erase(SignatureName); err != nil {
+		return err
+	}
+	return t.erase(ManifestName)
+}
+
+// Cache is the path of the directory in which inputs are staged. It need not exist. One that other
+// processes may write beside is of this process alone.
+func (t *Task) Cache() string { return t.Path(t.cache()) }
+
+// CheckCache refuses a cache that would not be one: another kind of file has its name, or its path
+// leads to another directory.
+func (t *Task) CheckCache() error {
+	if err := t.Here(nil); err != nil {
+		return err
+	}
+	st, err := t.Lookup(t.cache())
+	if err == nil && st != nil && !st.IsDir() {
+		err = &converters.Error{Where: t.Cache(), Off: -1, Err: fmt.Errorf("%w: not a directory", converters.ErrUnsupported), Hint: "remove it"}
+	}
+	return err
+}
+
+// RemoveCache removes the staged copies.
+func (t *Task) RemoveCache() error { return t.Root.RemoveAll(t.cache()) }
+
+func (t *Task) cache() string {
+	if t.shared {
+		return t.Temp("") + "/cache"
+	}
+	return CacheName
+}
