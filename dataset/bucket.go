@@ -40,8 +40,6 @@ type Bucket interface {
 	Fetch(ctx context.Context, name string) (done func(), err error)
 	// Open opens a shard or an index for single reads, and says how many bytes it has.
 	Open(name string) (File, int64, error)
-	// ReadsBack reports whether Put reads all bytes of a shard back, and compares them.
-	ReadsBack() bool
 	// Save puts a file of the directory as it is.
 	Save(name string) error
 	// Remove removes objects. One that is not there is no error.
@@ -155,9 +153,6 @@ func (o *Output) Name() string {
 
 // InBucket reports whether a bucket keeps the dataset.
 func (o *Output) InBucket() bool { return o.bucket != nil }
-
-// ReadsBack reports whether uploads are read back.
-func (o *Output) ReadsBack() bool { return o.bucket != nil && o.bucket.ReadsBack() }
 
 // origin is what files of the dataset were read from, if not from a device: the scheme of the bucket.
 func (o *Output) origin(from aio.Origin) aio.Origin {

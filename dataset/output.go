@@ -68,6 +68,8 @@ type Output struct {
 	token  string   // of this process; no other one has it
 	lock   *os.File // nil: the file system has no locks
 	Shared bool     // other tasks may write here, too
+	// ReadsBack: of what a bucket keeps, all bytes are read again after their upload, and compared.
+	ReadsBack bool
 	// Sign, if not nil, returns the signature of a manifest, which is written beside it.
 	Sign    func(manifest []byte) ([]byte, error)
 	other   bool // it receives no dataset, see OpenOther

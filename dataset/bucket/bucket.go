@@ -78,9 +78,6 @@ func Base(url string) string {
 	return strings.ToLower(scheme) + "://" + strings.TrimRight(rest, "/") + "/"
 }
 
-// ReadsBack implements [dataset.Bucket].
-func (b *bucket) ReadsBack() bool { return b.opts.ReadBack }
-
 // Names implements [dataset.Bucket].
 func (b *bucket) Names(dir string) []string {
 	if dir != "." {

@@ -72,7 +72,7 @@ func open(ctx context.Context, url, dir string, shared bool, opts *Options, writ
 	}
 	b := &bucket{opts: *opts, ctx: ctx, url: Base(url), room: semaphore.NewWeighted(opts.Size), there: store.NewListing(opts.Client, Base(url)), was: map[string][]byte{}}
 	return dataset.OpenScratch(filepath.Join(scratch, scratchPrefix+dir), store.Redact(b.url), shared, func(o *dataset.Output) (dataset.Bucket, error) {
-		b.out = o
+		b.out, o.ReadsBack = o, b.opts.ReadBack
 		return b, b.fill(writes, shared)
 	})
 }
