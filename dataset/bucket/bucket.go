@@ -151,11 +151,11 @@ func (b *bucket) Fetch(ctx context.Context, name string) (done func(), err error
 	return done, nil
 }
 
-// fetch brings an object into the scratch. One that is said to be gone, or to have another version, is asked for once more:
-// the listing, or one reply, may have been wrong.
+// fetch brings an object into the scratch. One that is said to be gone, or to have another version or length, is looked up
+// and fetched again: what the listing says of it may be wrong.
 func (b *bucket) fetch(ctx context.Context, o store.Object, name string) error {
 	err := b.fetchOnce(ctx, o, name)
-	if !store.IsDoubtful(err) {
+	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrLength) {
 		return err
 	}
 	now, late := store.Find(ctx, b.there, b.url+name)

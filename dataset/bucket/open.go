@@ -49,29 +49,39 @@ func Open(ctx context.Context, url string, task bool, opts Options) (*dataset.Ou
 	if err := Check(url); err != nil {
 		return nil, err
 	}
-	if task {
-		return open(ctx, url, "task-"+dataset.NewToken(), true, &opts, true)
+	b, err := newBucket(ctx, url, opts)
+	if err != nil {
+		return nil, err
 	}
-	sum := sha256.Sum256([]byte(Base(url)))
-	return open(ctx, url, "out-"+hex.EncodeToString(sum[:8]), false, &opts, true)
+	if task {
+		return b.open("task-"+dataset.NewToken(), true, true)
+	}
+	sum := sha256.Sum256([]byte(b.url))
+	return b.open("out-"+hex.EncodeToString(sum[:8]), false, true)
 }
 
 // View opens the dataset at a URL to read it.
 func View(ctx context.Context, url string, opts Options) (*dataset.Output, error) {
-	return open(ctx, url, "view-"+dataset.NewToken(), false, &opts, false)
-}
-
-func open(ctx context.Context, url, dir string, shared bool, opts *Options, writes bool) (*dataset.Output, error) {
-	opts.Size = cmp.Or(opts.Size, DefaultSize)
-	scratch, err := ScratchDir(opts.Scratch)
+	b, err := newBucket(ctx, url, opts)
 	if err != nil {
 		return nil, err
 	}
-	if err := removeStale(scratch); err != nil {
-		return nil, err
+	return b.open("view-"+dataset.NewToken(), false, false)
+}
+
+func newBucket(ctx context.Context, url string, opts Options) (*bucket, error) {
+	opts.Size = cmp.Or(opts.Size, DefaultSize)
+	var err error
+	if opts.Scratch, err = ScratchDir(opts.Scratch); err == nil {
+		err = removeStale(opts.Scratch)
 	}
-	b := &bucket{opts: *opts, ctx: ctx, url: Base(url), room: semaphore.NewWeighted(opts.Size), there: store.NewListing(opts.Client, Base(url)), was: map[string][]byte{}}
-	return dataset.OpenScratch(filepath.Join(scratch, scratchPrefix+dir), store.Redact(b.url), shared, func(o *dataset.Output) (dataset.Bucket, error) {
+	base := Base(url)
+	return &bucket{opts: opts, ctx: ctx, url: base, there: store.NewListing(opts.Client, base), room: semaphore.NewWeighted(opts.Size), was: map[string][]byte{}}, err
+}
+
+// open opens the scratch directory of that name.
+func (b *bucket) open(dir string, shared, writes bool) (*dataset.Output, error) {
+	return dataset.OpenScratch(filepath.Join(b.opts.Scratch, scratchPrefix+dir), store.Redact(b.url), shared, func(o *dataset.Output) (dataset.Bucket, error) {
 		b.out, o.ReadsBack = o, b.opts.ReadBack
 		return b, b.fill(writes, shared)
 	})

@@ -256,11 +256,6 @@ func StatTwice(ctx context.Context, s Store, url string) (Object, error) {
 	return o, err
 }
 
-// IsDoubtful reports whether an error may come from one wrong reply, or from a wrong list, though the object is sound.
-func IsDoubtful(err error) bool {
-	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrChanged) || errors.Is(err, ErrLength)
-}
-
 // IsMissing reports whether an error says that an object, or a file, does not exist.
 func IsMissing(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(err, fs.ErrNotExist) }
 
