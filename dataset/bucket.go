@@ -23,9 +23,6 @@ const DoneDir = WorkDir + "/done"
 // plan, the journal, and shards between their writing and their upload. Package dataset/bucket has the one there is.
 // Has, Room and Put may be called concurrently.
 type Bucket interface {
-	// Names returns the names in the bucket that lie in a directory of the dataset, as far as it is listed: in ".", of what
-	// readers take for shards; in [IndexDir] all.
-	Names(dir string) []string
 	// Begin puts the plan and the head of the journal, which are in the directory, where the bucket has none.
 	// Another plan there is [ErrOccupied].
 	Begin() error

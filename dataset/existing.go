@@ -211,11 +211,10 @@ func (o *Output) Shards() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, record.Ext) })
-	if o.bucket != nil {
-		names = append(names, o.bucket.Names(".")...)
+	if o.Objects != nil {
+		names = append(names, o.Objects.Names("")...)
 		slices.Sort(names)
 		names = slices.Compact(names)
 	}
-	return names, nil
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, record.Ext) || strings.Contains(name, "/") }), nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -68,6 +69,8 @@ type Output struct {
 	token  string   // of this process; no other one has it
 	lock   *os.File // nil: the file system has no locks
 	Shared bool     // other tasks may write here, too
+	// Objects are those that a bucket has of the dataset and, below [IndexDir], all others; nil: no bucket keeps it.
+	Objects *store.Listing
 	// ReadsBack: of what a bucket keeps, all bytes are read again after their upload, and compared.
 	ReadsBack bool
 	// Sign, if not nil, returns the signature of a manifest, which is written beside it.

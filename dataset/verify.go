@@ -80,8 +80,8 @@ func (m *Manifest) Extra(dir string) ([]string, error) {
 
 // Extra is [Manifest.Extra] of a directory that is open. Of what a bucket keeps it is what the service lists.
 func (o *Output) Extra(m *Manifest) (names []string, err error) {
-	if o.bucket != nil {
-		names = o.bucket.Names(IndexDir)
+	if o.Objects != nil {
+		names = o.Objects.Names(IndexDir + "/")
 	} else {
 		names, err = readNames(o.Root, IndexDir)
 		for i, name := range names {

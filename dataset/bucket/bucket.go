@@ -22,7 +22,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
@@ -33,7 +32,6 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
-	"github.com/ffconvert/ffconvert/record"
 )
 
 // DefaultSize is the default of Options.Size, in bytes.
@@ -65,7 +63,6 @@ type bucket struct {
 
 	mu      sync.Mutex
 	was     map[string][]byte // of files in scratch that can change: SHA-256 of what the bucket has
-	extra   []string          // names in [dataset.IndexDir] that are no indexes
 	pending []store.Object    // uploads that were begun and not ended when the bucket was opened
 }
 
@@ -76,16 +73,6 @@ func Base(url string) string {
 		return strings.TrimRight(url, "/") + "/"
 	}
 	return strings.ToLower(scheme) + "://" + strings.TrimRight(rest, "/") + "/"
-}
-
-// Names implements [dataset.Bucket].
-func (b *bucket) Names(dir string) []string {
-	if dir != "." {
-		return append(b.there.Names(dir+"/"), b.extra...)
-	}
-	return slices.DeleteFunc(b.there.Names(""), func(name string) bool {
-		return !strings.HasSuffix(name, record.Ext) || strings.Contains(name, "/")
-	})
 }
 
 // Remove implements [dataset.Bucket].

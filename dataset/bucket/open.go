@@ -82,7 +82,7 @@ func newBucket(ctx context.Context, url string, opts Options) (*bucket, error) {
 // open opens the scratch directory of that name.
 func (b *bucket) open(dir string, shared, writes bool) (*dataset.Output, error) {
 	return dataset.OpenScratch(filepath.Join(b.opts.Scratch, scratchPrefix+dir), store.Redact(b.url), shared, func(o *dataset.Output) (dataset.Bucket, error) {
-		b.out, o.ReadsBack = o, b.opts.ReadBack
+		b.out, o.Objects, o.ReadsBack = o, b.there, b.opts.ReadBack
 		return b, b.fill(writes, shared)
 	})
 }
@@ -158,7 +158,7 @@ func (b *bucket) fill(writes, task bool) error {
 			return err
 		}
 	}
-	if _, planned := b.there.Object(dataset.PlanName); planned || len(b.there.Names(dataset.IndexDir+"/")) > 0 {
+	if _, planned := b.there.Object(dataset.PlanName); planned || slices.ContainsFunc(b.there.Names(dataset.IndexDir+"/"), isOurs) {
 		if err := b.out.Mkdir(dataset.IndexDir); err != nil { // whose it is, the plan and the manifest say
 			return err
 		}
@@ -169,17 +169,14 @@ func (b *bucket) fill(writes, task bool) error {
 	return nil
 }
 
-// list enters the objects of the dataset, and returns the name of one that is none of it; "": there is none.
+// list enters the objects of the dataset, and all below its [dataset.IndexDir], and returns the name of one that is none of it; "": there is none.
 func (b *bucket) list() (other string, err error) {
 	err = b.there.Look(b.ctx, func(name string) bool {
-		if isOurs(name) {
-			return true
+		ours := isOurs(name)
+		if !ours {
+			other = cmp.Or(other, name)
 		}
-		other = cmp.Or(other, name)
-		if strings.HasPrefix(name, dataset.IndexDir+"/") {
-			b.extra = append(b.extra, name)
-		}
-		return false
+		return ours || strings.HasPrefix(name, dataset.IndexDir+"/")
 	})
 	return other, err
 }

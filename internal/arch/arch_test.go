@@ -81,7 +81,7 @@ var mayImport = map[string][]string{
 	"check":                        {"converters", "encode", "findings", "internal/picture", "internal/place", "shard/plan"},
 	"shard/choose":                 {"converters", "internal/place"},
 	"shard/plan":                   {"shard/choose", "internal/place", "internal/text", "converters", "encode", "record", "internal/blocksum", "internal/crcline"},
-	"dataset":                      {"shard/choose", "internal/place", "converters", "encode", "record", "aio", "verify", "shard/plan", "internal/atomicfile", "internal/blocking", "internal/crcline", "internal/pin"},
+	"dataset":                      {"internal/store", "shard/choose", "internal/place", "converters", "encode", "record", "aio", "verify", "shard/plan", "internal/atomicfile", "internal/blocking", "internal/crcline", "internal/pin"},
 	"browse/internal/find":         {"converters", "dataset", "dataset/lookup", "encode", "internal/place", "internal/text"},
 	"browse/internal/survey":       {"dataset/lookup", "record"},
 	"dataset/bucket":               {"dataset", "internal/store", "internal/crcline", "internal/place", "record", "shard/plan"},
