@@ -47,7 +47,7 @@ type Options struct {
 	Warn     func(string) // is told of what stays behind in the bucket; may be nil
 }
 
-// requests is how many small objects are asked for at once.
+// requests is how many requests about small objects run at once.
 const requests = 32
 
 // A bucket is an open dataset. It implements [dataset.Bucket].

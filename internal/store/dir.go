@@ -19,9 +19,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A Dir is the [Store] of the files below a directory: their URLs are their names, with slashes. What is not a regular
-// file is listed, and refused by all that would read it. Nothing is asked for again. Files have no versions but
-// their sizes and times, which Read and Fetch do not compare.
+// A Dir is the [Store] of the files below a directory, whose URLs are their names, with slashes. List yields everything but
+// directories; Stat, Read and Fetch refuse what is not a regular file. No request is repeated. A file has no version, so
+// Read and Fetch return its bytes of that moment.
 type Dir struct{ Root *os.Root }
 
 var _ Store = (*Dir)(nil)
