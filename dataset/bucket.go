@@ -18,9 +18,6 @@ const DoneDir = WorkDir + "/done"
 // plan, the journal, and shards between their writing and their upload. Package dataset/bucket has the one there is.
 // Has, Room and Put may be called concurrently.
 type Bucket interface {
-	// Names returns the names in the bucket that lie in a directory of the dataset, as far as it is listed: in ".", of what
-	// readers take for shards; in [IndexDir] all.
-	Names(dir string) []string
 	// Begin puts the plan and the head of the journal, which are in the directory, where the bucket has none.
 	// Another plan there is [ErrOccupied].
 	Begin() error
@@ -35,8 +32,6 @@ type Bucket interface {
 	Fetch(ctx context.Context, name string) (done func(), err error)
 	// Open opens a shard or an index for single reads, and says how many bytes it has.
 	Open(name string) (File, int64, error)
-	// ReadsBack reports whether Put reads all bytes of a shard back, and compares them.
-	ReadsBack() bool
 	// Save puts a file of the directory as it is.
 	Save(name string) error
 	// Remove removes objects. One that is not there is no error.

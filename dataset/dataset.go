@@ -13,6 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -60,6 +61,10 @@ type Dataset struct {
 	*Dir
 	name   string // see Name; "": the path of the directory
 	bucket Bucket // keeps the dataset, of which the directory is the scratch; nil: the directory does
+	// Objects are those that a bucket has of the dataset and, below [IndexDir], all others; nil: no bucket keeps it.
+	Objects *store.Listing
+	// ReadsBack: of what a bucket keeps, all bytes are read again after their upload, and compared.
+	ReadsBack bool
 }
 
 // View opens a directory for reading. It is neither made nor locked: another process may write there.
@@ -90,9 +95,6 @@ func (d *Dataset) At(name string) string {
 // InBucket reports whether a bucket keeps the dataset.
 func (d *Dataset) InBucket() bool { return d.bucket != nil }
 
-// ReadsBack reports whether uploads are read back.
-func (d *Dataset) ReadsBack() bool { return d.bucket != nil && d.bucket.ReadsBack() }
-
 // origin is what files of the dataset were read from, if not from a device: the scheme of the bucket.
 func (d *Dataset) origin(from aio.Origin) aio.Origin {
 	if d.bucket == nil || from == "" {
@@ -116,13 +118,12 @@ func (d *Dataset) Shards() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, record.Ext) })
-	if d.bucket != nil {
-		names = append(names, d.bucket.Names(".")...)
+	if d.Objects != nil {
+		names = append(names, d.Objects.Names("")...)
 		slices.Sort(names)
 		names = slices.Compact(names)
 	}
-	return names, nil
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, record.Ext) || strings.Contains(name, "/") }), nil
 }
 
 // ownFiles refuses a link or a file in the place of a directory of the dataset, and a directory in the place of a file

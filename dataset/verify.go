@@ -61,8 +61,8 @@ func (d *Dataset) Verify(ctx context.Context, m *Manifest, how verify.Options) (
 // Extra lists what lies in [IndexDir] and the manifest does not name, as in index/PART_00009.arrow, sorted. Of what a
 // bucket keeps it is what the service lists.
 func (d *Dataset) Extra(m *Manifest) (names []string, err error) {
-	if d.bucket != nil {
-		names = d.bucket.Names(IndexDir)
+	if d.Objects != nil {
+		names = d.Objects.Names(IndexDir + "/")
 	} else {
 		names, err = readNames(d.Root, IndexDir)
 		for i, name := range names {

@@ -136,7 +136,7 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	report := &Report{Task: w.slice.Task, Shards: len(w.plan.Shards), Kept: len(w.plan.Shards) - len(todo), Lost: lost}
-	if w.out.InBucket() && !w.out.ReadsBack() {
+	if w.out.InBucket() && !w.out.ReadsBack {
 		report.Unread = w.unread(todo)
 	}
 	if len(todo) > 0 {
@@ -162,7 +162,7 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 	}
 	report.Others, report.Written = w.others, w.bytes
 	if w.out.InBucket() {
-		report.Uploaded, report.ReadBack = w.written, w.out.ReadsBack()
+		report.Uploaded, report.ReadBack = w.written, w.out.ReadsBack
 	}
 	report.reread(w.plan, w.reread, w.journal)
 	report.Backend, report.Fallback, report.From = w.backend, w.fallback, w.from

@@ -22,7 +22,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
@@ -33,7 +32,6 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
-	"github.com/ffconvert/ffconvert/record"
 )
 
 // DefaultSize is the default of Options.Size, in bytes.
@@ -49,7 +47,7 @@ type Options struct {
 	Warn     func(string) // is told of what stays behind in the bucket; may be nil
 }
 
-// requests is how many small objects are asked for at once.
+// requests is how many requests about small objects run at once.
 const requests = 32
 
 // A bucket is an open dataset. It implements [dataset.Bucket].
@@ -65,7 +63,6 @@ type bucket struct {
 
 	mu      sync.Mutex
 	was     map[string][]byte // of files in scratch that can change: SHA-256 of what the bucket has
-	extra   []string          // names in [dataset.IndexDir] that are no indexes
 	pending []store.Object    // uploads that were begun and not ended when the bucket was opened
 }
 
@@ -76,19 +73,6 @@ func Base(url string) string {
 		return strings.TrimRight(url, "/") + "/"
 	}
 	return strings.ToLower(scheme) + "://" + strings.TrimRight(rest, "/") + "/"
-}
-
-// ReadsBack implements [dataset.Bucket].
-func (b *bucket) ReadsBack() bool { return b.opts.ReadBack }
-
-// Names implements [dataset.Bucket].
-func (b *bucket) Names(dir string) []string {
-	if dir != "." {
-		return append(b.there.Names(dir+"/"), b.extra...)
-	}
-	return slices.DeleteFunc(b.there.Names(""), func(name string) bool {
-		return !strings.HasSuffix(name, record.Ext) || strings.Contains(name, "/")
-	})
 }
 
 // Remove implements [dataset.Bucket].
@@ -154,11 +138,11 @@ func (b *bucket) Fetch(ctx context.Context, name string) (done func(), err error
 	return done, nil
 }
 
-// fetch brings an object into the scratch. One that is said to be gone, or to have another version, is asked for once more:
-// the listing, or one reply, may have been wrong.
+// fetch brings an object into the scratch. One that is said to be gone, or to have another version or length, is looked up
+// and fetched again: what the listing says of it may be wrong.
 func (b *bucket) fetch(ctx context.Context, o store.Object, name string) error {
 	err := b.fetchOnce(ctx, o, name)
-	if !store.IsDoubtful(err) {
+	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrLength) {
 		return err
 	}
 	now, late := store.Find(ctx, b.there, b.url+name)

@@ -73,13 +73,4 @@ func (f *fetched) Close() error {
 // Ranges are read of an object, which is not held open.
 type ranges struct{ io.ReaderAt }
 
-// ReadAt asks once more for bytes that one wrong reply may have denied.
-func (r ranges) ReadAt(p []byte, off int64) (int, error) {
-	n, err := r.ReaderAt.ReadAt(p, off)
-	if store.IsDoubtful(err) {
-		n, err = r.ReaderAt.ReadAt(p, off)
-	}
-	return n, err
-}
-
 func (ranges) Close() error { return nil }

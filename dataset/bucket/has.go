@@ -21,6 +21,7 @@ func (b *bucket) Has(f dataset.Finished) (bool, error) {
 	if !ok1 || !ok2 || shard.Size != f.Bytes || beside.Size != f.Index.Bytes {
 		return false, nil
 	}
+	read := b.isRead
 	if f.Stored != nil {
 		same, err := b.isStored(f.Name, shard, f.Stored.Shard)
 		if err == nil && same {
@@ -29,25 +30,19 @@ func (b *bucket) Has(f dataset.Finished) (bool, error) {
 		if err != nil || !same || !b.opts.ReadBack {
 			return same, err
 		}
-		if read, err := b.isRead(f, shard); err != nil || !read {
-			return false, err
-		}
-		return b.isIndexOf(f, beside)
+	} else if !b.opts.ReadBack {
+		read = b.isHeaded
 	}
-	if b.opts.ReadBack {
-		if read, err := b.isRead(f, shard); err != nil || !read {
-			return false, err
-		}
-		return b.isIndexOf(f, beside)
-	}
-	got, err := record.ReadInfo(b.read(shard), store.Redact(shard.URL), shard.Size, record.Options{MaxSample: math.MaxInt64})
-	if err != nil {
-		return false, damaged(err)
-	}
-	if got.Samples != f.Samples || got.HeaderCRC != f.HeaderCRC {
-		return false, nil
+	if same, err := read(f, shard); err != nil || !same {
+		return false, err
 	}
 	return b.isIndexOf(f, beside)
+}
+
+// isHeaded reads the header of a shard and compares it with that of the shard that was finished.
+func (b *bucket) isHeaded(f dataset.Finished, o store.Object) (bool, error) {
+	got, err := record.ReadInfo(b.read(o), store.Redact(o.URL), o.Size, record.Options{MaxSample: math.MaxInt64})
+	return err == nil && got.Samples == f.Samples && got.HeaderCRC == f.HeaderCRC, damaged(err)
 }
 
 // isIndexOf reads an index and compares its checksum.

@@ -94,7 +94,7 @@ func open(ctx context.Context, url, dir string, opts Options, as user) (*dataset
 	}
 	b := &bucket{opts: opts, ctx: ctx, url: Base(url), room: semaphore.NewWeighted(opts.Size), there: store.NewListing(opts.Client, Base(url)), was: map[string][]byte{}}
 	return dataset.OpenScratch(filepath.Join(scratch, scratchPrefix+dir), store.Redact(b.url), func(d *dataset.Dataset) (dataset.Bucket, error) {
-		b.out = d
+		b.out, d.Objects, d.ReadsBack = d, b.there, b.opts.ReadBack
 		return b, b.fill(as != reader, as == task)
 	})
 }
@@ -170,7 +170,7 @@ func (b *bucket) fill(writes, task bool) error {
 			return err
 		}
 	}
-	if _, planned := b.there.Object(dataset.PlanName); planned || len(b.there.Names(dataset.IndexDir+"/")) > 0 {
+	if _, planned := b.there.Object(dataset.PlanName); planned || slices.ContainsFunc(b.there.Names(dataset.IndexDir+"/"), isOurs) {
 		if err := b.out.Mkdir(dataset.IndexDir); err != nil { // whose it is, the plan and the manifest say
 			return err
 		}
@@ -181,17 +181,14 @@ func (b *bucket) fill(writes, task bool) error {
 	return nil
 }
 
-// list enters the objects of the dataset, and returns the name of one that is none of it; "": there is none.
+// list enters the objects of the dataset, and all below its [dataset.IndexDir], and returns the name of one that is none of it; "": there is none.
 func (b *bucket) list() (other string, err error) {
 	err = b.there.Look(b.ctx, func(name string) bool {
-		if isOurs(name) {
-			return true
+		ours := isOurs(name)
+		if !ours {
+			other = cmp.Or(other, name)
 		}
-		other = cmp.Or(other, name)
-		if strings.HasPrefix(name, dataset.IndexDir+"/") {
-			b.extra = append(b.extra, name)
-		}
-		return false
+		return ours || strings.HasPrefix(name, dataset.IndexDir+"/")
 	})
 	return other, err
 }

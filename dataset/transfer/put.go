@@ -83,7 +83,7 @@ func (t *target) put(ctx context.Context, j *job, f *file) error {
 	return nil
 }
 
-// An ownDir is a directory that is locked, and read again past the page cache.
+// An ownDir is a directory that receives a dataset: it is locked, and its files are read again past the page cache.
 type ownDir struct {
 	out     *dataset.Dir
 	readers chan *aio.Reader // one each worker

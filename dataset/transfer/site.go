@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 
@@ -59,15 +58,11 @@ func openSource(from string, opts Options) (site, error) {
 	if isURL(from) {
 		return objectStore(from, opts.Bucket.Client), nil
 	}
-	root, err := os.OpenRoot(from)
+	dir, err := store.OpenDir(from)
 	if err != nil {
-		e := place.IOError(from, err)
-		if errors.Is(err, fs.ErrNotExist) { // the input's fault, and not the system's
-			e.Kind = place.None
-		}
-		return site{}, e
+		return site{}, err
 	}
-	return directory(&store.Dir{Root: root}), nil
+	return directory(dir), nil
 }
 
 func (s *site) close() error {

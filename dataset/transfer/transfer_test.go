@@ -189,6 +189,15 @@ func TestRefused(t *testing.T) {
 		{"a file", func(t *testing.T, _, to string) { text(filepath.Base(to))(t, "", filepath.Dir(to)) }, dataset.ErrNotDirectory, place.None, "", dataset.ErrNotDirectory},
 		{"a damaged shard", func(t *testing.T, from, _ string) { flip(t, filepath.Join(from, "PART_00001.ffr")) }, transfer.ErrSource, place.Corrupt, `"PART_00001.ffr": it is not as its manifest says`, transfer.ErrSource},
 		{"a damaged index", func(t *testing.T, from, _ string) { flip(t, filepath.Join(from, "index", "PART_00000.arrow")) }, transfer.ErrSource, place.Corrupt, "PART_00000.arrow", transfer.ErrSource},
+		{"a longer shard", func(t *testing.T, from, _ string) {
+			f, err := os.OpenFile(filepath.Join(from, "PART_00001.ffr"), os.O_WRONLY|os.O_APPEND, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.WriteString("x"); err != nil || f.Close() != nil {
+				t.Fatal(err)
+			}
+		}, transfer.ErrSource, place.Corrupt, "by the manifest", transfer.ErrSource},
 		{"a cut shard", func(t *testing.T, from, _ string) { os.Truncate(filepath.Join(from, "PART_00001.ffr"), 100) }, transfer.ErrSource, place.Corrupt, "PART_00001.ffr", transfer.ErrSource},
 		{"a damaged meta.json", func(t *testing.T, from, _ string) { flip(t, filepath.Join(from, "meta.json")) }, transfer.ErrSource, place.Corrupt, "meta.json", transfer.ErrSource},
 		{"no shard", func(t *testing.T, from, _ string) { os.Remove(filepath.Join(from, "PART_00002.ffr")) }, transfer.ErrSource, place.Corrupt, `"PART_00002.ffr": it is not as its manifest says: it is missing`, transfer.ErrSource},

@@ -70,7 +70,7 @@ func TestEveryStore(t *testing.T) {
 	for _, k := range everyStore(t) {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
-			objects := map[string][]byte{"a": random(100, 1), "a b/c": random(35, 2), "a.d": nil, "z/é+%": random(10, 3)}
+			objects := map[string][]byte{"a": random(100, 1), "a b/c": random(35, 2), "a.d": nil, "q #1?.tar": random(300, 6), "z/é+%": random(10, 3)}
 			for name, data := range objects {
 				k.put(t, name, data)
 			}
@@ -80,7 +80,7 @@ func TestEveryStore(t *testing.T) {
 					k.reads(t, s, name, data)
 				}
 				k.missing(t, s)
-				k.listed(t, s, []string{"a", "a b/c", "a.d", "z/é+%"})
+				k.listed(t, s, []string{"a", "a b/c", "a.d", "q #1?.tar", "z/é+%"})
 				if k.writes {
 					k.written(t, s, fmt.Sprintf("new/%v", disturbed))
 				} else {
@@ -99,7 +99,7 @@ func (k *kept) url(name string) string {
 	if k.lists {
 		return k.base + name
 	}
-	return k.base + strings.NewReplacer(" ", "%20", "é", "%C3%A9", "%", "%25").Replace(name)
+	return k.base + strings.NewReplacer(" ", "%20", "#", "%23", "?", "%3F", "é", "%C3%A9", "%", "%25").Replace(name)
 }
 
 // reads looks at an object and reads it in each way.

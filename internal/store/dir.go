@@ -19,26 +19,35 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A Dir is the [Store] of the files below a directory: their URLs are their names, with slashes. What is not a regular
-// file is listed, and refused by all that would read it. Nothing is asked for again. Files have no versions but
-// their sizes and times, which Read and Fetch do not compare.
-type Dir struct {
-	Root *os.Root
-	// Temp returns the name that a file has until it is whole, in a directory that Put makes. nil: name.tmp.
-	Temp func(name string) string
-}
+// A Dir is the [Store] of the files below a directory, whose URLs are their names, with slashes. List yields everything but
+// directories; Stat, Read and Fetch refuse what is not a regular file. No request is repeated. A file has no version, so
+// Read and Fetch return its bytes of that moment.
+type Dir struct{ Root *os.Root }
 
 var _ Store = (*Dir)(nil)
 
-const dirBlock = 4 << 20 // bytes that Fetch and Put copy at once
+// OpenDir opens a directory.
+func OpenDir(name string) (*Dir, error) {
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, missing(place.IOError(name, err))
+	}
+	return &Dir{root}, nil
+}
 
-// fault places an error of a file. One that does not exist is the input's fault, and not the system's.
-func (d *Dir) fault(name string, err error) error {
-	e := place.IOError(filepath.Join(d.Root.Name(), name), err)
-	if errors.Is(err, fs.ErrNotExist) {
+// missing makes that something does not exist the input's fault, and not the system's.
+func missing(e *place.Error) error {
+	if errors.Is(e, fs.ErrNotExist) {
 		e.Kind = place.None
 	}
 	return e
+}
+
+const dirBlock = 4 << 20 // bytes that Fetch and Put copy at once
+
+// fault places an error of a file.
+func (d *Dir) fault(name string, err error) error {
+	return missing(place.IOError(filepath.Join(d.Root.Name(), name), err))
 }
 
 func (d *Dir) Stat(_ context.Context, name string) (Object, error) {
@@ -138,18 +147,12 @@ func CopyBlocks(ctx context.Context, to io.Writer, from io.ReaderAt, size int64,
 	return nil
 }
 
-// Put makes a file: it is synced before it has its name.
+// Put makes a file: until it is synced, .tmp is added to its name.
 func (d *Dir) Put(ctx context.Context, u *Upload) (Object, error) {
-	tmp := u.URL + ".tmp"
-	if d.Temp != nil {
-		tmp = d.Temp(u.URL)
+	if err := d.Root.MkdirAll(path.Dir(u.URL), 0o755); err != nil {
+		return Object{}, d.fault(u.URL, err)
 	}
-	for _, name := range []string{tmp, u.URL} {
-		if err := d.Root.MkdirAll(path.Dir(name), 0o755); err != nil {
-			return Object{}, d.fault(name, err)
-		}
-	}
-	w, err := atomicfile.Create(d.Root, tmp)
+	w, err := atomicfile.Create(d.Root, u.URL+".tmp")
 	if err != nil {
 		return Object{}, d.fault(u.URL, err)
 	}

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A Listing is what is known of the objects below a URL, by their names there: what a list has, what was asked for one by
-// one since lists may lack some, and what was put and removed since. Its methods may be called concurrently.
+// A Listing holds the objects below a URL that are known, by their names there: those of a list, those that were looked up by
+// name, since lists may lack some, and those that were put since. Its methods may be called concurrently.
 type Listing struct {
 	Store
 	Base string // what the URL of each object begins with
@@ -112,7 +112,7 @@ func (l *Listing) StatAll(ctx context.Context, names []string) (map[string]Objec
 	return there, nil
 }
 
-// Ask enters those of the names that exist and are not known.
+// Ask looks up those of the names that are not known, and enters the objects that exist.
 func (l *Listing) Ask(ctx context.Context, names []string) error {
 	unknown := slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, known := l.Object(name); return known })
 	there, err := l.StatAll(ctx, unknown)

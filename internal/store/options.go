@@ -21,15 +21,15 @@ type Options struct {
 	// Connections is how many ranges are fetched at once, all objects of a Client together.
 	// 0: DefaultConnections.
 	Connections int
-	// RangeSize is how many bytes one request asks for. 0: DefaultRangeSize.
+	// RangeSize is how many bytes one request asks for. 0: defaultRangeSize.
 	RangeSize int64
 	// Retries is how many attempts in a row may bring no byte. 0: DefaultRetries. Negative: none.
 	Retries int
-	// Patience is how long an object may take beyond its size divided by LeastRate, all waits and
+	// Patience is how long an object may take beyond its size divided by leastRate, all waits and
 	// attempts together. 0: DefaultPatience.
 	Patience time.Duration
 	// Stall is how long a connection may bring no byte, or too few, before it is closed; at most
-	// Patience. 0: DefaultStall.
+	// Patience. 0: defaultStall.
 	Stall time.Duration
 
 	part int64         // bytes of a part of an upload; 0: defaultPart
@@ -40,14 +40,14 @@ type Options struct {
 // Defaults of Options.
 const (
 	DefaultConnections = 8
-	DefaultRangeSize   = 16 << 20 // bytes
+	defaultRangeSize   = 16 << 20 // bytes
 	DefaultRetries     = 10
 	DefaultPatience    = 15 * time.Minute
-	DefaultStall       = 30 * time.Second
+	defaultStall       = 30 * time.Second
 
-	// LeastRate is the average rate that a fetch must have once Patience is used up, bytes a second. A
+	// leastRate is the average rate that a fetch must have once Patience is used up, bytes a second. A
 	// server that sends a byte now and then would otherwise hold a conversion for ever.
-	LeastRate = 64 << 10
+	leastRate = 64 << 10
 )
 
 // S3Options say how S3 is reached. Empty fields are set by the standard variables AWS_… and profile
@@ -69,12 +69,12 @@ func (o Options) lookupEnv(key string) (string, bool) {
 }
 
 func (o Options) connections() int        { return max(cmp.Or(o.Connections, DefaultConnections), 1) }
-func (o Options) rangeSize() int64        { return max(cmp.Or(o.RangeSize, DefaultRangeSize), 1) }
+func (o Options) rangeSize() int64        { return max(cmp.Or(o.RangeSize, defaultRangeSize), 1) }
 func (o Options) retries() int            { return max(cmp.Or(o.Retries, DefaultRetries), 0) }
 func (o Options) patience() time.Duration { return cmp.Or(o.Patience, DefaultPatience) }
 
 // stall is at most the patience.
-func (o Options) stall() time.Duration { return min(cmp.Or(o.Stall, DefaultStall), o.patience()) }
+func (o Options) stall() time.Duration { return min(cmp.Or(o.Stall, defaultStall), o.patience()) }
 
 // env returns a variable of the environment, "" if it is unset.
 func (o Options) env(key string) string {

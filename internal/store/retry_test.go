@@ -112,7 +112,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// A slow object has Patience beyond what it would take at LeastRate, and waiting for others
+// A slow object has Patience beyond what it would take at leastRate, and waiting for others
 // does not count.
 func TestPatience(t *testing.T) {
 	t.Parallel()
@@ -121,8 +121,8 @@ func TestPatience(t *testing.T) {
 		rate int // bytes a second
 		want error
 	}{
-		{"faster", LeastRate + LeastRate/100, nil},
-		{"slower", LeastRate - LeastRate/4, ErrUnavailable},
+		{"faster", leastRate + leastRate/100, nil},
+		{"slower", leastRate - leastRate/4, ErrUnavailable},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -145,7 +145,7 @@ func (p *s3Parts) send(ctx context.Context, i int) error {
 		for {
 			m := p.m
 			m.sign = p.s.manner().sign
-			if part.proof, err = part.proof.prove(p.u, m, part.off, part.n, buf); err != nil {
+			if err = part.prove(p.u, m, buf); err != nil {
 				return err
 			}
 			if err = p.sendOnce(ctx, i, m, attempt); !p.s.learn(err, m, p.u) {
@@ -164,7 +164,7 @@ func (p *s3Parts) send(ctx context.Context, i int) error {
 
 func (p *s3Parts) sendOnce(ctx context.Context, i int, m manner, attempt int) error {
 	part := &p.parts[i]
-	r := part.proof.request(p.s, p.u, m, part.off, part.n, attempt)
+	r := part.request(p.s, p.u, m, attempt)
 	r.query = url.Values{"partNumber": {strconv.Itoa(i + 1)}, "uploadId": {p.id}}
 	resp, err := p.s.request(ctx, r)
 	if err != nil {

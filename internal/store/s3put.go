@@ -78,15 +78,15 @@ func (s *s3Store) learn(err error, m manner, u *Upload) bool {
 	return false
 }
 
-// prove computes what is missing of the proof of n bytes from off on. p is the proof of an earlier attempt, or nil.
-func (p *proof) prove(u *Upload, m manner, off, n int64, buf []byte) (*proof, error) {
-	made := new(proof)
-	if p != nil {
-		*made = *p
+// prove computes what is missing of the proof of a part.
+func (part *s3Part) prove(u *Upload, m manner, buf []byte) error {
+	var made proof
+	if part.proof != nil {
+		made = *part.proof
 	}
 	crc, sum, sha := crc64nvme.New(), md5.New(), sha256.New()
 	var hashes []hash.Hash
-	if p == nil {
+	if part.proof == nil {
 		hashes = append(hashes, crc)
 	}
 	if m.md5only && made.md5 == nil {
@@ -96,12 +96,12 @@ func (p *proof) prove(u *Upload, m manner, off, n int64, buf []byte) (*proof, er
 		hashes = append(hashes, sha)
 	}
 	if len(hashes) == 0 {
-		return p, nil
+		return nil
 	}
-	if err := u.hash(off, n, buf, hashes...); err != nil {
-		return nil, err
+	if err := u.hash(part.off, part.n, buf, hashes...); err != nil {
+		return err
 	}
-	if p == nil {
+	if part.proof == nil {
 		made.crc = crc.Sum64()
 	}
 	if m.md5only && made.md5 == nil {
@@ -110,13 +110,15 @@ func (p *proof) prove(u *Upload, m manner, off, n int64, buf []byte) (*proof, er
 	if m.sign && made.sha256 == "" {
 		made.sha256 = hex.EncodeToString(sha.Sum(nil))
 	}
-	return made, nil
+	part.proof = &made
+	return nil
 }
 
-// request makes the request that sends n bytes from off on. attempt counts from 0.
-func (p *proof) request(s *s3Store, u *Upload, m manner, off, n int64, attempt int) s3Request {
+// request makes the request that sends a part, or the whole object. attempt counts from 0.
+func (part *s3Part) request(s *s3Store, u *Upload, m manner, attempt int) s3Request {
+	p := part.proof
 	r := s3Request{name: u.URL, method: http.MethodPut, header: http.Header{},
-		body: func() io.ReadCloser { return u.body(off, n) }, size: n,
+		body: func() io.ReadCloser { return u.body(part.off, part.n) }, size: part.n,
 		// Until a body was taken, and after a failure: some connections break where a body is refused, and
 		// the reply with them.
 		ask: attempt > 0 || !s.written.Load()}
@@ -167,15 +169,15 @@ func (s *s3Store) put(ctx context.Context, u *Upload) (Object, error) {
 	if u.Size > u.partSize() {
 		return s.putParts(ctx, u)
 	}
-	var p *proof
+	whole := s3Part{n: u.Size}
 	var o Object
 	err := u.try(ctx, false, func(buf []byte, attempt int) (err error) {
 		for {
 			m := s.manner()
-			if p, err = p.prove(u, m, 0, u.Size, buf); err != nil {
+			if err = whole.prove(u, m, buf); err != nil {
 				return err
 			}
-			if o, err = s.putWhole(ctx, u, p, m, attempt, buf); !s.learn(err, m, u) {
+			if o, err = s.putWhole(ctx, u, &whole, m, attempt); !s.learn(err, m, u) {
 				break
 			}
 		}
@@ -192,8 +194,8 @@ func (s *s3Store) put(ctx context.Context, u *Upload) (Object, error) {
 	return o, nil
 }
 
-func (s *s3Store) putWhole(ctx context.Context, u *Upload, p *proof, m manner, attempt int, buf []byte) (Object, error) {
-	r := p.request(s, u, m, 0, u.Size, attempt)
+func (s *s3Store) putWhole(ctx context.Context, u *Upload, part *s3Part, m manner, attempt int) (Object, error) {
+	r := part.request(s, u, m, attempt)
 	if u.New && !m.blind {
 		r.header.Set("If-None-Match", "*")
 	}
@@ -203,11 +205,11 @@ func (s *s3Store) putWhole(ctx context.Context, u *Upload, p *proof, m manner, a
 	}
 	resp.Body.Close()
 	s.written.Store(true)
-	o := Object{URL: u.URL, Size: u.Size, Version: strong(resp.Header.Get("Etag")), Sum: p.sum(m.md5only)}
+	o := Object{URL: u.URL, Size: u.Size, Version: strong(resp.Header.Get("Etag")), Sum: part.proof.sum(m.md5only)}
 	if o.Version == "" {
 		return Object{}, noETag(u.URL, resp)
 	}
-	switch answer := p.confirms(resp.Header, m.md5only); {
+	switch answer := part.proof.confirms(resp.Header, m.md5only); {
 	case answer == confirmed, answer == silent && m.md5only: // which every service compares
 		return o, nil
 	case answer == different:
@@ -216,11 +218,12 @@ func (s *s3Store) putWhole(ctx context.Context, u *Upload, p *proof, m manner, a
 	// It knows nothing of the checksum. This object has yet to be compared, others have Content-MD5.
 	s.md5only.Store(true)
 	m.md5only = true
-	if p, err = p.prove(u, m, 0, u.Size, buf); err != nil {
+	buf := make([]byte, bufferSize)
+	if err := part.prove(u, m, buf); err != nil {
 		return Object{}, err
 	}
-	o.Sum = p.sum(true)
-	switch p.confirms(resp.Header, true) {
+	o.Sum = part.proof.sum(true)
+	switch part.proof.confirms(resp.Header, true) {
 	case confirmed:
 		return o, nil
 	case different:

@@ -30,8 +30,8 @@ import (
 	"time"
 )
 
-// A Store keeps objects by URL: a [Client] those of services. Its methods may be called concurrently, repeat what fails
-// and may pass, and end soon after ctx does, with its cause.
+// A Store reads and writes objects by URL. A [Client] is the Store of services, a [Dir] that of local files. Its methods may be
+// called concurrently, repeat a request whose failure may pass, and end soon after ctx does, with its cause.
 type Store interface {
 	// Stat looks at an object.
 	Stat(ctx context.Context, url string) (Object, error)

@@ -106,7 +106,7 @@ func TestStall(t *testing.T) {
 			f, _, err := fetchAll(t, client(t, Options{Stall: 200 * time.Millisecond}), start(t, o).URL+"/x")
 			must(t, err)
 			f.holds(t, data)
-			if n := o.gets.Load(); n < 2 || time.Since(began) > DefaultStall/2 { // more where this process has no processor for so long
+			if n := o.gets.Load(); n < 2 || time.Since(began) > defaultStall/2 { // more where this process has no processor for so long
 				t.Errorf("%d GETs in %v", n, time.Since(began))
 			}
 		})
