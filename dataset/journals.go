@@ -160,16 +160,7 @@ func (j *Journal) begin() error {
 		return err
 	}
 	j.Mended = j.whole < st.Size() || j.whole == 0
-	if err := j.file.Truncate(j.whole); err != nil {
-		return err
-	}
-	if _, err := j.file.Seek(j.whole, 0); err != nil {
-		return err
-	}
-	if j.whole > 0 {
-		return nil
-	}
-	if err := j.append(j.head); err != nil {
+	if err := crcline.Resume(j.file, j.whole, j.head); err != nil || j.whole > 0 {
 		return err
 	}
 	return atomicfile.SyncDir(j.dir.Root, WorkDir)
@@ -201,12 +192,12 @@ func (j *Journal) rewrite() error {
 		}
 	}
 	var all []byte
-	for _, line := range lines {
-		text, err := crcline.Marshal(line)
+	for _, v := range lines {
+		line, err := crcline.Line(v)
 		if err != nil {
 			return err
 		}
-		all = crcline.Append(all, text)
+		all = append(all, line...)
 	}
 	if err := j.dir.WriteFile(JournalName, all); err != nil {
 		return err
@@ -248,11 +239,7 @@ func beginTaskJournal(d *Dir, digest, name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := crcline.Marshal(journalHead{Plan: digest})
-	if err == nil {
-		_, err = f.Write(crcline.Append(nil, text))
-	}
-	if err == nil {
+	if err = crcline.Put(f, journalHead{Plan: digest}); err == nil {
 		err = atomicfile.SyncDir(d.Root, JournalsDir)
 	}
 	if err != nil {
