@@ -36,7 +36,7 @@ func Open(dir string) (*Writing, error) {
 }
 
 // Begin writes a plan into the directory, so that this process and others can write its shards, and returns the journal,
-// which tells what runs before have finished of it. named are the sources as the user named them. The same plan may have
+// which has a line of each shard that runs before have finished. named are the sources as the user named them. The same plan may have
 // been begun before; another one is [ErrOccupied] unless overwrite is set. Sources that have changed since are
 // [Journal.Changed].
 //
