@@ -68,7 +68,7 @@ func (r *repair) run(ctx context.Context, tell func([]verify.Problem) error) (*R
 		}
 		return nil, err
 	}
-	found, err := r.out.Reread(ctx, r.kept.Shards, r.kept.Meta, aio.Options{Backend: r.AIO.Backend}, r.Progress)
+	found, damaged, err := r.out.Reread(ctx, r.kept.Shards, r.kept.Meta, aio.Options{Backend: r.AIO.Backend}, r.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -77,11 +77,12 @@ func (r *repair) run(ctx context.Context, tell func([]verify.Problem) error) (*R
 			return nil, err
 		}
 	}
-	done := &Repaired{Rewritten: dataset.DamagedOf(r.kept.Shards, found.Problems), Unfinished: len(r.kept.Plan.Shards) - len(r.kept.Shards)}
+	r.kept.Damaged = damaged
+	done := &Repaired{Rewritten: damaged, Unfinished: len(r.kept.Plan.Shards) - len(r.kept.Shards)}
 	if len(done.Rewritten)+done.Unfinished == 0 {
-		done.Report, err = shard.Repair(ctx, nil, r.kept, nil, r.out, shard.WriteOptions{Tool: r.Tool})
+		done.Report, err = shard.Repair(ctx, nil, r.kept, r.out, shard.WriteOptions{Tool: r.Tool})
 	} else {
-		done.Report, err = r.write(ctx, done.Rewritten)
+		done.Report, err = r.write(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func (r *repair) run(ctx context.Context, tell func([]verify.Problem) error) (*R
 }
 
 // write opens the sources and writes the damaged and the unfinished shards.
-func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, error) {
+func (r *repair) write(ctx context.Context) (*shard.Report, error) {
 	r.named, r.plan = r.kept.Named, r.kept.Plan
 	c, err := r.conversion()
 	if err != nil {
@@ -106,7 +107,7 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 	var report *shard.Report
 	if r.kept.Plan.Whole {
 		err = c.withParts(ctx, 0, func(s *stagedParts) error {
-			report, err = shard.Repair(ctx, s, r.kept, damaged, r.out, c.writeOptions())
+			report, err = shard.Repair(ctx, s, r.kept, r.out, c.writeOptions())
 			return err
 		})
 		return report, err
@@ -117,7 +118,7 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 		if err != nil {
 			return err
 		}
-		report, err = shard.Repair(ctx, shard.Local(o.Source), r.kept, damaged, r.out, c.writeOptions())
+		report, err = shard.Repair(ctx, shard.Local(o.Source), r.kept, r.out, c.writeOptions())
 		return err
 	})
 	return report, err

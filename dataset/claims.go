@@ -266,9 +266,8 @@ func (d *Dir) now() time.Time {
 	return time.Now()
 }
 
-// sweep removes the claims and temporary files of dead processes. The caller must be the only
-// writer.
-func (w *Writing) sweep() error {
+// Sweep removes the claims and temporary files of dead processes, before shards are written.
+func (w *Writing) Sweep() error {
 	if err := w.Root.RemoveAll(RunningDir); err != nil {
 		return err
 	}

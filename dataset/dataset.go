@@ -155,7 +155,7 @@ type File interface {
 }
 
 // OpenPath opens a shard or an index by its path, which [Dir.Path] returns, and says how many bytes it has. Of what a
-// bucket keeps, a shard is read by ranges when it is asked for, and an index is fetched.
+// bucket keeps, a shard is read by ranges, and an index is fetched whole.
 func (d *Dataset) OpenPath(path string) (File, int64, error) {
 	if d.bucket != nil {
 		return d.bucket.Open(filepath.ToSlash(strings.TrimPrefix(path, d.path+string(filepath.Separator))))

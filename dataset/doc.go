@@ -1,6 +1,11 @@
-// Package dataset is an output directory: its layout, its lock, the journal of finished shards, the
-// claims of processes that write, the manifest that completes it, and what can be told of its state.
-// Package shard writes the shards in it.
+// Package dataset is an output directory. A type for each of its states has the methods that make sense in it:
+//
+//	Dir       a locked directory: temporary names, and files
+//	Dataset   open for reading: manifest, status, verification
+//	Task      one of several processes that write shards: its slice, its claims, its journal
+//	Writing   the one process that writes: it begins a plan and completes it with a manifest
+//
+// Each embeds the one before it. Package shard writes the shards. The files are:
 //
 //	PART_00000.ffr …            complete, fsynced, re-read unless NoVerify was set; no other file ever has a name in .ffr
 //	index/PART_00000.arrow …    a row a sample, or a rule of their places

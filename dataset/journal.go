@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"os"
@@ -107,39 +106,27 @@ func lineAt(data []byte, off int64) int { return 1 + bytes.Count(data[:off], []b
 
 // read takes the lines of a journal and returns how many bytes of it are whole.
 func (j *Journal) read(data []byte) (whole int64) {
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, crcline.Max)
-	for lines.Scan() {
-		text, ok := crcline.Check(lines.Bytes())
-		if !ok || whole+int64(len(lines.Bytes())) == int64(len(data)) {
-			break // torn: damaged, or without its newline
+	first := true
+	return crcline.Whole(data, func(text []byte) bool {
+		if first {
+			first = false
+			return crcline.Decode(text, &j.head) == nil
 		}
-		if whole == 0 {
-			if crcline.Decode(text, &j.head) != nil {
-				break
-			}
+		var l journalLine
+		if crcline.Decode(text, &l) != nil || l.Void == "" && !shardName.MatchString(l.Name) {
+			return false
+		}
+		if l.Void != "" {
+			delete(j.Done, l.Void)
 		} else {
-			var l journalLine
-			if crcline.Decode(text, &l) != nil || l.Void == "" && !shardName.MatchString(l.Name) {
-				break
-			}
-			if l.Void != "" {
-				delete(j.Done, l.Void)
-			} else {
-				j.Done[l.Name], j.Was[l.Name] = l.Finished, l.Finished
-			}
+			j.Done[l.Name], j.Was[l.Name] = l.Finished, l.Finished
 		}
-		whole += int64(len(lines.Bytes())) + 1
-	}
-	return whole
+		return true
+	})
 }
 
 // append adds a line and brings it to the device.
-func (j *Journal) append(v any) error {
-	text, err := crcline.Marshal(v)
-	if err != nil {
-		return err
-	}
+func (j *Journal) append(v any) (err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.file == nil {
@@ -147,17 +134,11 @@ func (j *Journal) append(v any) error {
 			return err
 		}
 	}
-	if _, err := j.file.Write(crcline.Append(nil, text)); err != nil {
-		return err
-	}
-	return j.file.Sync()
+	return crcline.Put(j.file, v)
 }
 
 // Line returns the line of a finished shard, as the journal has it.
-func (f *Finished) Line() ([]byte, error) {
-	text, err := crcline.Marshal(f)
-	return crcline.Append(nil, text), err
-}
+func (f *Finished) Line() ([]byte, error) { return crcline.Line(f) }
 
 // ElsewhereJournal returns the text of a journal for a copy of the dataset. It drops the versions and checksums of
 // objects, which hold only in the object store that the dataset is copied from. It keeps damaged lines unchanged.

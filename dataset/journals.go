@@ -24,7 +24,7 @@ import (
 
 // Each task appends to a journal of its own, .ffconvert/journals/FIRST-LAST.TOKEN, named for the shards of its slice
 // (places in the plan, first and last): a task reads only the journals that overlap its slice. A process that is alone
-// folds them into the one journal of all shards, .ffconvert/journal, and appends to that.
+// folds them into the journal of all shards, .ffconvert/journal, and appends to that.
 
 // maxShards is more than any plan has.
 const maxShards = 1 << 40
@@ -37,8 +37,8 @@ func taskJournalName(from, to int, token string) string {
 	return path.Join(JournalsDir, fmt.Sprintf("%05d-%05d.%s", from, to-1, token))
 }
 
-// tells reports whether a journal of that name can tell of the shards from … to-1.
-func tells(name string, from, to int) bool {
+// overlaps reports whether a journal of that name may have lines of the shards from … to-1.
+func overlaps(name string, from, to int) bool {
 	slice, token, _ := strings.Cut(name, ".")
 	a, b, _ := strings.Cut(slice, "-")
 	first, err1 := strconv.Atoi(a)
@@ -49,8 +49,8 @@ func tells(name string, from, to int) bool {
 // readJournal reads the journal of all shards, and adds the shards from … to-1 from those of tasks. digest is that of
 // the plan, and parts the number of its parts; a journal of another plan counts as empty. "": of any plan.
 //
-// Another process may fold the journals of tasks meanwhile: it writes the one, then removes them. The one is therefore
-// read last.
+// Another process may fold the journals of tasks meanwhile: it writes the journal of all shards, then removes them. That
+// journal is therefore read last.
 func readJournal(d *Dir, digest string, parts, from, to int) (*Journal, error) {
 	tasks, err := readTasks(d.Root, from, to)
 	if err != nil {
@@ -93,13 +93,13 @@ func (j *Journal) ReadTasks(from, to int) error {
 	return err
 }
 
-// readTasks reads the journals of tasks that can tell of the shards from … to-1. After an error some are empty.
+// readTasks reads the journals of tasks that may have lines of the shards from … to-1. After an error some are empty.
 func readTasks(root *os.Root, from, to int) ([]*Journal, error) {
 	names, err := readNames(root, JournalsDir)
 	if err != nil {
 		return nil, err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return !tells(name, from, to) })
+	names = slices.DeleteFunc(names, func(name string) bool { return !overlaps(name, from, to) })
 	tasks := make([]*Journal, len(names))
 	var g errgroup.Group
 	g.SetLimit(filesAtOnce)
@@ -160,26 +160,17 @@ func (j *Journal) begin() error {
 		return err
 	}
 	j.Mended = j.whole < st.Size() || j.whole == 0
-	if err := j.file.Truncate(j.whole); err != nil {
-		return err
-	}
-	if _, err := j.file.Seek(j.whole, 0); err != nil {
-		return err
-	}
-	if j.whole > 0 {
-		return nil
-	}
-	if err := j.append(j.head); err != nil {
+	if err := crcline.Resume(j.file, j.whole, j.head); err != nil || j.whole > 0 {
 		return err
 	}
 	return atomicfile.SyncDir(j.dir.Root, WorkDir)
 }
 
-// Fold writes the journal anew, as it is in memory, if tasks have left journals or if anew is set, and removes those of
-// the tasks. The caller must be the only writer.
-func (j *Journal) Fold(anew bool) error {
+// Fold rewrites the journal of all shards from memory if tasks have left journals, or if always is set, and then removes
+// the journals of tasks. The caller must be the only writer.
+func (j *Journal) Fold(always bool) error {
 	tasks, err := j.dir.has(JournalsDir)
-	if err == nil && (tasks || anew) {
+	if err == nil && (tasks || always) {
 		err = j.rewrite()
 	}
 	if err != nil || !tasks {
@@ -201,12 +192,12 @@ func (j *Journal) rewrite() error {
 		}
 	}
 	var all []byte
-	for _, line := range lines {
-		text, err := crcline.Marshal(line)
+	for _, v := range lines {
+		line, err := crcline.Line(v)
 		if err != nil {
 			return err
 		}
-		all = crcline.Append(all, text)
+		all = append(all, line...)
 	}
 	if err := j.dir.WriteFile(JournalName, all); err != nil {
 		return err
@@ -248,11 +239,7 @@ func beginTaskJournal(d *Dir, digest, name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := crcline.Marshal(journalHead{Plan: digest})
-	if err == nil {
-		_, err = f.Write(crcline.Append(nil, text))
-	}
-	if err == nil {
+	if err = crcline.Put(f, journalHead{Plan: digest}); err == nil {
 		err = atomicfile.SyncDir(d.Root, JournalsDir)
 	}
 	if err != nil {

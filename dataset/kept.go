@@ -3,7 +3,6 @@ package dataset
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -16,6 +15,7 @@ type Kept struct {
 	Named   []string        // the sources, as the user named them; nil: not known
 	Shards  []ManifestShard // shards that were ever finished, in the order of the plan
 	Meta    FileSum         // sum of meta.json; zero: not known
+	Damaged []string        // of Shards, those to write again; set by the caller
 	Journal *Journal        // nil: it is missing, or damaged at its head
 	Damage  error           // of the journal; nil: it is sound
 }
@@ -67,20 +67,9 @@ func (w *Writing) Kept() (*Kept, error) {
 	return k, nil
 }
 
-// DamagedOf returns the names of shards with a problem, or with an index that has one.
-func DamagedOf(shards []ManifestShard, problems []verify.Problem) []string {
-	var names []string
-	for _, s := range shards {
-		if slices.ContainsFunc(problems, func(p verify.Problem) bool { return p.Shard == s.Name || p.Shard == IndexName(s.Name) }) {
-			names = append(names, s.Name)
-		}
-	}
-	return names
-}
-
-// Reread re-reads shards that were finished, and the files beside them, and returns the problems. Shards and indexes
-// without a SHA-256 get it.
-func (w *Writing) Reread(ctx context.Context, shards []ManifestShard, meta FileSum, how aio.Options, p plan.Progress) (*verify.Report, error) {
+// Reread re-reads shards that were finished, and the files beside them, and returns the problems, and the names of shards
+// that have one, or an index that has one. Shards and indexes without a SHA-256 get it.
+func (w *Writing) Reread(ctx context.Context, shards []ManifestShard, meta FileSum, how aio.Options, p plan.Progress) (found *verify.Report, damaged []string, err error) {
 	var targets []verify.Target
 	total := int64(0)
 	for _, want := range expect(shards) {
@@ -92,17 +81,23 @@ func (w *Writing) Reread(ctx context.Context, shards []ManifestShard, meta FileS
 	if w.bucket != nil {
 		opts.Fetch = w.bucket.Fetch
 	}
-	found, err := verify.Files(ctx, targets, opts)
-	if err != nil {
-		return nil, err
+	if found, err = verify.Files(ctx, targets, opts); err != nil {
+		return nil, nil, err
 	}
 	opts.Progress = nil // progress counts shards only
 	beside, from, err := verify.Sums(ctx, w.Root, sums(shards, meta), opts)
 	found.Problems, found.From = append(found.Problems, beside...), w.origin(found.From.And(from))
+	bad := make(map[string]bool)
+	for _, p := range found.Problems {
+		bad[p.Shard] = true
+	}
 	for i := range shards {
 		s := shards[i]
 		s.SHA256, s.Index.SHA256 = summed[s.Name], summed[IndexName(s.Name)]
 		shards[i].learn(s)
+		if bad[s.Name] || bad[IndexName(s.Name)] {
+			damaged = append(damaged, s.Name)
+		}
 	}
-	return found, err
+	return found, damaged, err
 }

@@ -196,14 +196,11 @@ type Meta struct {
 // maxMeta bounds a meta.json that is read, in bytes: a million classes take about 60 MB.
 const maxMeta = 256 << 20
 
-// ErrMeta says that a meta.json is damaged.
-var ErrMeta = place.New(place.Corrupt, "description is damaged")
+// errMeta says that a meta.json is damaged.
+var errMeta = place.New(place.Corrupt, "description is damaged")
 
 // ReadMeta reads the meta.json of a dataset.
-func ReadMeta(dir string) (*Meta, error) { return ReadMetaFile(filepath.Join(dir, MetaName)) }
-
-// ReadMetaFile is [ReadMeta] of a file of any name.
-func ReadMetaFile(path string) (*Meta, error) { return readMeta(path, nil) }
+func ReadMeta(dir string) (*Meta, error) { return readMeta(filepath.Join(dir, MetaName), nil) }
 
 // ReadMeta reads the meta.json of the dataset from a file of any name, and compares it with its checksum.
 func (m *Manifest) ReadMeta(path string) (*Meta, error) { return readMeta(path, &m.Meta) }
@@ -220,11 +217,11 @@ func readMeta(path string, sum *FileSum) (*Meta, error) {
 		return nil, err
 	}
 	if is := sumOf(data); sum != nil && (is.Bytes != sum.Bytes || is.CRC != sum.CRC) {
-		return nil, fmt.Errorf("%s: %w: its checksum is %08x, %08x by the manifest", f.Name(), ErrMeta, is.CRC, sum.CRC)
+		return nil, fmt.Errorf("%s: %w: its checksum is %08x, %08x by the manifest", f.Name(), errMeta, is.CRC, sum.CRC)
 	}
 	var m Meta
 	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&m); err != nil { // an end too early is told as such
-		return nil, fmt.Errorf("%s: %w: %w", f.Name(), ErrMeta, crcline.Words(err))
+		return nil, fmt.Errorf("%s: %w: %w", f.Name(), errMeta, crcline.Words(err))
 	}
 	return &m, nil
 }

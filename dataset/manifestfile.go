@@ -130,34 +130,35 @@ func ReadManifest(dir string) (*Manifest, error) {
 
 // ReadManifestFile is [ReadManifest] of a file of any name.
 func ReadManifestFile(path string) (*Manifest, error) {
+	data, err := readPath(path)
+	if err != nil {
+		return nil, err
+	}
+	return ParseManifest(path, data)
+}
+
+// readPath reads a regular file whole.
+func readPath(path string) ([]byte, error) {
 	f, err := openPath(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := readWhole(f, maxKept)
-	if err != nil {
-		return nil, err
-	}
-	return ParseManifest(f.Name(), data)
+	return readWhole(f, maxKept)
 }
 
 // ReadShards is [ReadManifest] for readers of single samples: it leaves Sources out, which take 15 microseconds each to
 // decode and compare. The SHA-256 is compared, and shards are checked; the totals are not compared with them.
 func ReadShards(dir string) (*Manifest, error) {
-	f, err := openPath(filepath.Join(dir, ManifestName))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := readWhole(f, maxKept)
+	path := filepath.Join(dir, ManifestName)
+	data, err := readPath(path)
 	if err != nil {
 		return nil, err
 	}
 	if m, err := decodeShards(data); err == nil {
 		return m, nil
 	}
-	return ParseManifest(f.Name(), data) // which returns the reason
+	return ParseManifest(path, data) // which returns the reason
 }
 
 var errShards = errors.New("not the text of a manifest")

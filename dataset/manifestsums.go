@@ -34,10 +34,10 @@ func (t *Totals) setFound(a plan.Account) {
 // balance returns an error if the counts of indexing and of writing differ.
 func (t *Totals) balance() error {
 	if t.SamplesFound != t.SamplesWritten+t.SamplesLeftOut {
-		return fmt.Errorf("%w: %d samples found, %d written, %d left out", ErrUnbalanced, t.SamplesFound, t.SamplesWritten, t.SamplesLeftOut)
+		return fmt.Errorf("%w: %d samples found, %d written, %d left out", errUnbalanced, t.SamplesFound, t.SamplesWritten, t.SamplesLeftOut)
 	}
 	if t.FieldsFound != t.FieldsWritten+t.FieldsLeftOut {
-		return fmt.Errorf("%w: %d fields found, %d written, %d left out", ErrUnbalanced, t.FieldsFound, t.FieldsWritten, t.FieldsLeftOut)
+		return fmt.Errorf("%w: %d fields found, %d written, %d left out", errUnbalanced, t.FieldsFound, t.FieldsWritten, t.FieldsLeftOut)
 	}
 	return nil
 }
@@ -117,9 +117,9 @@ func (m *Manifest) sumShards() (t Totals, err error) {
 	return t, nil
 }
 
-// ErrUnbalanced says that the written and the found samples differ. It is an internal
+// errUnbalanced says that the written and the found samples differ. It is an internal
 // error: nothing of the input may be lost without one of the others.
-var ErrUnbalanced = errors.New("written and found samples differ")
+var errUnbalanced = errors.New("written and found samples differ")
 
 // NotWholeNames describe the first fields of a shard that are not whole: "a/b: field "jpg": cut: it has no end (FF D9)". "" is
 // none. In JSON they are a list without these.

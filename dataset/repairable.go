@@ -25,24 +25,24 @@ type Repairable struct {
 	Out      string    `json:"out"`
 	Possible bool      `json:"possible"`
 	Reason   string    `json:"reason,omitempty"` // why not, or what else a repair needs
-	Plan     FileState `json:"plan"`
-	Journal  FileState `json:"journal"`
+	Plan     fileState `json:"plan"`
+	Journal  fileState `json:"journal"`
 
 	Problems []verify.Problem `json:"-"`
 }
 
-// A FileState is the state of the plan or the journal.
-type FileState string
+// A fileState is the state of the plan or the journal.
+type fileState string
 
 var errJournal = errors.New("journal is damaged")
 
 // The states of a file. One that is absent is not a problem: a dataset that was copied without its
 // working directory is whole, and cannot be repaired.
 const (
-	IsSound   FileState = "sound"
-	IsMissing FileState = "missing"
-	IsDamaged FileState = "damaged"
-	IsUnknown FileState = "unknown" // it could not be read
+	isSound   fileState = "sound"
+	isMissing fileState = "missing"
+	isDamaged fileState = "damaged"
+	isUnknown fileState = "unknown" // it could not be read
 )
 
 // checkKept compares the plan and the journal of a dataset with its manifest: the digest of the
@@ -52,7 +52,7 @@ func (d *Dataset) checkKept(m *Manifest) (*Repairable, error) {
 	r := &Repairable{Out: d.Name()}
 	if err := d.ownDirs(WorkDir); err != nil {
 		r.problem(d.Path(WorkDir), WorkDir, verify.Unreadable, err)
-		r.Plan, r.Journal, r.Reason = IsUnknown, IsUnknown, err.Error()
+		r.Plan, r.Journal, r.Reason = isUnknown, isUnknown, err.Error()
 		return r, nil
 	}
 	plan, err := d.outline(m)
@@ -65,15 +65,15 @@ func (d *Dataset) checkKept(m *Manifest) (*Repairable, error) {
 	}
 	c.own()
 	refused := cmp.Or(d.ownFiles(), c.refused(false))
-	r.Possible = r.Plan == IsSound && r.Journal != IsUnknown && refused == nil
+	r.Possible = r.Plan == isSound && r.Journal != isUnknown && refused == nil
 	switch {
-	case r.Plan != IsSound:
+	case r.Plan != isSound:
 		r.Reason = "the plan is " + string(r.Plan)
 	case refused != nil:
 		r.Reason = refused.Error()
-	case r.Journal == IsUnknown:
+	case r.Journal == isUnknown:
 		r.Reason = "the journal is unknown"
-	case r.Journal != IsSound:
+	case r.Journal != isSound:
 		r.Reason = fmt.Sprintf("the journal is %s, so name the sources", r.Journal)
 	}
 	if plan != nil {
@@ -85,20 +85,20 @@ func (d *Dataset) checkKept(m *Manifest) (*Repairable, error) {
 }
 
 // look returns the state of a checked file, and enters its problem.
-func (r *Repairable) look(path, name string, err error) FileState {
+func (r *Repairable) look(path, name string, err error) fileState {
 	switch {
 	case err == nil:
-		return IsSound
+		return isSound
 	case errors.Is(err, fs.ErrNotExist):
-		return IsMissing
+		return isMissing
 	case errors.Is(err, fs.ErrPermission):
-		return IsUnknown
+		return isUnknown
 	case errors.Is(err, plan.ErrDamaged), errors.Is(err, plan.ErrVersion), errors.Is(err, errJournal):
 		r.problem(path, name, BadPlan, err)
-		return IsDamaged
+		return isDamaged
 	}
 	r.problem(path, name, verify.Unreadable, err)
-	return IsUnknown
+	return isUnknown
 }
 
 func (r *Repairable) problem(path, name string, kind verify.Kind, err error) {

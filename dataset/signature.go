@@ -78,7 +78,7 @@ func (w *Writing) sumUp(ctx context.Context, m *Manifest, how aio.Options, p pla
 			return fmt.Errorf("not signed: %w: %s", verify.ErrCorrupt, problem)
 		}
 	}
-	found, err := w.Reread(ctx, m.Shards, m.Meta, how, p)
+	found, _, err := w.Reread(ctx, m.Shards, m.Meta, how, p)
 	if err == nil {
 		err = found.Err()
 	}

@@ -27,13 +27,13 @@ type Status struct {
 	damage  error // the manifest cannot be read
 	journal error // the journal is damaged, or is missing while shards exist
 
-	// Rate is how many bytes a second were finished in the last RateSpan before now, or since
+	// Rate is how many bytes a second were finished in the last rateSpan before now, or since
 	// the first shard was, where that is shorter; 0: none were.
 	Rate float64 `json:"bytes_per_second"`
 }
 
-// RateSpan is the time that a rate is of.
-const RateSpan = 10 * time.Minute
+// rateSpan is the time that a rate is of.
+const rateSpan = 10 * time.Minute
 
 // A Running shard is one that a process has claimed.
 type Running struct {
@@ -172,8 +172,8 @@ type rate struct {
 }
 
 func (r *rate) add(now, at time.Time, bytes int64) {
-	if now.Sub(at) > RateSpan {
-		r.first = now.Add(-RateSpan)
+	if now.Sub(at) > rateSpan {
+		r.first = now.Add(-rateSpan)
 		return
 	}
 	r.bytes += bytes

@@ -87,7 +87,7 @@ func (t *Task) Deliver(ctx context.Context, f *Finished, moved func(bytes int64)
 	return errors.Join(t.Remove(f.Name), t.Remove(IndexName(f.Name)))
 }
 
-// erase removes files, from the bucket first: what it has been told is known from the directory.
+// erase removes files, from the bucket first: the directory still names what a run that is stopped has left there.
 func (t *Task) erase(names ...string) error {
 	if t.bucket != nil {
 		if err := t.bucket.Remove(names...); err != nil {
@@ -110,8 +110,8 @@ func (t *Task) RemoveManifest() error {
 	return t.erase(ManifestName)
 }
 
-// Cache is the path of the directory in which inputs are staged. It need not exist. One that other
-// processes may write beside is of this process alone.
+// Cache is the path of the directory in which inputs are staged. It need not exist. A task has one of
+// its own.
 func (t *Task) Cache() string { return t.Path(t.cache()) }
 
 // CheckCache refuses a cache that would not be one: another kind of file has its name, or its path

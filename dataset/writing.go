@@ -36,7 +36,7 @@ func Open(dir string) (*Writing, error) {
 }
 
 // Begin writes a plan into the directory, so that this process and others can write its shards, and returns the journal,
-// which tells what runs before have finished of it. named are the sources as the user named them. The same plan may have
+// which has a line of each shard that runs before have finished. named are the sources as the user named them. The same plan may have
 // been begun before; another one is [ErrOccupied] unless overwrite is set. Sources that have changed since are
 // [Journal.Changed].
 //
@@ -71,9 +71,6 @@ func (w *Writing) Begin(p *plan.Plan, src []converters.Part, named []string, ove
 		return nil, c.clash(p)
 	}
 	w.began = true
-	if err := w.sweep(); err != nil {
-		return nil, err
-	}
 	if err := w.writePlan(p, c.damage != nil); err != nil {
 		return nil, err
 	}

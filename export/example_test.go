@@ -11,7 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/export"
 	"github.com/ffconvert/ffconvert/internal/memsource"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 )
 
 // Shards of a dataset become a tar, and lines of JSON.
@@ -26,7 +26,7 @@ func Example() {
 		{Key: "cat", Fields: []converters.Field{{Name: "txt", Value: converters.Bytes([]byte("purrs"))}}},
 		{Key: "dog", Fields: []converters.Field{{Name: "txt", Value: converters.Bytes([]byte("barks"))}}},
 	}
-	if _, err := shard.Convert(ctx, &memsource.Source{Data: [][]converters.Sample{samples}}, shards, shard.ConvertOptions{}); err != nil {
+	if _, err := shardtest.Convert(ctx, &memsource.Source{Data: [][]converters.Sample{samples}}, shards, shardtest.ConvertOptions{}); err != nil {
 		panic(err)
 	}
 	ffr, _ := format.Named("ffr")

@@ -26,7 +26,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/memsource"
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/python"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -45,7 +45,7 @@ func sharded(t testing.TB, src converters.Source, n int) string {
 func write(t testing.TB, src converters.Source, opts encode.Options, n int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "shards")
-	if _, err := shard.Convert(t.Context(), src, dir, shard.ConvertOptions{Encode: opts, Sizes: plan.Sizes{Shards: n}}); err != nil {
+	if _, err := shardtest.Convert(t.Context(), src, dir, shardtest.ConvertOptions{Encode: opts, Sizes: plan.Sizes{Shards: n}}); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -153,31 +152,24 @@ func (t *target) readJournal() error {
 	} else if err != nil {
 		return err
 	}
-	for i := 0; ; i++ {
-		line, rest, whole := bytes.Cut(text, []byte{'\n'})
-		if !whole {
-			return nil // torn: the run was interrupted
+	t.whole = crcline.Whole(text, func(line []byte) bool {
+		if !t.resumed {
+			var head journalHead
+			if crcline.Decode(line, &head) != nil || head.Request != t.request {
+				err = t.occupied(t.journal, "another export was begun there; run its command, or remove what it has left")
+				return false
+			}
+			t.resumed = true
+			return true
 		}
-		data, ok := crcline.Check(line)
-		var head journalHead
 		var f finished
-		switch {
-		case !ok:
-			return nil
-		case i == 0:
-			if err := crcline.Decode(data, &head); err != nil || head.Request != t.request {
-				return t.occupied(t.journal, "another export was begun there; run its command, or remove what it has left")
-			}
-		default:
-			if err := crcline.Decode(data, &f); err != nil {
-				return nil
-			}
-			t.done[f.Name] = f
+		if crcline.Decode(line, &f) != nil {
+			return false
 		}
-		t.resumed = true
-		t.whole += int64(len(line)) + 1
-		text = rest
-	}
+		t.done[f.Name] = f
+		return true
+	})
+	return err
 }
 
 // begin opens the journal behind its last whole line, and starts it where there is none. What earlier runs have
@@ -189,38 +181,18 @@ func (t *target) begin() (err error) {
 	if t.file, err = t.OpenFile(t.journal); err != nil {
 		return err
 	}
-	if err := t.file.Truncate(t.whole); err != nil {
+	if err := crcline.Resume(t.file, t.whole, journalHead{t.request}); err != nil || t.whole > 0 {
 		return err
 	}
-	if _, err := t.file.Seek(t.whole, io.SeekStart); err != nil {
-		return err
-	}
-	if t.whole > 0 {
-		return nil
-	}
-	line, err := crcline.Marshal(journalHead{t.request})
-	if err != nil {
-		return err
-	}
-	if _, err := t.file.Write(crcline.Append(nil, line)); err != nil {
-		return err
-	}
-	return errors.Join(t.file.Sync(), atomicfile.SyncDir(t.Root, dataset.WorkDir))
+	return atomicfile.SyncDir(t.Root, dataset.WorkDir)
 }
 
 // add enters a finished file, which has its name.
 func (t *target) add(f finished) error {
-	line, err := crcline.Marshal(f)
-	if err != nil {
-		return err
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.done[f.Name] = f
-	if _, err := t.file.Write(crcline.Append(nil, line)); err != nil {
-		return err
-	}
-	return t.file.Sync()
+	return crcline.Put(t.file, f)
 }
 
 // commit writes the manifest, which completes the export, and removes the journal.

@@ -10,6 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/loader"
 	"github.com/ffconvert/ffconvert/loader/order"
 	"github.com/ffconvert/ffconvert/record"
@@ -35,7 +36,7 @@ func made(t testing.TB, encoding string, first, n int64, shards int) string {
 // madeIn replaces what is in a directory.
 func madeIn(t testing.TB, dir, encoding string, first, n int64, shards int) {
 	t.Helper()
-	_, err := shard.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part(first, n)}}, dir, shard.ConvertOptions{
+	_, err := shardtest.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part(first, n)}}, dir, shardtest.ConvertOptions{
 		Encode: encode.Options{Encoding: encoding}, Sizes: plan.Sizes{Shards: shards}, Write: shard.WriteOptions{Overwrite: true},
 	})
 	if err != nil {

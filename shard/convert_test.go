@@ -11,9 +11,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/memsource"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -31,8 +30,8 @@ func textSource(samples int) *memsource.Source {
 func TestConvert(t *testing.T) {
 	ctx := context.Background()
 	dir := filepath.Join(t.TempDir(), "out")
-	opts := shard.ConvertOptions{Sizes: plan.Sizes{Shards: 3}}
-	report, err := shard.Convert(ctx, textSource(10), dir, opts)
+	opts := shardtest.ConvertOptions{Sizes: plan.Sizes{Shards: 3}}
+	report, err := shardtest.Convert(ctx, textSource(10), dir, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,53 +42,27 @@ func TestConvert(t *testing.T) {
 		t.Errorf("encoding %q, want msgpack", report.Manifest.Encode.Encoding)
 	}
 
-	again, err := shard.Convert(ctx, textSource(10), dir, opts)
+	again, err := shardtest.Convert(ctx, textSource(10), dir, opts)
 	if err != nil || again.Kept != 3 {
 		t.Errorf("the same call again: %+v, %v; want 3 shards kept", again, err)
 	}
-	if _, err := shard.Convert(ctx, textSource(11), dir, opts); !errors.Is(err, converters.ErrChanged) {
+	if _, err := shardtest.Convert(ctx, textSource(11), dir, opts); !errors.Is(err, converters.ErrChanged) {
 		t.Errorf("the source has one sample more: %v, want ErrChanged", err)
 	}
 	opts.Shuffle = &plan.Shuffle{Seed: 1}
-	if _, err := shard.Convert(ctx, textSource(10), dir, opts); !errors.Is(err, dataset.ErrOccupied) {
+	if _, err := shardtest.Convert(ctx, textSource(10), dir, opts); !errors.Is(err, dataset.ErrOccupied) {
 		t.Errorf("another order: %v, want ErrOccupied", err)
 	}
 }
 
-func TestConvertSourceProposes(t *testing.T) {
-	src := proposing{textSource(4), converters.Description{Encoding: "raw:txt"}}
-	report, err := shard.Convert(context.Background(), src, t.TempDir(), shard.ConvertOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := report.Manifest.Encode.Encoding; got != "raw:txt" {
-		t.Errorf("encoding %q, want the one that the source proposes", got)
-	}
-	report, err = shard.Convert(context.Background(), src, t.TempDir(), shard.ConvertOptions{Encode: encode.Options{Encoding: "cbor"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := report.Manifest.Encode.Encoding; got != "cbor" {
-		t.Errorf("encoding %q, want the one that was asked for", got)
-	}
-}
-
-// A proposing source describes its dataset.
-type proposing struct {
-	converters.Source
-	says converters.Description
-}
-
-func (p proposing) Describe() converters.Description { return p.says }
-
 func TestConvertRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	if _, err := shard.Convert(context.Background(), textSource(0), dir, shard.ConvertOptions{}); !errors.Is(err, plan.ErrEmpty) {
+	if _, err := shardtest.Convert(context.Background(), textSource(0), dir, shardtest.ConvertOptions{}); !errors.Is(err, plan.ErrEmpty) {
 		t.Errorf("no samples: %v, want ErrEmpty", err)
 	}
 	damaged := textSource(4)
 	damaged.IndexErr = func(int) error { return converters.ErrLimit }
-	if _, err := shard.Convert(context.Background(), damaged, dir, shard.ConvertOptions{}); !errors.Is(err, converters.ErrLimit) {
+	if _, err := shardtest.Convert(context.Background(), damaged, dir, shardtest.ConvertOptions{}); !errors.Is(err, converters.ErrLimit) {
 		t.Errorf("an index that fails: %v, want its error", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {

@@ -1,9 +1,5 @@
-// Package shard writes the shards of a plan, re-reads and names them, and resumes. [Convert] makes
-// a dataset of a source in one call:
-//
-//	report, err := shard.Convert(ctx, src, "out", shard.ConvertOptions{})
-//
-// Its steps, for a caller that has work between them:
+// Package shard writes the shards of a plan, re-reads and names them, and resumes. A dataset is made
+// of a source in four steps:
 //
 //	index, err := plan.Index(ctx, src, plan.IndexOptions{}) // where every sample lies
 //	p, err := plan.New(index, plan.Options{…})              // reads nothing: which shard holds which samples

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/tar"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -24,10 +25,25 @@ func Example() {
 		panic(err)
 	}
 	src := tar.Open([]converters.Part{{Name: name, Path: name, Size: st.Size()}}, tar.Options{})
-	report, err := shard.Convert(context.Background(), src, dir, shard.ConvertOptions{
-		Encode: encode.Options{Fields: "jpg;png,cls"},
-		Sizes:  plan.Sizes{Shards: 3},
-	})
+	ctx := context.Background()
+	spec, err := encode.Parse(encode.Options{Encoding: "msgpack", Fields: "jpg;png,cls"})
+	if err != nil {
+		panic(err)
+	}
+	index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: plan.OneEncoding(spec), Workers: 2})
+	if err != nil {
+		panic(err)
+	}
+	p, err := plan.New(index, plan.Options{Encode: spec.Options(), Sizes: plan.Sizes{Shards: 3}})
+	if err != nil {
+		panic(err)
+	}
+	out, err := dataset.Open(dir)
+	if err != nil {
+		panic(err)
+	}
+	defer out.Close()
+	report, err := shard.Write(ctx, shard.Local(src), p, out, shard.WriteOptions{})
 	if err != nil {
 		panic(err)
 	}

@@ -46,7 +46,7 @@ func Finish(ctx context.Context, out *dataset.Writing, opts FinishOptions) (*Rep
 	report := &Report{Shards: len(kept.Plan.Shards), Kept: len(kept.Plan.Shards)}
 	now := make(map[string]bool)
 	if opts.Verify {
-		found, err := out.Reread(ctx, kept.Shards, dataset.FileSum{}, opts.AIO, opts.Progress)
+		found, _, err := out.Reread(ctx, kept.Shards, dataset.FileSum{}, opts.AIO, opts.Progress)
 		if err == nil {
 			err = found.Err()
 		}

@@ -11,12 +11,12 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Repair rewrites damaged shards, writes unfinished ones, and commits the dataset again. A shard gets
+// Repair rewrites the shards in kept.Damaged, writes unfinished ones, and commits the dataset again. A shard gets
 // its former bytes, or the error is [converters.ErrChanged] and the damaged shard and the manifest
 // stay. The caller must have verified all other shards. The source must have the same parts in the
 // same order; their paths and times may differ. parts may be nil if no shard is to be written: then
 // the files beside the shards are mended from the plan.
-func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, damaged []string, out *dataset.Writing, opts WriteOptions) (*Report, error) {
+func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, out *dataset.Writing, opts WriteOptions) (*Report, error) {
 	if parts == nil {
 		parts = Local(absent{kept.Plan})
 	}
@@ -32,7 +32,7 @@ func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, damaged
 	defer j.Close()
 	for _, s := range kept.Shards {
 		f, done := j.Done[s.Name]
-		if w.reread[s.Name] = !slices.Contains(damaged, s.Name); !w.reread[s.Name] {
+		if w.reread[s.Name] = !slices.Contains(kept.Damaged, s.Name); !w.reread[s.Name] {
 			err = j.Void(s.Name)
 		} else if !done && !kept.Plan.Whole { // the manifest lacks the accounts of the parts, which a part-aligned plan needs
 			j.Mended = true

@@ -190,8 +190,9 @@ func TestWholePartsRepair(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		kept.Damaged = row.damaged
 		stock := &shardtest.Stocked{Source: src}
-		_, err = shard.Repair(t.Context(), stock, kept, row.damaged, out, shard.WriteOptions{})
+		_, err = shard.Repair(t.Context(), stock, kept, out, shard.WriteOptions{})
 		if err := errors.Join(err, out.Close()); err != nil || !slices.Equal(stock.Taken, row.taken) {
 			t.Fatalf("%s: %v; parts were taken %v times", row.name, err, stock.Taken)
 		}

@@ -16,7 +16,7 @@ import (
 // writeAll writes shards, several at once.
 func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	jobs := cmp.Or(w.opts.Workers, runtime.GOMAXPROCS(0))
-	workers := max(1, min(jobs, len(todo)))
+	w.workers = max(1, min(jobs, len(todo)))
 	total := int64(0)
 	for _, i := range todo {
 		total += w.plan.Weight(i)
@@ -33,21 +33,26 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	}
 	w.progress = plan.StartPhase(w.opts.Progress, phase, total)
 	moverOf(w.progress).Planned(len(todo), len(w.plan.Shards)-len(todo), beside)
+	if w.whole != nil {
+		if err := w.whole.Sweep(); err != nil {
+			return err
+		}
+	}
 	var err error
 	if w.claims, err = w.out.NewClaims(w.slice.Task); err != nil {
 		return err
 	}
 	defer w.claims.Close()
 	next, full := make(chan *job), make(chan *filled)
-	w.open = make(chan struct{}, openShards(workers, w.opts.OpenFiles))
+	w.open = make(chan struct{}, openShards(w.workers, w.opts.OpenFiles))
 	// An error of a finisher ends the filling of other shards; after an error of a worker the shards that are
 	// filled are finished. Both tell of a failure before the shard gives up its parts and its files: what would
 	// have their room next could fail as well, and its error be the one that is reported.
 	whole, endAll := context.WithCancelCause(ctx)
 	defer endAll(nil)
 	finishing, whole := errgroup.WithContext(whole)
-	for range workers {
-		finishing.Go(func() error { return w.finishAll(whole, full, verify.Share(w.opts.AIO, workers), endAll) })
+	for range w.workers {
+		finishing.Go(func() error { return w.finishAll(whole, full, verify.Share(w.opts.AIO, w.workers), endAll) })
 	}
 	fctx, endFilling := context.WithCancelCause(whole)
 	defer endFilling(nil)
@@ -58,8 +63,8 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 		drained, err = w.feed(fctx, todo, next)
 		return err
 	})
-	for range workers {
-		filling.Go(func() error { return w.work(fctx, next, full, max(1, jobs/workers), workers, endFilling) })
+	for range w.workers {
+		filling.Go(func() error { return w.work(fctx, next, full, max(1, jobs/w.workers), endFilling) })
 	}
 	err = filling.Wait()
 	close(full)
@@ -99,12 +104,12 @@ func openShards(workers, files int) int {
 
 // work fills shards, each with that number of readers, in memory of its own. It is one of several workers. fail
 // ends the others.
-func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *filled, readers, workers int, fail context.CancelCauseFunc) (err error) {
+func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *filled, readers int, fail context.CancelCauseFunc) (err error) {
 	k := &worker{writer: w}
 	for range readers {
 		k.encoders = append(k.encoders, newEncoders(w.specs...))
 	}
-	if k.blocks, err = newBlocks(workers); err != nil {
+	if k.blocks, err = newBlocks(w.workers); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, k.blocks.free()) }()

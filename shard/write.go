@@ -97,6 +97,7 @@ type writer struct {
 	journal  *dataset.Journal
 	claims   *dataset.Claims
 	opts     WriteOptions
+	workers  int
 	open     chan struct{} // has a value for each shard that is being filled or finished
 	progress plan.Progress
 	repair   bool // the manifest says what the dataset must become again
@@ -239,12 +240,11 @@ func (w *writer) verifyKept(ctx context.Context, kept []int) (bad []string, err 
 		shards = append(shards, f.ManifestShard)
 		w.reread[f.Name] = true
 	}
-	found, err := w.whole.Reread(ctx, shards, dataset.FileSum{}, w.opts.AIO, w.opts.Progress)
+	found, bad, err := w.whole.Reread(ctx, shards, dataset.FileSum{}, w.opts.AIO, w.opts.Progress)
 	if err != nil {
 		return nil, err
 	}
 	w.backend, w.fallback, w.from = found.Backend, found.Fallback, found.From
-	bad = dataset.DamagedOf(shards, found.Problems)
 	for _, name := range bad {
 		delete(w.reread, name)
 		delete(w.sound, name)

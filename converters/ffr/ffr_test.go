@@ -18,8 +18,8 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/memsource"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -40,7 +40,7 @@ func samples(n int) [][]converters.Sample {
 func made(t testing.TB, encoding string, n, shards int) (string, *dataset.Manifest) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
-	_, err := shard.Convert(t.Context(), &memsource.Source{Data: samples(n)}, dir, shard.ConvertOptions{
+	_, err := shardtest.Convert(t.Context(), &memsource.Source{Data: samples(n)}, dir, shardtest.ConvertOptions{
 		Encode: encode.Options{Encoding: encoding}, Sizes: plan.Sizes{Shards: shards},
 	})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/memsource"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -34,7 +34,7 @@ func made(t testing.TB, encoding string, all []sample) *lookup.Dataset {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	_, err := shard.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part}}, dir, shard.ConvertOptions{
+	_, err := shardtest.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part}}, dir, shardtest.ConvertOptions{
 		Encode: encode.Options{Encoding: encoding}, Sizes: plan.Sizes{Shards: 2},
 	})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/memsource"
 	"github.com/ffconvert/ffconvert/internal/place"
-	convert "github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -28,7 +28,7 @@ func madeAlike(t *testing.T, n, shards int) string {
 		src.Data[p] = append(src.Data[p], converters.Sample{Fields: []converters.Field{{Name: "bin", Value: converters.Bytes([]byte{byte(i), byte(i >> 8)})}}})
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	if _, err := convert.Convert(t.Context(), src, dir, convert.ConvertOptions{Encode: encode.Options{Encoding: "raw"}, Sizes: plan.Sizes{Shards: shards}}); err != nil {
+	if _, err := shardtest.Convert(t.Context(), src, dir, shardtest.ConvertOptions{Encode: encode.Options{Encoding: "raw"}, Sizes: plan.Sizes{Shards: shards}}); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/memsource"
-	convert "github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 )
 
 // Rows with long keys are read a few at a time, and are the same.
@@ -20,7 +20,7 @@ func TestLongKeys(t *testing.T) {
 		part[i] = converters.Sample{Key: key(10*i) + strings.Repeat("k", long), Fields: []converters.Field{{Name: "cls", Value: converters.Bytes(fmt.Append(nil, i))}}}
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	if _, err := convert.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part}}, dir, convert.ConvertOptions{}); err != nil {
+	if _, err := shardtest.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part}}, dir, shardtest.ConvertOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	d := opened(t, dir)

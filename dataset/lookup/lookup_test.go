@@ -16,6 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/memsource"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/record"
 	convert "github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -47,7 +48,7 @@ func madeIn(t testing.TB, dir, encoding string, n, shards int) {
 			{Name: "cls", Value: converters.Bytes(fmt.Append(nil, i%3))},
 		}}
 	}
-	_, err := convert.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part}}, dir, convert.ConvertOptions{
+	_, err := shardtest.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part}}, dir, shardtest.ConvertOptions{
 		Encode: encode.Options{Encoding: encoding}, Sizes: plan.Sizes{Shards: shards}, Write: convert.WriteOptions{Overwrite: true},
 	})
 	if err != nil {

@@ -291,12 +291,11 @@ func Repair(t *testing.T, src converters.Source, dir string) (damaged []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := out.Reread(t.Context(), kept.Shards, kept.Meta, aio.Options{}, nil)
-	if err != nil {
+	if _, damaged, err = out.Reread(t.Context(), kept.Shards, kept.Meta, aio.Options{}, nil); err != nil {
 		return nil, nil, err
 	}
-	damaged = dataset.DamagedOf(kept.Shards, found.Problems)
-	report, err = shard.Repair(t.Context(), shard.Local(src), kept, damaged, out, shard.WriteOptions{})
+	kept.Damaged = damaged
+	report, err = shard.Repair(t.Context(), shard.Local(src), kept, out, shard.WriteOptions{})
 	return damaged, report, err
 }
 

@@ -21,9 +21,9 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/arrowipc"
 	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/internal/sidecar"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard"
 )
 
 // sample is sample i of the usual index: with a key, and a class unless i is divisible by 3.
@@ -65,7 +65,7 @@ func index(t testing.TB, n int, sample func(i int) converters.Sample) (data []by
 		part[i] = sample(i)
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	if _, err := shard.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part}}, dir, shard.ConvertOptions{}); err != nil {
+	if _, err := shardtest.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part}}, dir, shardtest.ConvertOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(dataset.IndexName("PART_00000.ffr"))))

@@ -12,7 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/memsource"
-	convert "github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -53,7 +53,7 @@ type fixture struct {
 	name    string
 	parts   int
 	sample  func(i int) converters.Sample
-	opts    convert.ConvertOptions
+	opts    shardtest.ConvertOptions
 	records string // encoding that is given to read it
 	strip   bool   // the manifest is removed: other people's files
 	lists   int    // queries that need a list, at least
@@ -63,16 +63,16 @@ type fixture struct {
 const samples = 500
 
 var fixtures = []fixture{
-	{name: "rich", lists: 4, finds: 28, parts: 3, sample: richSample, opts: convert.ConvertOptions{Sizes: plan.Sizes{Shards: 4}}},
-	{name: "shuffled", lists: 4, finds: 24, parts: 3, sample: richSample, opts: convert.ConvertOptions{Sizes: plan.Sizes{Shards: 2}, Shuffle: &plan.Shuffle{Seed: 3}, Encode: encode.Options{Encoding: "cbor"}}},
-	{name: "renamed", lists: 4, finds: 20, parts: 1, sample: richSample, opts: convert.ConvertOptions{Encode: encode.Options{Rename: []string{"image=jpg"}}}},
+	{name: "rich", lists: 4, finds: 28, parts: 3, sample: richSample, opts: shardtest.ConvertOptions{Sizes: plan.Sizes{Shards: 4}}},
+	{name: "shuffled", lists: 4, finds: 24, parts: 3, sample: richSample, opts: shardtest.ConvertOptions{Sizes: plan.Sizes{Shards: 2}, Shuffle: &plan.Shuffle{Seed: 3}, Encode: encode.Options{Encoding: "cbor"}}},
+	{name: "renamed", lists: 4, finds: 20, parts: 1, sample: richSample, opts: shardtest.ConvertOptions{Encode: encode.Options{Rename: []string{"image=jpg"}}}},
 	{name: "alike", lists: 0, finds: 6, parts: 2, sample: func(i int) converters.Sample {
 		return converters.Sample{Fields: []converters.Field{{Name: "bin", Value: converters.Bytes([]byte{byte(i), byte(i >> 8)})}}}
-	}, opts: convert.ConvertOptions{Sizes: plan.Sizes{Shards: 2}}},
-	{name: "others", lists: 0, finds: 6, parts: 2, sample: richSample, opts: convert.ConvertOptions{Sizes: plan.Sizes{Shards: 3}}, records: "msgpack", strip: true},
+	}, opts: shardtest.ConvertOptions{Sizes: plan.Sizes{Shards: 2}}},
+	{name: "others", lists: 0, finds: 6, parts: 2, sample: richSample, opts: shardtest.ConvertOptions{Sizes: plan.Sizes{Shards: 3}}, records: "msgpack", strip: true},
 	{name: "raw", lists: 2, finds: 6, parts: 2, sample: func(i int) converters.Sample {
 		return converters.Sample{Key: fmt.Sprintf("raw/%03d", i), Fields: []converters.Field{{Name: "jpg", Value: converters.Bytes(bytes.Repeat([]byte("x"), i%91))}, {Name: "cls", Value: converters.Bytes([]byte("3"))}}}
-	}, opts: convert.ConvertOptions{Encode: encode.Options{Encoding: "raw:jpg"}}},
+	}, opts: shardtest.ConvertOptions{Encode: encode.Options{Encoding: "raw:jpg"}}},
 }
 
 // made makes the dataset.
@@ -87,7 +87,7 @@ func (x *fixture) made(t testing.TB) string {
 		}
 		src.Data = append(src.Data, part)
 	}
-	if _, err := convert.Convert(t.Context(), src, dir, x.opts); err != nil {
+	if _, err := shardtest.Convert(t.Context(), src, dir, x.opts); err != nil {
 		t.Fatal(err)
 	}
 	if x.strip {

@@ -8,7 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/memsource"
-	convert "github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 )
 
 // A page has the begin of a very long key, and finds samples by all of it.
@@ -20,7 +20,7 @@ func TestLongKeys(t *testing.T) {
 		part[i].Fields = []converters.Field{{Name: "bin", Value: converters.Bytes([]byte{byte(i)})}}
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	if _, err := convert.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part}}, dir, convert.ConvertOptions{}); err != nil {
+	if _, err := shardtest.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part}}, dir, shardtest.ConvertOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	d, err := lookup.Open(dir, lookup.Options{})

@@ -17,7 +17,7 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/memsource"
 	"github.com/ffconvert/ffconvert/internal/place"
-	convert "github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -33,7 +33,7 @@ func made(t *testing.T, n, shards int, encoding string, of func(i int) (key stri
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	_, err := convert.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part}}, dir, convert.ConvertOptions{Encode: encode.Options{Encoding: encoding}, Sizes: plan.Sizes{Shards: shards}})
+	_, err := shardtest.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part}}, dir, shardtest.ConvertOptions{Encode: encode.Options{Encoding: encoding}, Sizes: plan.Sizes{Shards: shards}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package shard
+package shardtest
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -20,20 +21,12 @@ type ConvertOptions struct {
 	Encode  encode.Options  // of the records; Encoding "": what the source proposes, else msgpack
 	Sizes   plan.Sizes
 	Shuffle *plan.Shuffle // nil: samples keep their order
-	Write   WriteOptions
+	Write   shard.WriteOptions
 }
 
-// Convert makes a finished dataset of a source in one call: it indexes the source, plans the
-// shards, and writes, verifies and commits them in the directory dir, which it makes where
-// there is none and locks. It is [plan.Index], [plan.New], [dataset.Open] and [Write]
-// in one. It may be called concurrently for different directories.
-//
-// A source that is refused by its index leaves dir unchanged. To resume an interrupted Convert, call
-// it again with the same source and options: the result is the same to the byte. Another dataset in
-// dir is [dataset.ErrOccupied], and a source that has changed since is [converters.ErrChanged], unless
-// opts.Write.Overwrite is set; a dir that another process writes to is [dataset.ErrLocked]; a source
-// without samples is [plan.ErrEmpty].
-func Convert(ctx context.Context, src converters.Source, dir string, opts ConvertOptions) (report *Report, err error) {
+// Convert makes a finished dataset of a source in the directory dir: it indexes the source, plans, writes, verifies and
+// commits the shards.
+func Convert(ctx context.Context, src converters.Source, dir string, opts ConvertOptions) (report *shard.Report, err error) {
 	out, err := dataset.Open(dir)
 	if err != nil {
 		return nil, err
@@ -47,7 +40,7 @@ func Convert(ctx context.Context, src converters.Source, dir string, opts Conver
 	if err != nil {
 		return nil, err
 	}
-	return Write(ctx, Local(src), plan, out, opts.Write)
+	return shard.Write(ctx, shard.Local(src), plan, out, opts.Write)
 }
 
 // planSource indexes a source and plans its shards.
