@@ -25,7 +25,7 @@ func (d *Decoder) table(record []byte) error {
 		return malformed("bad Arrow stream: no batch")
 	case err != nil:
 		return badStream(err)
-	case batch.Codec != arrowipc.CodecNone:
+	case batch.Codec != "":
 		return malformed("bad Arrow stream: its body is compressed")
 	}
 	if _, err := stream.Next(); err == nil {

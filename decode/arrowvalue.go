@@ -19,7 +19,9 @@ type arrowRecord struct {
 	limits Limits
 }
 
-func (r *arrowRecord) bytes(s arrowipc.Span) []byte { return r.data[s.Off : s.Off+s.Size : s.Off+s.Size] }
+func (r *arrowRecord) bytes(s arrowipc.Span) []byte {
+	return r.data[s.Off : s.Off+s.Size : s.Off+s.Size]
+}
 
 // check refuses a column of which a buffer is too short, whose offsets lead astray, or whose type encode does not write, and columns in
 // it. They may be nested up to depth levels. It adds the size of their buffers.
@@ -121,7 +123,7 @@ func (r *arrowRecord) value(c *arrowipc.Column, i int64) (any, error) {
 		from, to := r.offsets(c, i)
 		b := r.bytes(c.More[0])[from:to:to]
 		switch {
-		case c.Scalar == arrowipc.ScalarBytes:
+		case c.IsBytes():
 			return b, nil
 		case !utf8.Valid(b):
 			return nil, malformed("text that is not UTF-8")
@@ -137,17 +139,15 @@ func (r *arrowRecord) value(c *arrowipc.Column, i int64) (any, error) {
 
 func (r *arrowRecord) number(c *arrowipc.Column, i int64) any {
 	b := r.data[c.Data.Off+c.Width*i:]
-	if c.Width == 4 {
+	switch c.DType {
+	case "int64":
+		return int64(binary.LittleEndian.Uint64(b))
+	case "uint64":
+		return binary.LittleEndian.Uint64(b)
+	case "float32":
 		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	}
-	n := binary.LittleEndian.Uint64(b)
-	switch c.Scalar {
-	case arrowipc.ScalarInt:
-		return int64(n)
-	case arrowipc.ScalarUint:
-		return n
-	}
-	return math.Float64frombits(n)
+	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }
 
 func (r *arrowRecord) list(c *arrowipc.Column, i int64) (any, error) {

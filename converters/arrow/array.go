@@ -13,7 +13,7 @@ import (
 // A loader reads the buffers of a layout.
 type loader struct {
 	r        io.ReaderAt
-	codec    int64
+	codec    string
 	limit    int64                    // Options.MaxBatch
 	room     *int64                   // of it, for decompressed buffers
 	expanded map[arrowipc.Span][]byte // buffers that were decompressed
@@ -25,7 +25,7 @@ type loader struct {
 
 // size returns the size of a buffer when it is decompressed, and where it lies if it is not compressed.
 func (l *loader) size(s arrowipc.Span) (n int64, plain arrowipc.Span, err error) {
-	if l.codec == arrowipc.CodecNone || s.Size == 0 {
+	if l.codec == "" || s.Size == 0 {
 		return s.Size, s, nil
 	}
 	var head [8]byte
@@ -76,7 +76,7 @@ func (l *loader) bytes(s arrowipc.Span, from, n int64) ([]byte, error) {
 		return nil, err
 	}
 	codec := columns.Zstd
-	if l.codec == arrowipc.CodecLZ4 {
+	if l.codec == "lz4" {
 		codec = columns.LZ4Frame
 	}
 	b, err := l.expander.Expand(nil, l.raw, codec, size)

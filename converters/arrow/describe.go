@@ -38,7 +38,7 @@ func check(t *arrowipc.Table, p converters.Part) error {
 		if x.Values != nil {
 			of = x.Values
 		}
-		if x.Name == converters.KeyField && (of.Scalar != arrowipc.ScalarText || of.Shape != arrowipc.ShapeBytes && of.Shape != arrowipc.ShapeView) {
+		if x.Name == converters.KeyField && (!of.IsText() || of.Shape == arrowipc.ShapeFixed) {
 			err := fmt.Errorf("%w: the column %q, the key, is not text", converters.ErrUnsupported, converters.KeyField)
 			return &converters.Error{Where: p.Name, Off: 0, Entry: "schema", Err: err}
 		}

@@ -34,7 +34,7 @@ func (r *reader) place(m arrowipc.Message, fields []*arrowipc.Field) (*arrowipc.
 	if err != nil {
 		return nil, err
 	}
-	if size := m.End - m.Off; m.Rows > mostRowsIn[l.Codec != arrowipc.CodecNone]*size {
+	if size := m.End - m.Off; m.Rows > mostRowsIn[l.Codec != ""]*size {
 		return nil, fmt.Errorf("%w: %d rows in %d bytes", converters.ErrLimit, m.Rows, size)
 	}
 	return l, nil

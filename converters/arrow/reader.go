@@ -85,7 +85,7 @@ func (r *reader) choose() {
 		if x.Payload != nil {
 			of = x.Payload
 		}
-		r.unread[of] = r.index && of.Scalar == arrowipc.ScalarBytes && !opts.Load(x.Name) || r.which(x) == bytesNone
+		r.unread[of] = r.index && of.IsBytes() && !opts.Load(x.Name) || r.which(x) == bytesNone
 	}
 }
 

@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"unicode/utf8"
-
-	"github.com/x448/float16"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
@@ -32,7 +29,7 @@ func (r *reader) value(a *array, i int64) (converters.Value, error) {
 		bit := a.from%8 + i
 		return converters.Nested(a.data[bit/8]>>(bit%8)&1 == 1), nil
 	case arrowipc.ShapeFixed:
-		return fixed(a.Field, a.data[i*a.Width:(i+1)*a.Width:(i+1)*a.Width])
+		return fixed(a.Field, a.data[i*a.Width:(i+1)*a.Width:(i+1)*a.Width]), nil
 	case arrowipc.ShapeBytes, arrowipc.ShapeView:
 		return r.bytes(a, i)
 	}
@@ -42,10 +39,7 @@ func (r *reader) value(a *array, i int64) (converters.Value, error) {
 
 // word returns where the dictionary has value i.
 func (a *array) word(i int64) (*array, int64, error) {
-	v, err := fixed(a.Field, a.data[i*a.Width:(i+1)*a.Width])
-	if err != nil {
-		return nil, 0, err
-	}
+	v := fixed(a.Field, a.data[i*a.Width:(i+1)*a.Width])
 	at := int64(-1)
 	if v.Kind() == converters.KindInt {
 		at = v.Int()
@@ -61,36 +55,18 @@ func (a *array) word(i int64) (*array, int64, error) {
 }
 
 // fixed returns the value of b.
-func fixed(x *arrowipc.Field, b []byte) (converters.Value, error) {
-	var n uint64
-	if len(b) <= 8 {
-		for i, c := range b {
-			n |= uint64(c) << (8 * i)
-		}
+func fixed(x *arrowipc.Field, b []byte) converters.Value {
+	switch v, ok := x.Number(b); {
+	case ok:
+		return v
+	case x.IsText():
+		return converters.Text(columns.UUID(b))
+	case x.IsBytes():
+		return converters.Bytes(b)
 	}
-	switch x.Scalar {
-	case arrowipc.ScalarInt:
-		unused := 64 - 8*len(b)
-		return converters.Int(int64(n<<unused) >> unused), nil
-	case arrowipc.ScalarUint:
-		if n > math.MaxInt64 {
-			return converters.Nested(n), nil
-		}
-		return converters.Int(int64(n)), nil
-	case arrowipc.ScalarHalf:
-		return converters.Float(float64(float16.Frombits(uint16(n)).Float32())), nil
-	case arrowipc.ScalarFloat:
-		return converters.Float(float64(math.Float32frombits(uint32(n)))), nil
-	case arrowipc.ScalarDouble:
-		return converters.Float(math.Float64frombits(n)), nil
-	case arrowipc.ScalarUUID:
-		return converters.Text(columns.UUID(b)), nil
-	case arrowipc.ScalarDecimal:
-		big := slices.Clone(b)
-		slices.Reverse(big)
-		return converters.Text([]byte(columns.Decimal(columns.TwosComplement(big), x.Scale))), nil
-	}
-	return converters.Bytes(b), nil
+	big := slices.Clone(b)
+	slices.Reverse(big)
+	return converters.Text([]byte(columns.Decimal(columns.TwosComplement(big), x.Scale)))
 }
 
 // bytes returns bytes or text.
@@ -115,9 +91,9 @@ func (r *reader) bytes(a *array, i int64) (converters.Value, error) {
 		return converters.Value{}, err
 	case size > r.src.opts.MaxValue:
 		return converters.Value{}, columns.Over("MaxValue", "a value of %d bytes", size)
-	case a.Scalar == arrowipc.ScalarText && !utf8.Valid(b):
+	case a.IsText() && !utf8.Valid(b):
 		return converters.Value{}, fmt.Errorf("%w: text that is not UTF-8", converters.ErrMalformed)
-	case a.Scalar == arrowipc.ScalarText:
+	case a.IsText():
 		return converters.Text(b), nil
 	case b == nil:
 		return converters.Opaque(size), nil

@@ -7,13 +7,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Compressions of buffers.
-const (
-	CodecNone = -1
-	CodecLZ4  = 0
-	CodecZstd = 1
-)
-
 // A Span is a range of the file.
 type Span struct{ Off, Size int64 }
 
@@ -31,7 +24,7 @@ type Column struct {
 // spans, nor whether a span is long enough for the rows.
 type Layout struct {
 	Message
-	Codec   int64
+	Codec   string // compression of buffers: "", "lz4" (a frame), "zstd"
 	Columns []*Column
 }
 
@@ -57,12 +50,13 @@ func (m Message) place(root flat, fields []*Field) (*Layout, error) {
 	if m.ID >= 0 {
 		f, _ = f.table(1)
 	}
-	l, space := &Layout{Message: m, Codec: CodecNone}, m.End-m.body
+	l, space := &Layout{Message: m}, m.End-m.body
 	if c, ok := f.table(3); ok {
-		l.Codec = c.number(0, 1, 0)
-		if l.Codec != CodecLZ4 && l.Codec != CodecZstd {
-			return nil, fmt.Errorf("%w: compression %d", converters.ErrUnsupported, l.Codec)
+		codec := c.number(0, 1, 0)
+		if codec != 0 && codec != 1 {
+			return nil, fmt.Errorf("%w: compression %d", converters.ErrUnsupported, codec)
 		}
+		l.Codec = [...]string{"lz4", "zstd"}[codec]
 	}
 	var p placer
 	pair := func(to *[]Span) func(flat) {

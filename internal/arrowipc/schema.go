@@ -32,19 +32,18 @@ const (
 	ShapeListView               // offsets, sizes; a child, of which values may have any elements
 )
 
-// A Scalar says which value a fixed one is.
-type Scalar uint8
+// A scalar says which value a fixed one is, or what bytes are.
+type scalar uint8
 
 const (
-	ScalarBytes Scalar = iota
-	ScalarText
-	ScalarInt
-	ScalarUint
-	ScalarHalf
-	ScalarFloat
-	ScalarDouble
-	ScalarDecimal
-	ScalarUUID // 16 bytes: text
+	scalarBytes scalar = iota
+	scalarText         // in 16 bytes: a UUID
+	scalarInt
+	scalarUint
+	scalarHalf
+	scalarFloat
+	scalarDouble
+	scalarDecimal
 )
 
 // schemaDepth is how deep a schema nests.
@@ -55,7 +54,7 @@ type Field struct {
 	Name     string
 	in       *Field // that it is a part of; nil: none
 	Shape    Shape
-	Scalar   Scalar
+	scalar   scalar
 	Width    int64  // of a fixed value in bytes
 	Wide     bool   // offsets have 8 bytes, else 4
 	Size     int64  // elements of a list of ShapeFixedList
@@ -143,8 +142,8 @@ func (r *Schema) field(f flat, in *Field, depth int) *Field {
 	kind, _ := f.table(3)
 	r.setType(x, f.number(2, 1, 0), kind)
 	f.list(6, 0, func(e flat) {
-		if string(e.text(0)) == "ARROW:extension:name" && string(e.text(1)) == "arrow.uuid" && x.Shape == ShapeFixed && x.Scalar == ScalarBytes && x.Width == 16 {
-			x.Scalar, x.DType = ScalarUUID, "str"
+		if string(e.text(0)) == "ARROW:extension:name" && string(e.text(1)) == "arrow.uuid" && x.Shape == ShapeFixed && x.scalar == scalarBytes && x.Width == 16 {
+			x.scalar, x.DType = scalarText, "str"
 		}
 	})
 	if dictionary, ok := f.table(4); ok && r.err == nil {
@@ -156,13 +155,13 @@ func (r *Schema) field(f flat, in *Field, depth int) *Field {
 // dictionary makes a field one of indexes. Its type is that of the values.
 func (r *Schema) dictionary(x *Field, f flat) {
 	values := *x
-	x.Values, x.Children, x.Shape, x.Scalar, x.ID = &values, nil, ShapeFixed, ScalarInt, f.number(0, 8, 0)
+	x.Values, x.Children, x.Shape, x.scalar, x.ID = &values, nil, ShapeFixed, scalarInt, f.number(0, 8, 0)
 	x.Payload, x.Beside = nil, nil
 	x.Width = 4
 	if index, ok := f.table(1); ok {
 		x.Width = index.number(0, 4, 0) / 8
 		if index.number(1, 1, 0) == 0 {
-			x.Scalar = ScalarUint
+			x.scalar = scalarUint
 		}
 	}
 	if !isWidth(x.Width) {

@@ -39,8 +39,8 @@ const (
 // setType sets the type of a field.
 func (r *Schema) setType(x *Field, kind int64, f flat) {
 	want := 0 // children; −1: any number
-	fixed := func(s Scalar, width int64, dtype string) {
-		x.Shape, x.Scalar, x.Width, x.DType = ShapeFixed, s, width, dtype
+	fixed := func(s scalar, width int64, dtype string) {
+		x.Shape, x.scalar, x.Width, x.DType = ShapeFixed, s, width, dtype
 	}
 	unit := func(usual int64) string { return units[min(max(f.number(0, 2, usual), 0), 3)] }
 	switch kind {
@@ -48,9 +48,9 @@ func (r *Schema) setType(x *Field, kind int64, f flat) {
 		x.Shape, x.DType = ShapeNull, "null"
 	case typeInt:
 		bits := f.number(0, 4, 0)
-		fixed(ScalarInt, bits/8, fmt.Sprintf("int%d", bits))
+		fixed(scalarInt, bits/8, fmt.Sprintf("int%d", bits))
 		if f.number(1, 1, 0) == 0 {
-			x.Scalar, x.DType = ScalarUint, "u"+x.DType
+			x.scalar, x.DType = scalarUint, "u"+x.DType
 		}
 		if !isWidth(x.Width) || bits%8 != 0 {
 			r.bad(x, "integers of %d bits", bits)
@@ -58,45 +58,45 @@ func (r *Schema) setType(x *Field, kind int64, f flat) {
 	case typeFloat:
 		switch f.number(0, 2, 0) {
 		case 0:
-			fixed(ScalarHalf, 2, "float16")
+			fixed(scalarHalf, 2, "float16")
 		case 1:
-			fixed(ScalarFloat, 4, "float32")
+			fixed(scalarFloat, 4, "float32")
 		default:
-			fixed(ScalarDouble, 8, "float64")
+			fixed(scalarDouble, 8, "float64")
 		}
 	case typeBinary, typeLargeBinary:
-		x.Shape, x.Scalar, x.Wide, x.DType = ShapeBytes, ScalarBytes, kind == typeLargeBinary, "bytes"
+		x.Shape, x.scalar, x.Wide, x.DType = ShapeBytes, scalarBytes, kind == typeLargeBinary, "bytes"
 	case typeText, typeLargeText:
-		x.Shape, x.Scalar, x.Wide, x.DType = ShapeBytes, ScalarText, kind == typeLargeText, "str"
+		x.Shape, x.scalar, x.Wide, x.DType = ShapeBytes, scalarText, kind == typeLargeText, "str"
 	case typeBinaryView:
-		x.Shape, x.Scalar, x.Width, x.DType = ShapeView, ScalarBytes, 16, "bytes"
+		x.Shape, x.scalar, x.Width, x.DType = ShapeView, scalarBytes, 16, "bytes"
 	case typeTextView:
-		x.Shape, x.Scalar, x.Width, x.DType = ShapeView, ScalarText, 16, "str"
+		x.Shape, x.scalar, x.Width, x.DType = ShapeView, scalarText, 16, "str"
 	case typeBool:
 		x.Shape, x.DType = ShapeBits, "bool"
 	case typeDecimal:
 		bits := f.number(2, 4, 128)
-		fixed(ScalarDecimal, bits/8, "str")
+		fixed(scalarDecimal, bits/8, "str")
 		scale := f.number(1, 4, 0)
 		if x.Scale = int32(scale); bits != 32 && bits != 64 && bits != 128 && bits != 256 || scale < 0 || scale > 1<<10 {
 			r.fail(fmt.Errorf("%w: column %q has decimals of %d bits with %d digits behind the point", converters.ErrUnsupported, x.Path(), bits, scale))
 		}
 	case typeDate:
-		fixed(ScalarInt, 4, "datetime64[D]")
+		fixed(scalarInt, 4, "datetime64[D]")
 		if f.number(0, 2, 1) != 0 {
-			fixed(ScalarInt, 8, "datetime64[ms]")
+			fixed(scalarInt, 8, "datetime64[ms]")
 		}
 	case typeTime:
-		fixed(ScalarInt, f.number(1, 4, 32)/8, "timedelta64["+unit(1)+"]")
+		fixed(scalarInt, f.number(1, 4, 32)/8, "timedelta64["+unit(1)+"]")
 		if x.Width != 4 && x.Width != 8 {
 			r.bad(x, "times of %d bytes", x.Width)
 		}
 	case typeTimestamp:
-		fixed(ScalarInt, 8, "datetime64["+unit(0)+"]")
+		fixed(scalarInt, 8, "datetime64["+unit(0)+"]")
 	case typeDuration:
-		fixed(ScalarInt, 8, "timedelta64["+unit(1)+"]")
+		fixed(scalarInt, 8, "timedelta64["+unit(1)+"]")
 	case typeFixedBinary:
-		fixed(ScalarBytes, f.number(0, 4, 0), "bytes")
+		fixed(scalarBytes, f.number(0, 4, 0), "bytes")
 		if x.Width < 0 {
 			r.bad(x, "values of %d bytes", x.Width)
 		}
@@ -141,9 +141,9 @@ func (r *Schema) structure(x *Field) {
 	}
 	for _, c := range x.Children {
 		switch isBytes := c.Shape == ShapeBytes || c.Shape == ShapeView; {
-		case isBytes && c.Name == "bytes" && c.Scalar == ScalarBytes && c.Values == nil:
+		case isBytes && c.Name == "bytes" && c.scalar == scalarBytes && c.Values == nil:
 			x.Payload = c
-		case isBytes && c.Name == "path" && c.Scalar == ScalarText && c.Values == nil:
+		case isBytes && c.Name == "path" && c.scalar == scalarText && c.Values == nil:
 			x.Beside = c
 		}
 	}
@@ -166,8 +166,8 @@ func (r *Schema) mapping(x *Field) {
 	if k.Values != nil {
 		k = k.Values
 	}
-	isText := (k.Shape == ShapeBytes || k.Shape == ShapeView) && k.Scalar == ScalarText
-	isNumber := k.Shape == ShapeFixed && k.Scalar != ScalarBytes || k.Shape == ShapeBits
+	isText := (k.Shape == ShapeBytes || k.Shape == ShapeView) && k.scalar == scalarText
+	isNumber := k.Shape == ShapeFixed && k.scalar != scalarBytes || k.Shape == ShapeBits
 	if !isText && !isNumber && k.Shape != ShapeNull { // a map of nulls has no pairs
 		r.fail(fmt.Errorf("%w: the map %q has keys that are neither text nor numbers", converters.ErrUnsupported, x.Path()))
 	}

@@ -117,7 +117,7 @@ func (l *layout) next(m *arrowipc.Stream, first int64) (b batch, err error) {
 		return b, failed(err)
 	}
 	b.first, b.end = first, first+said.Rows
-	if said.Codec != arrowipc.CodecNone {
+	if said.Codec != "" {
 		return b, fmt.Errorf("%w: its buffers are compressed", ErrMalformed)
 	}
 	if said.Rows == 0 {
