@@ -17,7 +17,7 @@ type Decoder struct {
 	sample converters.Sample
 
 	json     jsonReader // of JSON objects
-	keyField string     // of JSON objects: see JSONSpec
+	keyField string     // of JSON objects: see NewJSONDecoder
 	text     []byte     // of JSON objects: texts that had escapes
 }
 

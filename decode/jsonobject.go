@@ -11,26 +11,17 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A JSONSpec says how a JSON object becomes a sample.
-type JSONSpec struct {
-	// KeyField is the member with the sample's key, a text or an integer. It is a field too. "": the member
-	// [converters.KeyField], a text, which is not a field, where there is one.
-	KeyField string
-
-	// MaxDepth is the deepest nesting of lists and maps in a field, at most 10,000. 0: DefaultMaxDepth.
-	MaxDepth int
-
-	// MaxValues limits the members of an object together with the values in its lists and maps, because each
-	// takes some 64 bytes of memory. 0: no limit.
-	MaxValues int
-}
-
 // NewJSONDecoder returns a decoder of JSON objects. Unlike the records of an encoding they are not equal to the encoding
 // of their samples: blanks, escapes and the digits of numbers may differ. A value {"$bytes": "…"} is the bytes of its
 // base64. Decode refuses any other JSON value. An error has its place, [*JSONError], where there is one.
-func NewJSONDecoder(spec JSONSpec) *Decoder {
-	d := &Decoder{decode: (*Decoder).jsonObject, keyField: spec.KeyField}
-	d.json = jsonReader{depth: cmp.Or(spec.MaxDepth, DefaultMaxDepth), most: spec.MaxValues, bytes: true}
+//
+// keyField is the member with the sample's key, a text or an integer. It is a field too. "": the member [converters.KeyField], a
+// text, which is not a field, where there is one. maxDepth is the deepest nesting of lists and maps in a field, at most 10,000.
+// maxValues limits the members of an object together with the values in its lists and maps, because each takes some 64 bytes of
+// memory. 0: no limit.
+func NewJSONDecoder(keyField string, maxDepth, maxValues int) *Decoder {
+	d := &Decoder{decode: (*Decoder).jsonObject, keyField: keyField}
+	d.json = jsonReader{depth: maxDepth, most: maxValues, bytes: true}
 	return d
 }
 

@@ -7,15 +7,16 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
+	"github.com/ffconvert/ffconvert/internal/arrowipc"
 )
 
 // A loader reads the buffers of a layout.
 type loader struct {
 	r        io.ReaderAt
-	codec    int64
-	limit    int64           // Options.MaxBatch
-	room     *int64          // of it, for decompressed buffers
-	expanded map[span][]byte // buffers that were decompressed
+	codec    string
+	limit    int64                    // Options.MaxBatch
+	room     *int64                   // of it, for decompressed buffers
+	expanded map[arrowipc.Span][]byte // buffers that were decompressed
 	raw      []byte
 	expander *columns.Expander
 	part     int
@@ -23,28 +24,28 @@ type loader struct {
 }
 
 // size returns the size of a buffer when it is decompressed, and where it lies if it is not compressed.
-func (l *loader) size(s span) (n int64, plain span, err error) {
-	if l.codec == codecNone || s.size == 0 {
-		return s.size, s, nil
+func (l *loader) size(s arrowipc.Span) (n int64, plain arrowipc.Span, err error) {
+	if l.codec == "" || s.Size == 0 {
+		return s.Size, s, nil
 	}
 	var head [8]byte
-	if s.size < 8 {
-		return 0, s, fmt.Errorf("%w: a compressed buffer of %d bytes", converters.ErrMalformed, s.size)
+	if s.Size < 8 {
+		return 0, s, fmt.Errorf("%w: a compressed buffer of %d bytes", converters.ErrMalformed, s.Size)
 	}
-	if err := columns.ReadFull(l.r, head[:], s.off); err != nil {
+	if err := columns.ReadFull(l.r, head[:], s.Off); err != nil {
 		return 0, s, err
 	}
 	switch n = int64(binary.LittleEndian.Uint64(head[:])); {
 	case n == -1:
-		return s.size - 8, span{s.off + 8, s.size - 8}, nil
+		return s.Size - 8, arrowipc.Span{Off: s.Off + 8, Size: s.Size - 8}, nil
 	case n < 0:
 		return 0, s, fmt.Errorf("%w: a compressed buffer becomes %d bytes", converters.ErrMalformed, n)
 	}
-	return n, span{}, nil
+	return n, arrowipc.Span{}, nil
 }
 
 // bytes returns n bytes from offset from of a buffer, decompressed.
-func (l *loader) bytes(s span, from, n int64) ([]byte, error) {
+func (l *loader) bytes(s arrowipc.Span, from, n int64) ([]byte, error) {
 	if n == 0 {
 		return []byte{}, nil
 	}
@@ -57,11 +58,11 @@ func (l *loader) bytes(s span, from, n int64) ([]byte, error) {
 		return nil, err
 	case from < 0 || n < 0 || from > size || n > size-from:
 		return nil, fmt.Errorf("%w: %d bytes at %d of a buffer that has %d", converters.ErrMalformed, n, from, size)
-	case plain.size > 0 && n > l.limit:
+	case plain.Size > 0 && n > l.limit:
 		return nil, columns.Over("MaxBatch", "%d bytes of a buffer", n)
-	case plain.size > 0:
+	case plain.Size > 0:
 		b := make([]byte, n) // at most what the file has
-		return b, columns.ReadFull(l.r, b, plain.off+from)
+		return b, columns.ReadFull(l.r, b, plain.Off+from)
 	}
 	if *l.room -= size; *l.room < 0 {
 		return nil, columns.Over("MaxBatch", "a batch with a buffer of %d bytes, and the others", size)
@@ -70,12 +71,12 @@ func (l *loader) bytes(s span, from, n int64) ([]byte, error) {
 		l.expanded[s] = b
 		return b[from : from+n : from+n], nil
 	}
-	l.raw = columns.Sized(l.raw, s.size-8)
-	if err := columns.ReadFull(l.r, l.raw, s.off+8); err != nil {
+	l.raw = columns.Sized(l.raw, s.Size-8)
+	if err := columns.ReadFull(l.r, l.raw, s.Off+8); err != nil {
 		return nil, err
 	}
 	codec := columns.Zstd
-	if l.codec == codecLZ4 {
+	if l.codec == "lz4" {
 		codec = columns.LZ4Frame
 	}
 	b, err := l.expander.Expand(nil, l.raw, codec, size)
@@ -89,16 +90,16 @@ func (l *loader) bytes(s span, from, n int64) ([]byte, error) {
 
 // An array is rows [from, from+n) of a column, in memory.
 type array struct {
-	*column
+	*arrowipc.Column
 	l       *loader
 	from, n int64
 	valid   []byte // nil: none is null
-	data    []byte // values, or n+1 offsets; of shapeListV n
-	sizes   []byte // n, of shapeListV
+	data    []byte // values, or n+1 offsets; of arrowipc.ShapeListView n
+	sizes   []byte // n, of arrowipc.ShapeListView
 	body    []byte // bytes from the first offset on; nil if they were not read
 	base    int64
-	plain   span    // of the bytes in the file, if they are not compressed
-	views   []int64 // sizes of more, of shapeView
+	plain   arrowipc.Span // of the bytes in the file, if they are not compressed
+	views   []int64       // sizes of more, of arrowipc.ShapeView
 	kids    []*array
 	words   []word // values of the dictionary
 }
@@ -113,29 +114,29 @@ const (
 )
 
 // array reads rows of a column. which is for its own bytes; those in it are all read.
-func (r *reader) array(l *loader, c *column, from, n int64, which int) (*array, error) {
-	a := &array{column: c, l: l, from: from, n: n}
-	if from < 0 || n < 0 || from > c.rows || n > c.rows-from {
-		return nil, fmt.Errorf("%w: %d values from %d on, of %d", converters.ErrMalformed, n, from, c.rows)
+func (r *reader) array(l *loader, c *arrowipc.Column, from, n int64, which int) (*array, error) {
+	a := &array{Column: c, l: l, from: from, n: n}
+	if from < 0 || n < 0 || from > c.Rows || n > c.Rows-from {
+		return nil, fmt.Errorf("%w: %d values from %d on, of %d", converters.ErrMalformed, n, from, c.Rows)
 	}
 	var err error
-	if c.nulls > 0 && n > 0 && c.shape != shapeNull {
-		if a.valid, err = l.bytes(c.valid, from/8, (from+n+7)/8-from/8); err != nil {
+	if c.Nulls > 0 && n > 0 && c.Shape != arrowipc.ShapeNull {
+		if a.valid, err = l.bytes(c.Valid, from/8, (from+n+7)/8-from/8); err != nil {
 			return nil, err
 		}
 	}
-	if c.values != nil {
-		if a.words, err = r.dictionary(c.field); err != nil {
+	if c.Values != nil {
+		if a.words, err = r.dictionary(c.Field); err != nil {
 			return nil, err
 		}
 	}
-	switch c.shape {
-	case shapeFixed, shapeView:
-		if n > 1<<40/max(c.width, 1) {
-			return nil, fmt.Errorf("%w: %d values of %d bytes", converters.ErrMalformed, n, c.width)
+	switch c.Shape {
+	case arrowipc.ShapeFixed, arrowipc.ShapeView:
+		if n > 1<<40/max(c.Width, 1) {
+			return nil, fmt.Errorf("%w: %d values of %d bytes", converters.ErrMalformed, n, c.Width)
 		}
-		a.data, err = l.bytes(c.data, from*c.width, n*c.width)
-		for _, s := range c.more {
+		a.data, err = l.bytes(c.Data, from*c.Width, n*c.Width)
+		for _, s := range c.More {
 			size, plain, sizeErr := l.size(s)
 			if sizeErr != nil {
 				return nil, sizeErr
@@ -144,31 +145,31 @@ func (r *reader) array(l *loader, c *column, from, n int64, which int) (*array, 
 				_, err = l.bytes(s, 0, size)
 			}
 		}
-	case shapeBits:
-		a.data, err = l.bytes(c.data, from/8, (from+n+7)/8-from/8)
-	case shapeBytes:
+	case arrowipc.ShapeBits:
+		a.data, err = l.bytes(c.Data, from/8, (from+n+7)/8-from/8)
+	case arrowipc.ShapeBytes:
 		err = a.bytes(which)
-	case shapeList, shapeMap:
+	case arrowipc.ShapeList, arrowipc.ShapeMap:
 		var last int64
 		if last, err = a.offsets(); err == nil {
-			err = r.kid(a, c.children[0], a.base, last-a.base)
+			err = r.kid(a, c.Children[0], a.base, last-a.base)
 		}
-	case shapeListV:
+	case arrowipc.ShapeListView:
 		var last int64
 		if last, err = a.listViews(); err == nil {
-			err = r.kid(a, c.children[0], a.base, last-a.base)
+			err = r.kid(a, c.Children[0], a.base, last-a.base)
 		}
-	case shapeFixedL:
-		err = r.kid(a, c.children[0], from*c.size, n*c.size)
-	case shapeStruct:
-		for i, child := range c.children {
-			if c.payload != nil && which != bytesAll && child.field == c.payload {
+	case arrowipc.ShapeFixedList:
+		err = r.kid(a, c.Children[0], from*c.Size, n*c.Size)
+	case arrowipc.ShapeStruct:
+		for i, child := range c.Children {
+			if c.Payload != nil && which != bytesAll && child.Field == c.Payload {
 				var kid *array
 				if kid, err = r.array(l, child, from, n, which); err == nil {
 					a.kids = append(a.kids, kid)
 				}
 			} else {
-				err = r.kid(a, c.children[i], from, n)
+				err = r.kid(a, c.Children[i], from, n)
 			}
 			if err != nil {
 				break
@@ -178,7 +179,7 @@ func (r *reader) array(l *loader, c *column, from, n int64, which int) (*array, 
 	return a, err
 }
 
-func (r *reader) kid(a *array, c *column, from, n int64) error {
+func (r *reader) kid(a *array, c *arrowipc.Column, from, n int64) error {
 	kid, err := r.array(a.l, c, from, n, bytesAll)
 	a.kids = append(a.kids, kid)
 	return err
@@ -189,7 +190,7 @@ func (a *array) offset(i int64) int64 { return a.number(a.data, i) }
 
 // number returns number i of offsets or sizes.
 func (a *array) number(b []byte, i int64) int64 {
-	if a.wide {
+	if a.Wide {
 		return int64(binary.LittleEndian.Uint64(b[8*i:]))
 	}
 	return int64(int32(binary.LittleEndian.Uint32(b[4*i:])))
@@ -197,27 +198,27 @@ func (a *array) number(b []byte, i int64) int64 {
 
 // elements returns where the elements of value i of a list or a map begin and end in kids[0].
 func (a *array) elements(i int64) (from, to int64) {
-	switch a.shape {
-	case shapeFixedL:
-		return i * a.size, (i + 1) * a.size
-	case shapeListV:
+	switch a.Shape {
+	case arrowipc.ShapeFixedList:
+		return i * a.Size, (i + 1) * a.Size
+	case arrowipc.ShapeListView:
 		from = a.offset(i) - a.base
 		return from, from + a.number(a.sizes, i)
 	}
 	return a.offset(i) - a.base, a.offset(i+1) - a.base
 }
 
-// listViews reads and checks the offsets and sizes of shapeListV. It sets base to the first element of any value, and returns
+// listViews reads and checks the offsets and sizes of arrowipc.ShapeListView. It sets base to the first element of any value, and returns
 // the end of the last one.
 func (a *array) listViews() (last int64, err error) {
 	width := int64(4)
-	if a.wide {
+	if a.Wide {
 		width = 8
 	}
-	if a.data, err = a.l.bytes(a.column.data, a.from*width, a.n*width); err != nil {
+	if a.data, err = a.l.bytes(a.Column.Data, a.from*width, a.n*width); err != nil {
 		return 0, err
 	}
-	if a.sizes, err = a.l.bytes(a.more[0], a.from*width, a.n*width); err != nil {
+	if a.sizes, err = a.l.bytes(a.More[0], a.from*width, a.n*width); err != nil {
 		return 0, err
 	}
 	first := true
@@ -226,7 +227,7 @@ func (a *array) listViews() (last int64, err error) {
 		if a.null(i) {
 			continue
 		}
-		if most := a.children[0].rows; off < 0 || n < 0 || off > most || n > most-off {
+		if most := a.Children[0].Rows; off < 0 || n < 0 || off > most || n > most-off {
 			return 0, fmt.Errorf("%w: a list of %d elements at %d of %d", converters.ErrMalformed, n, off, most)
 		}
 		if n == 0 {
@@ -246,10 +247,10 @@ func (a *array) offsets() (last int64, err error) {
 		return 0, nil
 	}
 	width := int64(4)
-	if a.wide {
+	if a.Wide {
 		width = 8
 	}
-	if a.data, err = a.l.bytes(a.column.data, a.from*width, (a.n+1)*width); err != nil {
+	if a.data, err = a.l.bytes(a.Column.Data, a.from*width, (a.n+1)*width); err != nil {
 		return 0, err
 	}
 	a.base = a.offset(0)
@@ -273,7 +274,7 @@ func (a *array) bytes(which int) error {
 	if err != nil || a.n == 0 {
 		return err
 	}
-	size, plain, err := a.l.size(a.more[0])
+	size, plain, err := a.l.size(a.More[0])
 	if err != nil {
 		return err
 	}
@@ -281,17 +282,17 @@ func (a *array) bytes(which int) error {
 		return fmt.Errorf("%w: an offset of %d into %d bytes", converters.ErrMalformed, last, size)
 	}
 	a.plain = plain
-	each := plain.size > 0 && last-a.base > min(smallRange, a.l.limit)
-	if which == bytesNone || which == bytesSize && plain.size > 0 || which == bytesEach && each {
+	each := plain.Size > 0 && last-a.base > min(smallRange, a.l.limit)
+	if which == bytesNone || which == bytesSize && plain.Size > 0 || which == bytesEach && each {
 		return nil
 	}
-	a.body, err = a.l.bytes(a.more[0], a.base, last-a.base)
+	a.body, err = a.l.bytes(a.More[0], a.base, last-a.base)
 	return err
 }
 
 // null reports whether value i is null.
 func (a *array) null(i int64) bool {
-	if a.shape == shapeNull {
+	if a.Shape == arrowipc.ShapeNull {
 		return true
 	}
 	if a.valid == nil {

@@ -34,6 +34,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
+	"github.com/ffconvert/ffconvert/internal/arrowipc"
 )
 
 // Defaults of Options, bytes.
@@ -68,7 +69,7 @@ type Source struct {
 	says  converters.Description
 	open  func(converters.Part, converters.Access) (converters.File, error)
 
-	tables columns.Tables[*table]
+	tables columns.Tables[*arrowipc.Table]
 	kept   kept
 	unlike *columns.Unlike // of all parts of the dataset
 }
@@ -109,7 +110,7 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 	if err != nil {
 		return nil, err
 	}
-	s.says = t.describe(opts.Fields)
+	s.says = describe(t, opts.Fields)
 	return s, nil
 }
 
@@ -129,16 +130,16 @@ func (s *Source) Describe() converters.Description {
 }
 
 // table returns the metadata of part p, which is open.
-func (s *Source) table(p int, f io.ReaderAt) (*table, error) {
-	return s.tables.Get(p, func() (*table, int64, error) {
-		t, err := readTable(s.parts[p], f)
+func (s *Source) table(p int, f io.ReaderAt) (*arrowipc.Table, error) {
+	return s.tables.Get(p, func() (*arrowipc.Table, int64, error) {
+		t, err := arrowipc.Read(f, s.parts[p].Name, s.parts[p].Size)
 		if err == nil {
-			err = t.check(s.parts[p])
+			err = check(t, s.parts[p])
 		}
 		if err != nil {
 			return nil, 0, err
 		}
-		return t, t.bytes, nil
+		return t, t.Bytes, nil
 	})
 }
 
@@ -160,8 +161,8 @@ func (s *Source) index(ctx context.Context, p int, yield func(converters.Span, e
 		return err
 	}
 	defer r.close()
-	if r.table.rows > 0 {
-		err := s.unlike.Compare(r.part.Name, s.says, r.table.describe(s.opts.Fields))
+	if r.table.Rows > 0 {
+		err := s.unlike.Compare(r.part.Name, s.says, describe(r.table, s.opts.Fields))
 		if err := columns.Place(converters.Error{Where: r.part.Name, Off: 0, Entry: "schema"}, err); err != nil {
 			return err
 		}
@@ -203,7 +204,7 @@ func (s *Source) read(ctx context.Context, run converters.Run, yield func(*conve
 		}
 		if !ok {
 			err := fmt.Errorf("%w: the part ends after %d of the %d rows from row %d", converters.ErrTruncated, done, run.Count, run.First)
-			return &converters.Error{Where: r.part.Name, Off: r.table.end, Err: err}
+			return &converters.Error{Where: r.part.Name, Off: r.table.End, Err: err}
 		}
 		if !yield(&r.sample, nil) {
 			return nil

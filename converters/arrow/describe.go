@@ -5,36 +5,40 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
+	"github.com/ffconvert/ffconvert/internal/arrowipc"
 )
 
 // pathField is the name of the field that has the path of a column of media.
-func (x *field) pathField() string { return x.name + ".path" }
+func pathField(x *arrowipc.Field) string { return x.Name + ".path" }
 
 // names returns the names of the fields.
-func (t *table) names() (all []string) {
-	for _, x := range t.fields {
-		if all = append(all, x.name); x.payload != nil {
-			all = append(all, x.pathField())
+func names(t *arrowipc.Table) (all []string) {
+	for _, x := range t.Fields {
+		if all = append(all, x.Name); x.Payload != nil {
+			all = append(all, pathField(x))
 		}
 	}
 	return all
 }
 
-// check checks the names of the fields, and the type of the key.
-func (t *table) check(p converters.Part) error {
+// check refuses a schema without columns, names that come twice, and a key that is not text.
+func check(t *arrowipc.Table, p converters.Part) error {
+	if len(t.Fields) == 0 {
+		return &converters.Error{Where: p.Name, Off: 0, Entry: "schema", Err: fmt.Errorf("%w: its schema has no columns", converters.ErrMalformed)}
+	}
 	seen := make(map[string]bool)
-	for _, name := range t.names() {
+	for _, name := range names(t) {
 		if seen[name] {
 			return &converters.Error{Where: p.Name, Off: 0, Entry: "schema", Err: fmt.Errorf("%w field %q", converters.ErrDuplicate, name)}
 		}
 		seen[name] = true
 	}
-	for _, x := range t.fields {
+	for _, x := range t.Fields {
 		of := x
-		if x.values != nil {
-			of = x.values
+		if x.Values != nil {
+			of = x.Values
 		}
-		if x.name == converters.KeyField && (of.scalar != scalarText || of.shape != shapeBytes && of.shape != shapeView) {
+		if x.Name == converters.KeyField && (!of.IsText() || of.Shape == arrowipc.ShapeFixed) {
 			err := fmt.Errorf("%w: the column %q, the key, is not text", converters.ErrUnsupported, converters.KeyField)
 			return &converters.Error{Where: p.Name, Off: 0, Entry: "schema", Err: err}
 		}
@@ -43,21 +47,21 @@ func (t *table) check(p converters.Part) error {
 }
 
 // describe returns the chosen columns of a table and their types, and its classes.
-func (t *table) describe(fields [][]string) converters.Description {
-	says := converters.Description{Encoding: "msgpack", Classes: columns.Classes(t.feature)}
-	needed := columns.Needed(fields, t.names())
+func describe(t *arrowipc.Table, fields [][]string) converters.Description {
+	says := converters.Description{Encoding: "msgpack", Classes: columns.Classes([]byte(t.Metadata["huggingface"]))}
+	needed := columns.Needed(fields, names(t))
 	add := func(name, dtype string) {
 		if name != converters.KeyField && needed(name) {
 			says.Columns = append(says.Columns, converters.ColumnType{Name: name, DType: dtype})
 		}
 	}
-	for _, x := range t.fields {
-		if x.payload != nil {
-			add(x.name, "bytes")
-			add(x.pathField(), "str")
+	for _, x := range t.Fields {
+		if x.Payload != nil {
+			add(x.Name, "bytes")
+			add(pathField(x), "str")
 			continue
 		}
-		add(x.name, x.dtype)
+		add(x.Name, x.DType)
 	}
 	return says
 }

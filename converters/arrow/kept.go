@@ -1,6 +1,10 @@
 package arrow
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/ffconvert/ffconvert/internal/arrowipc"
+)
 
 // A kept has the decompressed buffers that were read last, of all parts. Samples are read in many short runs, most of which lie
 // in the batch of the run before. The buffers are shared, and not written to. The zero value is ready.
@@ -14,7 +18,7 @@ type kept struct {
 // A stored is where a compressed buffer lies, and in which part.
 type stored struct {
 	part int
-	span
+	arrowipc.Span
 }
 
 func (k *kept) get(at stored) []byte {

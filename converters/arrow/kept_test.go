@@ -7,6 +7,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
+	"github.com/ffconvert/ffconvert/internal/arrowipc"
 	"github.com/ffconvert/ffconvert/internal/arrowtest"
 )
 
@@ -47,7 +48,7 @@ func TestRunsShareBuffers(t *testing.T) {
 func TestKept(t *testing.T) {
 	t.Parallel()
 	var k kept
-	at := func(off int64) stored { return stored{0, span{off, 1}} }
+	at := func(off int64) stored { return stored{0, arrowipc.Span{Off: off, Size: 1}} }
 	for off := range int64(3) {
 		k.put(at(off), make([]byte, 4), 10)
 	}

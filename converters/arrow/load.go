@@ -5,6 +5,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
+	"github.com/ffconvert/ffconvert/internal/arrowipc"
 )
 
 const (
@@ -20,13 +21,29 @@ const (
 type stream struct {
 	file converters.File
 	w    scan.Window
-	of   span
+	of   arrowipc.Span
+}
+
+// mostRowsIn is how many rows a byte may hold, in compressed buffers and in others: rows of nothing but nulls take no bytes, and
+// would let a small file claim any number.
+var mostRowsIn = map[bool]int64{false: 8, true: 1 << 16}
+
+// place reads the metadata of a batch of fields, or of the values of a dictionary.
+func (r *reader) place(m arrowipc.Message, fields []*arrowipc.Field) (*arrowipc.Layout, error) {
+	l, err := m.Place(r.shared, fields)
+	if err != nil {
+		return nil, err
+	}
+	if size := m.End - m.Off; m.Rows > mostRowsIn[l.Codec != ""]*size {
+		return nil, fmt.Errorf("%w: %d rows in %d bytes", converters.ErrLimit, m.Rows, size)
+	}
+	return l, nil
 }
 
 // load reads the next rows of a batch, unless they are in memory.
-func (r *reader) load(b *batch) error {
+func (r *reader) load(b *arrowipc.Batch) error {
 	if r.layout == nil {
-		l, err := place(r.shared, b.message, r.table.fields)
+		l, err := r.place(b.Message, r.table.Fields)
 		if err != nil {
 			return err
 		}
@@ -38,20 +55,20 @@ func (r *reader) load(b *batch) error {
 		return nil
 	}
 	bytes := int64(1)
-	var chosen []*column
-	for _, c := range r.layout.columns {
-		if len(chosen) < len(r.fields) && c.field == r.fields[len(chosen)] {
+	var chosen []*arrowipc.Column
+	for _, c := range r.layout.Columns {
+		if len(chosen) < len(r.fields) && c.Field == r.fields[len(chosen)] {
 			chosen = append(chosen, c)
-			bytes += c.bytes(true)
+			bytes += sizeOf(c, true)
 		}
 	}
-	count := min(max(int64(float64(b.rows)*chunkBytes/float64(bytes)), 1), mostChunk, b.rows-r.row, r.left)
+	count := min(max(int64(float64(b.Rows)*chunkBytes/float64(bytes)), 1), mostChunk, b.Rows-r.row, r.left)
 	r.arrays = r.arrays[:0]
 	for _, c := range chosen {
-		which := r.which(c.field)
+		which := r.which(c.Field)
 		a, err := r.array(&r.loader, c, r.row, count, which)
 		if err != nil {
-			r.broken = c.field
+			r.broken = c.Field
 			return err
 		}
 		r.arrays = append(r.arrays, a)
@@ -60,22 +77,22 @@ func (r *reader) load(b *batch) error {
 	return nil
 }
 
-// bytes is the size of the buffers of a column, without the bytes of values of the first level.
-func (c *column) bytes(top bool) int64 {
-	n := c.valid.size + c.data.size
-	for _, s := range c.more {
-		if !top || c.shape == shapeListV {
-			n += s.size
+// sizeOf is the size of the buffers of a column, without the bytes of values of the first level.
+func sizeOf(c *arrowipc.Column, top bool) int64 {
+	n := c.Valid.Size + c.Data.Size
+	for _, s := range c.More {
+		if !top || c.Shape == arrowipc.ShapeListView {
+			n += s.Size
 		}
 	}
-	for _, child := range c.children {
-		n += child.bytes(top && c.payload == child.field)
+	for _, child := range c.Children {
+		n += sizeOf(child, top && c.Payload == child.Field)
 	}
 	return n
 }
 
-func (r *reader) newLoader(l *layout, room *int64) loader {
-	return loader{r: r.shared, codec: l.codec, limit: r.src.opts.MaxBatch, room: room, expanded: make(map[span][]byte), expander: &r.expander, part: r.number, kept: &r.src.kept}
+func (r *reader) newLoader(l *arrowipc.Layout, room *int64) loader {
+	return loader{r: r.shared, codec: l.Codec, limit: r.src.opts.MaxBatch, room: room, expanded: make(map[arrowipc.Span][]byte), expander: &r.expander, part: r.number, kept: &r.src.kept}
 }
 
 // A word is values of a dictionary, of one message.
@@ -86,38 +103,38 @@ type word struct {
 }
 
 // dictionary returns the values of the dictionary of a field, as the batch knows them.
-func (r *reader) dictionary(x *field) ([]word, error) {
-	var use []message
-	for _, m := range r.table.dicts[:r.table.batches[r.batch].known] {
-		if m.id == x.id {
-			if !m.delta {
+func (r *reader) dictionary(x *arrowipc.Field) ([]word, error) {
+	var use []arrowipc.Message
+	for _, m := range r.table.Dicts[:r.table.Batches[r.batch].Known] {
+		if m.ID == x.ID {
+			if !m.Delta {
 				use = use[:0]
 			}
 			use = append(use, m)
 		}
 	}
 	if use == nil {
-		return nil, fmt.Errorf("%w: no dictionary %d before it", converters.ErrMalformed, x.id)
+		return nil, fmt.Errorf("%w: no dictionary %d before it", converters.ErrMalformed, x.ID)
 	}
 	had := r.words[x]
-	if len(had) > 0 && had[0].off != use[0].off { // they were replaced
+	if len(had) > 0 && had[0].off != use[0].Off { // they were replaced
 		for _, w := range had {
 			r.wordRoom += w.cost
 		}
 		had = nil
 	}
 	for _, m := range use[len(had):] {
-		l, err := place(r.shared, m, []*field{x.values})
+		l, err := r.place(m, []*arrowipc.Field{x.Values})
 		if err != nil {
 			return nil, err
 		}
 		before := r.wordRoom
 		loader := r.newLoader(l, &r.wordRoom)
-		a, err := r.array(&loader, l.columns[0], 0, m.rows, bytesAll)
+		a, err := r.array(&loader, l.Columns[0], 0, m.Rows, bytesAll)
 		if err != nil {
 			return nil, err
 		}
-		had = append(had, word{a, m.off, before - r.wordRoom})
+		had = append(had, word{a, m.Off, before - r.wordRoom})
 	}
 	r.words[x] = had
 	return had, nil
@@ -125,7 +142,7 @@ func (r *reader) dictionary(x *field) ([]word, error) {
 
 // stream returns bytes of a column, which are read in order. They are valid until the next value of the column.
 func (r *reader) stream(a *array, from, size int64) ([]byte, error) {
-	s := r.own[a.field]
+	s := r.own[a.Field]
 	if s == nil {
 		s = &stream{}
 		if len(r.own) < mostFiles {
@@ -135,9 +152,9 @@ func (r *reader) stream(a *array, from, size int64) ([]byte, error) {
 			}
 			s.file = f
 		}
-		r.own[a.field] = s
+		r.own[a.Field] = s
 	}
-	at := a.plain.off + from
+	at := a.plain.Off + from
 	if s.of != a.plain || at < s.w.Offset() {
 		s.of = a.plain
 		var f converters.File = r.shared
@@ -148,7 +165,7 @@ func (r *reader) stream(a *array, from, size int64) ([]byte, error) {
 		if r.left == 1 || r.index {
 			sizes.First = firstRead
 		}
-		s.w.Reset(f, a.plain.off+a.plain.size, at, sizes)
+		s.w.Reset(f, a.plain.Off+a.plain.Size, at, sizes)
 	}
 	s.w.Relax()
 	s.w.Skip(at - s.w.Offset())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
+	"github.com/ffconvert/ffconvert/internal/arrowipc"
 )
 
 // A reader reads rows of one part. It is for one goroutine.
@@ -17,30 +18,30 @@ type reader struct {
 	number int // of the part
 	how    converters.Access
 	index  bool
-	table  *table
+	table  *arrowipc.Table
 
 	needed func(field string) bool
-	fields []*field        // of the first level, to read
-	unread map[*field]bool // bytes that are not needed
+	fields []*arrowipc.Field        // of the first level, to read
+	unread map[*arrowipc.Field]bool // bytes that are not needed
 	files  columns.Files
 	shared converters.File
-	own    map[*field]*stream
+	own    map[*arrowipc.Field]*stream
 
 	expander columns.Expander
 	loader   loader
 	batch    int
 	row      int64 // of the batch, of the next row
-	layout   *layout
+	layout   *arrowipc.Layout
 	arrays   []*array // rows [from, to) of the fields
 	from, to int64
-	left     int64             // rows that the caller wants
-	words    map[*field][]word // values of dictionaries
-	wordRoom int64             // of Options.MaxBatch, for them
-	room     int64             // of Options.MaxBatch, for the batch
+	left     int64                      // rows that the caller wants
+	words    map[*arrowipc.Field][]word // values of dictionaries
+	wordRoom int64                      // of Options.MaxBatch, for them
+	room     int64                      // of Options.MaxBatch, for the batch
 
 	rowRoom int64 // bytes that the nested values of the row may still take
 	sample  converters.Sample
-	broken  *field
+	broken  *arrowipc.Field
 }
 
 func (s *Source) reader(p int, how converters.Access, index bool, rows int64) (*reader, error) {
@@ -55,7 +56,7 @@ func (s *Source) reader(p int, how converters.Access, index bool, rows int64) (*
 	}
 	r := &reader{src: s, part: s.parts[p], number: p, how: how, index: index, table: t, shared: f, left: rows}
 	r.files.Part, r.wordRoom = r.part, s.opts.MaxBatch
-	r.own, r.words, r.unread = make(map[*field]*stream), make(map[*field][]word), make(map[*field]bool)
+	r.own, r.words, r.unread = make(map[*arrowipc.Field]*stream), make(map[*arrowipc.Field][]word), make(map[*arrowipc.Field]bool)
 	r.choose()
 	return r, nil
 }
@@ -74,28 +75,28 @@ func (r *reader) close() {
 // choose chooses the fields to read.
 func (r *reader) choose() {
 	t, opts := r.table, &r.src.opts
-	r.needed = columns.Needed(opts.Fields, t.names())
-	for _, x := range t.fields {
-		if x.name != converters.KeyField && !r.needed(x.name) && (x.payload == nil || !r.needed(x.pathField())) {
+	r.needed = columns.Needed(opts.Fields, names(t))
+	for _, x := range t.Fields {
+		if x.Name != converters.KeyField && !r.needed(x.Name) && (x.Payload == nil || !r.needed(pathField(x))) {
 			continue
 		}
 		r.fields = append(r.fields, x)
 		of := x
-		if x.payload != nil {
-			of = x.payload
+		if x.Payload != nil {
+			of = x.Payload
 		}
-		r.unread[of] = r.index && of.scalar == scalarBytes && !opts.Load(x.name) || r.which(x) == bytesNone
+		r.unread[of] = r.index && of.IsBytes() && !opts.Load(x.Name) || r.which(x) == bytesNone
 	}
 }
 
 // which says how much of the bytes of a column is read.
-func (r *reader) which(x *field) int {
+func (r *reader) which(x *arrowipc.Field) int {
 	of := x
-	if x.payload != nil {
-		of = x.payload
+	if x.Payload != nil {
+		of = x.Payload
 	}
 	switch {
-	case !r.needed(x.name) && x.name != converters.KeyField:
+	case !r.needed(x.Name) && x.Name != converters.KeyField:
 		return bytesNone
 	case r.unread[of]:
 		return bytesSize
@@ -105,19 +106,19 @@ func (r *reader) which(x *field) int {
 
 // seek turns to a row of the part.
 func (r *reader) seek(row int64) {
-	all := r.table.batches
-	r.batch = sort.Search(len(all), func(i int) bool { return all[i].first+all[i].rows > row })
+	all := r.table.Batches
+	r.batch = sort.Search(len(all), func(i int) bool { return all[i].First+all[i].Rows > row })
 	if r.batch < len(all) {
-		r.row = row - all[r.batch].first
+		r.row = row - all[r.batch].First
 	}
 }
 
 // next makes r.sample the next row, or returns false at the end of the part.
 func (r *reader) next(ctx context.Context) (bool, error) {
-	all := r.table.batches
-	for r.batch < len(all) && r.row == all[r.batch].rows {
+	all := r.table.Batches
+	for r.batch < len(all) && r.row == all[r.batch].Rows {
 		if r.index && r.row == 0 { // without rows: is that so?
-			if _, err := place(r.shared, all[r.batch].message, r.table.fields); err != nil {
+			if _, err := r.place(all[r.batch].Message, r.table.Fields); err != nil {
 				return false, r.fail(err)
 			}
 		}
@@ -127,7 +128,7 @@ func (r *reader) next(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	b := &all[r.batch]
-	r.sample = converters.Sample{Off: b.offset(r.row), Fields: r.sample.Fields[:0]}
+	r.sample = converters.Sample{Off: offset(b, r.row), Fields: r.sample.Fields[:0]}
 	if err := ctx.Err(); err != nil {
 		return false, &converters.Error{Where: r.part.Name, Off: r.sample.Off, Err: err}
 	}
@@ -148,21 +149,21 @@ func (r *reader) next(ctx context.Context) (bool, error) {
 }
 
 // offset is the share of row i of the message, for errors and indexes: its values lie in many buffers.
-func (b *batch) offset(i int64) int64 {
-	return b.off + int64(float64(b.body+b.space-b.off)*(float64(i)/float64(b.rows)))
+func offset(b *arrowipc.Batch, i int64) int64 {
+	return b.Off + int64(float64(b.End-b.Off)*(float64(i)/float64(b.Rows)))
 }
 
 // field appends the fields of a column to the sample.
-func (r *reader) field(x *field, a *array, i int64) error {
-	if x.payload != nil {
+func (r *reader) field(x *arrowipc.Field, a *array, i int64) error {
+	if x.Payload != nil {
 		return r.media(x, a, i)
 	}
 	v, err := r.value(a, i)
 	switch {
 	case err != nil:
 		return err
-	case x.name != converters.KeyField:
-		r.sample.Fields = append(r.sample.Fields, converters.Field{Name: x.name, Value: v})
+	case x.Name != converters.KeyField:
+		r.sample.Fields = append(r.sample.Fields, converters.Field{Name: x.Name, Value: v})
 	case v.Kind() != converters.KindText:
 		return fmt.Errorf("%w: a key that is null", converters.ErrMalformed)
 	default:
@@ -172,7 +173,7 @@ func (r *reader) field(x *field, a *array, i int64) error {
 }
 
 // media appends the bytes and the path of a column of media.
-func (r *reader) media(x *field, a *array, i int64) error {
+func (r *reader) media(x *arrowipc.Field, a *array, i int64) error {
 	bytes, path := converters.Nested(nil), converters.Nested(nil)
 	if !a.null(i) {
 		for _, kid := range a.kids {
@@ -180,24 +181,24 @@ func (r *reader) media(x *field, a *array, i int64) error {
 			if err != nil {
 				return err
 			}
-			if kid.field == x.payload {
+			if kid.Field == x.Payload {
 				bytes = v
 			} else {
 				path = v
 			}
 		}
 	}
-	if r.needed(x.name) {
+	if r.needed(x.Name) {
 		if bytes.Kind() == converters.KindNested && path.Kind() == converters.KindText {
 			var err error
-			if bytes, err = r.files.Value(string(path.Data()), !r.index || r.src.opts.Load(x.name), r.src.opts.MaxValue); err != nil {
+			if bytes, err = r.files.Value(string(path.Data()), !r.index || r.src.opts.Load(x.Name), r.src.opts.MaxValue); err != nil {
 				return err
 			}
 		}
-		r.sample.Fields = append(r.sample.Fields, converters.Field{Name: x.name, Value: bytes})
+		r.sample.Fields = append(r.sample.Fields, converters.Field{Name: x.Name, Value: bytes})
 	}
-	if r.needed(x.pathField()) {
-		r.sample.Fields = append(r.sample.Fields, converters.Field{Name: x.pathField(), Value: path})
+	if r.needed(pathField(x)) {
+		r.sample.Fields = append(r.sample.Fields, converters.Field{Name: pathField(x), Value: path})
 	}
 	return nil
 }
@@ -207,10 +208,10 @@ func (r *reader) fail(err error) error {
 	if placed, ok := errors.AsType[*converters.Error](err); ok {
 		return placed
 	}
-	b := &r.table.batches[r.batch]
-	e := converters.Error{Where: r.part.Name, Off: b.off, Entry: fmt.Sprintf("row %d", b.first+r.row)}
+	b := &r.table.Batches[r.batch]
+	e := converters.Error{Where: r.part.Name, Off: b.Off, Entry: fmt.Sprintf("row %d", b.First+r.row)}
 	if r.broken != nil {
-		e.Entry += fmt.Sprintf(", column %q", r.broken.path())
+		e.Entry += fmt.Sprintf(", column %q", r.broken.Path())
 	}
 	return columns.Place(e, err)
 }

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"unicode/utf8"
 
-	"github.com/x448/float16"
-
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
+	"github.com/ffconvert/ffconvert/internal/arrowipc"
 )
 
 // value returns value i of a field of the first level. Its bytes are valid until the next call that reads.
@@ -19,20 +17,20 @@ func (r *reader) value(a *array, i int64) (converters.Value, error) {
 	if a.null(i) {
 		return converters.Nested(nil), nil
 	}
-	if a.values != nil {
+	if a.Values != nil {
 		word, at, err := a.word(i)
 		if err != nil {
 			return converters.Value{}, err
 		}
 		return r.value(word, at)
 	}
-	switch a.shape {
-	case shapeBits:
+	switch a.Shape {
+	case arrowipc.ShapeBits:
 		bit := a.from%8 + i
 		return converters.Nested(a.data[bit/8]>>(bit%8)&1 == 1), nil
-	case shapeFixed:
-		return a.fixed(a.data[i*a.width : (i+1)*a.width : (i+1)*a.width])
-	case shapeBytes, shapeView:
+	case arrowipc.ShapeFixed:
+		return fixed(a.Field, a.data[i*a.Width:(i+1)*a.Width:(i+1)*a.Width]), nil
+	case arrowipc.ShapeBytes, arrowipc.ShapeView:
 		return r.bytes(a, i)
 	}
 	v, err := r.content(a, i)
@@ -41,10 +39,7 @@ func (r *reader) value(a *array, i int64) (converters.Value, error) {
 
 // word returns where the dictionary has value i.
 func (a *array) word(i int64) (*array, int64, error) {
-	v, err := a.fixed(a.data[i*a.width : (i+1)*a.width])
-	if err != nil {
-		return nil, 0, err
-	}
+	v := fixed(a.Field, a.data[i*a.Width:(i+1)*a.Width])
 	at := int64(-1)
 	if v.Kind() == converters.KindInt {
 		at = v.Int()
@@ -60,36 +55,18 @@ func (a *array) word(i int64) (*array, int64, error) {
 }
 
 // fixed returns the value of b.
-func (x *field) fixed(b []byte) (converters.Value, error) {
-	var n uint64
-	if len(b) <= 8 {
-		for i, c := range b {
-			n |= uint64(c) << (8 * i)
-		}
+func fixed(x *arrowipc.Field, b []byte) converters.Value {
+	switch v, ok := x.Number(b); {
+	case ok:
+		return v
+	case x.IsText():
+		return converters.Text(columns.UUID(b))
+	case x.IsBytes():
+		return converters.Bytes(b)
 	}
-	switch x.scalar {
-	case scalarInt:
-		unused := 64 - 8*len(b)
-		return converters.Int(int64(n<<unused) >> unused), nil
-	case scalarUint:
-		if n > math.MaxInt64 {
-			return converters.Nested(n), nil
-		}
-		return converters.Int(int64(n)), nil
-	case scalarHalf:
-		return converters.Float(float64(float16.Frombits(uint16(n)).Float32())), nil
-	case scalarFloat:
-		return converters.Float(float64(math.Float32frombits(uint32(n)))), nil
-	case scalarDouble:
-		return converters.Float(math.Float64frombits(n)), nil
-	case scalarUUID:
-		return converters.Text(columns.UUID(b)), nil
-	case scalarDecimal:
-		big := slices.Clone(b)
-		slices.Reverse(big)
-		return converters.Text([]byte(columns.Decimal(columns.TwosComplement(big), x.scale))), nil
-	}
-	return converters.Bytes(b), nil
+	big := slices.Clone(b)
+	slices.Reverse(big)
+	return converters.Text([]byte(columns.Decimal(columns.TwosComplement(big), x.Scale)))
 }
 
 // bytes returns bytes or text.
@@ -98,14 +75,14 @@ func (r *reader) bytes(a *array, i int64) (converters.Value, error) {
 	var size int64
 	var err error
 	switch {
-	case a.shape == shapeView:
+	case a.Shape == arrowipc.ShapeView:
 		b, size, err = r.view(a, i)
 	case a.body != nil:
 		from, to := a.offset(i)-a.base, a.offset(i+1)-a.base
 		b, size = a.body[from:to:to], to-from
 	default:
 		from, to := a.offset(i), a.offset(i+1)
-		if size = to - from; size > 0 && !r.unread[a.field] && size <= r.src.opts.MaxValue {
+		if size = to - from; size > 0 && !r.unread[a.Field] && size <= r.src.opts.MaxValue {
 			b, err = r.stream(a, from, size)
 		}
 	}
@@ -114,9 +91,9 @@ func (r *reader) bytes(a *array, i int64) (converters.Value, error) {
 		return converters.Value{}, err
 	case size > r.src.opts.MaxValue:
 		return converters.Value{}, columns.Over("MaxValue", "a value of %d bytes", size)
-	case a.scalar == scalarText && !utf8.Valid(b):
+	case a.IsText() && !utf8.Valid(b):
 		return converters.Value{}, fmt.Errorf("%w: text that is not UTF-8", converters.ErrMalformed)
-	case a.scalar == scalarText:
+	case a.IsText():
 		return converters.Text(b), nil
 	case b == nil:
 		return converters.Opaque(size), nil
@@ -124,7 +101,7 @@ func (r *reader) bytes(a *array, i int64) (converters.Value, error) {
 	return converters.Bytes(b), nil
 }
 
-// view returns bytes of shapeView: a length of 4 bytes, then up to 12 bytes, or the first 4 of them, the number of a buffer and
+// view returns bytes of arrowipc.ShapeView: a length of 4 bytes, then up to 12 bytes, or the first 4 of them, the number of a buffer and
 // an offset.
 func (r *reader) view(a *array, i int64) (b []byte, size int64, err error) {
 	v := a.data[16*i : 16*i+16 : 16*i+16]
@@ -133,13 +110,13 @@ func (r *reader) view(a *array, i int64) (b []byte, size int64, err error) {
 		return v[4 : 4+size], size, nil
 	}
 	in, off := int64(int32(binary.LittleEndian.Uint32(v[8:]))), int64(int32(binary.LittleEndian.Uint32(v[12:])))
-	if size < 0 || in < 0 || in >= int64(len(a.more)) || off < 0 || off > a.views[in] || size > a.views[in]-off {
+	if size < 0 || in < 0 || in >= int64(len(a.More)) || off < 0 || off > a.views[in] || size > a.views[in]-off {
 		return nil, 0, fmt.Errorf("%w: a value of %d bytes at %d of buffer %d", converters.ErrMalformed, size, off, in)
 	}
-	if size > r.src.opts.MaxValue || r.unread[a.field] {
+	if size > r.src.opts.MaxValue || r.unread[a.Field] {
 		return nil, size, nil
 	}
-	b, err = a.l.bytes(a.more[in], off, size)
+	b, err = a.l.bytes(a.More[in], off, size)
 	return b, size, err
 }
 
@@ -160,11 +137,11 @@ func (r *reader) nested(a *array, i int64) (any, error) {
 
 // content returns a struct, a list or a map.
 func (r *reader) content(a *array, i int64) (any, error) {
-	if a.shape == shapeStruct {
+	if a.Shape == arrowipc.ShapeStruct {
 		return r.structure(a, i)
 	}
 	from, to := a.elements(i)
-	if a.shape != shapeMap {
+	if a.Shape != arrowipc.ShapeMap {
 		list := []any{}
 		for k := from; k < to; k++ {
 			v, err := r.nested(a.kids[0], k)
@@ -202,13 +179,13 @@ func (r *reader) structure(a *array, i int64) (any, error) {
 			return nil, err
 		}
 		switch {
-		case a.payload == nil:
-		case kid.field == a.payload && v == nil:
+		case a.Payload == nil:
+		case kid.Field == a.Payload && v == nil:
 			at = k
-		case kid.field == a.beside && v != nil:
+		case kid.Field == a.Beside && v != nil:
 			path = v.(string)
 		}
-		m = append(m, converters.Pair{Key: kid.name, Value: v})
+		m = append(m, converters.Pair{Key: kid.Name, Value: v})
 	}
 	if at >= 0 && path != "" {
 		b, err := r.files.Read(path, r.rowRoom)

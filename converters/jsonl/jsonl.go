@@ -88,7 +88,7 @@ func (o Options) filled() Options {
 
 // decoder returns a decoder of lines.
 func (o *Options) decoder() *decode.Decoder {
-	return decode.NewJSONDecoder(decode.JSONSpec{KeyField: o.KeyField, MaxDepth: o.MaxDepth, MaxValues: int(o.MaxLine/valueSize) + 1})
+	return decode.NewJSONDecoder(o.KeyField, o.MaxDepth, int(o.MaxLine/valueSize)+1)
 }
 
 // A Source is an opened list of JSON Lines files. It holds no file open between calls.

@@ -3,56 +3,128 @@ package arrowipc
 import (
 	"encoding/binary"
 	"fmt"
-	"io"
+	"slices"
 
-	flatbuffers "github.com/google/flatbuffers/go"
+	"github.com/ffconvert/ffconvert/converters"
 )
 
-// The end of a file: footer, its size (int32), magic. The slot of the record batches in the footer, and the size of each:
-// offset (int64), size of the metadata (int32, and 4 bytes of padding), size of the body (int64). format/File.fbs
+// mostPadding is the largest alignment of messages in a file, bytes. Between two messages there are less.
+const mostPadding = 64
+
+// Members of a footer, and the size of a block of its lists (format/File.fbs): the offset of a message, the sizes of its metadata (int32,
+// and 4 bytes of padding) and its body.
 const (
-	tailSize    = 4 + len(tailMagic)
-	tailMagic   = "ARROW1"
-	footerBatch = 10
-	blockSize   = 24
+	footerSchema       = 1
+	footerDictionaries = 2
+	footerBatches      = 3
+	blockSize          = 24
 )
 
-// Blocks are where the record batches of a file begin, as its footer says. Nothing is known of what is there.
-type Blocks struct{ raw []byte }
+// A block says where a message lies in a file.
+type block struct{ off, meta, body int64 }
 
-// Footer reads the footer of a file of size bytes. The error is [ErrMalformed] or that of the file.
-func Footer(r io.ReaderAt, size int64) (b Blocks, err error) {
-	defer func() {
-		if recover() != nil {
-			err = fmt.Errorf("%w: its footer leads out of itself", ErrMalformed)
+// end returns where the message ends.
+func (b block) end() int64 { return b.off + b.meta + b.body }
+
+// file reads the messages that the footer of a file names. The schema is that of the footer: some writers have no other.
+func (w *walker) file() error {
+	footer, err := w.footer()
+	if err != nil {
+		return err
+	}
+	schema, ok := footer.table(footerSchema)
+	if !ok {
+		return fmt.Errorf("%w: no schema", converters.ErrMalformed)
+	}
+	if w.t.Schema, err = readSchema(schema); err != nil {
+		return err
+	}
+	w.t.Bytes += int64(len(footer.b))
+	lists := [2][]block{}
+	for i := range lists { // dictionaries, batches
+		footer.list(int64(footerDictionaries+i), blockSize, func(e flat) {
+			lists[i] = append(lists[i], block{e.i64(e.at), int64(int32(e.u32(e.at + 8))), e.i64(e.at + 16)})
+		})
+	}
+	if *footer.err != nil {
+		return fmt.Errorf("%w: %w", converters.ErrMalformed, *footer.err)
+	}
+	if err := w.complete(slices.Concat(lists[0], lists[1])); err != nil {
+		return err
+	}
+	w.what, w.t.End = "", w.end
+	for i, list := range lists {
+		for _, b := range list {
+			w.off, w.end = b.off, b.end()
+			m, f, err := w.message()
+			if err != nil {
+				return err
+			}
+			if m.size == 0 || m.body != b.off+b.meta || m.End != b.end() || f.number(1, 1, 0) != int64(messageDictionary+i) {
+				return fmt.Errorf("%w: it is not as the footer says", converters.ErrMalformed)
+			}
+			if err := w.add(f, m); err != nil {
+				return err
+			}
+			w.n++
 		}
-	}()
-	var tail [tailSize]byte
-	if size < int64(tailSize) {
-		return b, fmt.Errorf("%w: a file of %d bytes", ErrMalformed, size)
 	}
-	if err := readFull(r, tail[:], size-int64(tailSize)); err != nil {
-		return b, err
-	}
-	n := int64(int32(binary.LittleEndian.Uint32(tail[:])))
-	if string(tail[4:]) != tailMagic || n < 4 || n > min(maxMeta, size-int64(tailSize)) {
-		return b, fmt.Errorf("%w: it does not end in a footer", ErrMalformed)
-	}
-	raw := make([]byte, n)
-	if err := readFull(r, raw, size-int64(tailSize)-n); err != nil {
-		return b, err
-	}
-	footer := table{flatbuffers.Table{Bytes: raw, Pos: flatbuffers.GetUOffsetT(raw)}}
-	count, err := footer.count(footerBatch)
-	if err != nil || count == 0 {
-		return b, err
-	}
-	first := int(footer.Vector(footer.at(footerBatch)))
-	return Blocks{raw[first : first+blockSize*count]}, nil
+	return nil
 }
 
-// Len returns the number of batches.
-func (b Blocks) Len() int64 { return int64(len(b.raw) / blockSize) }
+// footer reads the footer. w.end becomes its offset.
+func (w *walker) footer() (flat, error) {
+	w.what = "footer"
+	size := w.end
+	if w.off = size; size < fileHead+fileTail {
+		return flat{}, fmt.Errorf("%w: it has %d bytes, an Arrow file at least %d", converters.ErrTruncated, size, fileHead+fileTail)
+	}
+	var tail [fileTail]byte
+	w.off = size - fileTail
+	if err := readFull(w.r, tail[:], w.off); err != nil {
+		return flat{}, err
+	}
+	if string(tail[4:]) != magic {
+		return flat{}, fmt.Errorf("%w: it does not end with %s", converters.ErrTruncated, magic)
+	}
+	n := int64(int32(binary.LittleEndian.Uint32(tail[:])))
+	if n <= 0 || n > w.off-fileHead || n > mostMeta {
+		return flat{}, fmt.Errorf("%w: a footer of %d bytes in a file of %d", converters.ErrMalformed, n, size)
+	}
+	w.off -= n
+	w.end = w.off
+	b := make([]byte, n)
+	if err := readFull(w.r, b, w.off); err != nil {
+		return flat{}, err
+	}
+	return flatRoot(b), nil
+}
 
-// Off returns where the message of a batch begins, by [Messages.SeekTo].
-func (b Blocks) Off(i int64) int64 { return int64(binary.LittleEndian.Uint64(b.raw[blockSize*i:])) }
+// complete refuses blocks that overlap, and bytes between them that no block has: a batch that the footer has lost would be
+// lost without a word.
+func (w *walker) complete(blocks []block) error {
+	slices.SortFunc(blocks, func(a, b block) int { return int(min(max(a.off-b.off, -1), 1)) })
+	at := w.begin()
+	for _, b := range append(blocks, block{off: w.end}) {
+		switch {
+		case b.off < at || b.meta < 0 || b.body < 0 || b.meta > w.end-b.off || b.body > w.end-b.off-b.meta:
+			return fmt.Errorf("%w: a message of %d and %d bytes at %d, behind %d", converters.ErrMalformed, b.meta, b.body, b.off, at)
+		case b.off-at >= mostPadding:
+			return fmt.Errorf("%w: it names no message in the %d bytes at %d", converters.ErrMalformed, b.off-at, at)
+		}
+		at = b.end()
+	}
+	return nil
+}
+
+// begin returns where the first dictionary or batch may begin: behind the schema, where there is one.
+func (w *walker) begin() int64 {
+	from := *w
+	for _, from.off = range []int64{fileHead, mostPadding} { // some writers align the first message as the others
+		m, f, err := from.message()
+		if err == nil && m.size > 0 && f.number(1, 1, 0) == messageSchema {
+			return m.End
+		}
+	}
+	return fileHead
+}

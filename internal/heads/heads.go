@@ -21,10 +21,10 @@ type Kind uint8
 const (
 	Uint     Kind = iota // Arg
 	Negative             // −1−Arg
-	Signed               // Arg is two's complement, of as many bytes as the head has
+	signed               // Arg is two's complement, of as many bytes as the head has
 	Float                // Arg is the bits of a half, single or double, by the size of the head
-	False
-	True
+	isFalse
+	isTrue
 	Null
 	Simple       // a simple value that is not assigned
 	Bytes        // Arg bytes follow
@@ -105,8 +105,8 @@ func cborForms() *Forms {
 		}
 	}
 	const simple = 7 << 5
-	t[simple|20] = immediate(False, 0)
-	t[simple|21] = immediate(True, 0)
+	t[simple|20] = immediate(isFalse, 0)
+	t[simple|21] = immediate(isTrue, 0)
 	t[simple|22] = immediate(Null, 0)
 	t[simple|25] = wide(Float, 2)
 	t[simple|26] = wide(Float, 4)
@@ -146,13 +146,13 @@ func (h Head) Value() (converters.Value, error) {
 			return converters.Value{}, fmt.Errorf("%w: an integer below -2^63", converters.ErrUnsupported)
 		}
 		return converters.Int(-1 - int64(h.Arg)), nil
-	case Signed:
+	case signed:
 		unused := 64 - 8*(int(h.Size)-1)
 		return converters.Int(int64(h.Arg<<unused) >> unused), nil
 	case Float:
 		return converters.Float(h.float()), nil
-	case False, True:
-		return converters.Nested(h.Kind == True), nil
+	case isFalse, isTrue:
+		return converters.Nested(h.Kind == isTrue), nil
 	}
 	return converters.Nested(nil), nil
 }

@@ -30,8 +30,8 @@ func messagePackForms() *Forms {
 	}
 	t[0xc0] = immediate(Null, 0)
 	t[0xc1] = immediate(Reserved, 0xc1)
-	t[0xc2] = immediate(False, 0)
-	t[0xc3] = immediate(True, 0)
+	t[0xc2] = immediate(isFalse, 0)
+	t[0xc3] = immediate(isTrue, 0)
 	t[0xca] = wide(Float, 4)
 	t[0xcb] = wide(Float, 8)
 	for i := range 3 {
@@ -41,7 +41,7 @@ func messagePackForms() *Forms {
 	}
 	for i := range 4 {
 		t[0xcc+i] = wide(Uint, 1<<i)
-		t[0xd0+i] = wide(Signed, 1<<i)
+		t[0xd0+i] = wide(signed, 1<<i)
 	}
 	for i := range 5 {
 		t[0xd4+i] = extension(immediate(Extension, 1<<i))

@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/endian"
-	"github.com/apache/arrow/go/v15/arrow/ipc"
-
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/arrowipc"
 )
 
@@ -33,18 +30,18 @@ const (
 // known has the columns that are read. Columns of other names are for other readers.
 var known = [...]struct {
 	name  string
-	kind  arrow.Type
+	dtype string
 	value int   // the buffer that has the values
 	width int64 // bytes of a value, or of the end of a text
 }{
-	{"key", arrow.STRING, keyEnds, 4},
-	{"label", arrow.INT64, label, 8},
-	{"offset", arrow.INT64, offset, 8},
-	{"length", arrow.INT64, length, 8},
-	{"crc32", arrow.UINT32, crc, 4},
-	{"source", arrow.INT32, source, 4},
-	{"source_offset", arrow.INT64, sourceOff, 8},
-	{"ordinal", arrow.INT64, ordinal, 8},
+	{"key", "str", keyEnds, 4},
+	{"label", "int64", label, 8},
+	{"offset", "int64", offset, 8},
+	{"length", "int64", length, 8},
+	{"crc32", "uint32", crc, 4},
+	{"source", "int32", source, 4},
+	{"source_offset", "int64", sourceOff, 8},
+	{"ordinal", "int64", ordinal, 8},
 }
 
 // A layout says which columns an index has.
@@ -57,11 +54,11 @@ type layout struct {
 // A batch says where a batch of rows lies.
 type batch struct {
 	first, end int64 // rows
-	at         [buffers]arrowipc.Buffer
+	at         [buffers]arrowipc.Span
 }
 
 // open reads the schema of an index of size bytes. Its batches follow.
-func open(r io.ReaderAt, size int64) (*arrowipc.Messages, *layout, error) {
+func open(r io.ReaderAt, size int64) (*arrowipc.Stream, *layout, error) {
 	head := make([]byte, len(magic))
 	if _, err := r.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, nil, err
@@ -69,59 +66,61 @@ func open(r io.ReaderAt, size int64) (*arrowipc.Messages, *layout, error) {
 	if string(head) != magic {
 		return nil, nil, fmt.Errorf("%w: it is not an Arrow file", ErrMalformed)
 	}
-	messages := arrowipc.NewMessages(r, int64(len(magic)), size)
-	in, err := ipc.NewReaderFromMessageReader(messages, ipc.WithEnsureNativeEndian(false))
+	stream, err := arrowipc.Open(r, int64(len(magic)), size)
 	if err != nil {
-		return nil, nil, failed(messages, err)
+		return nil, nil, failed(err)
 	}
-	defer in.Release()
-	l, err := newLayout(in.Schema())
-	return messages, l, err
+	l, err := newLayout(stream.Schema)
+	return stream, l, err
 }
 
-// failed returns the error of the file, which Arrow's reader hides, or else err.
-func failed(m *arrowipc.Messages, err error) error {
-	if cause := m.Err(); cause != nil && !errors.Is(cause, arrowipc.ErrMalformed) && !errors.Is(cause, io.EOF) {
-		return cause
+// failed returns an error of the file, or what is wrong with its content as [ErrMalformed].
+func failed(err error) error {
+	for _, kind := range []error{converters.ErrMalformed, converters.ErrTruncated, converters.ErrUnsupported, converters.ErrDuplicate, converters.ErrLimit, errTooFew} {
+		if errors.Is(err, kind) {
+			return fmt.Errorf("%w: %w", ErrMalformed, err)
+		}
 	}
-	return fmt.Errorf("%w: %w", ErrMalformed, err)
+	return err
 }
 
-func newLayout(s *arrow.Schema) (*layout, error) {
+func newLayout(s *arrowipc.Schema) (*layout, error) {
 	l := new(layout)
-	if s.Endianness() != endian.LittleEndian {
-		return nil, fmt.Errorf("%w: its numbers are big-endian", ErrMalformed)
-	}
 	for i, k := range known {
 		l.column[i] = -1
-		at := s.FieldIndices(k.name)
-		if len(at) == 0 {
-			continue
+		n := 0
+		for at, f := range s.Fields {
+			if f.Name != k.name {
+				continue
+			}
+			if n++; n > 1 || f.DType != k.dtype || f.Values != nil || f.Wide || f.Shape != arrowipc.ShapeFixed && f.Shape != arrowipc.ShapeBytes {
+				return nil, fmt.Errorf("%w: %d columns %q, of the type %s", ErrMalformed, n, k.name, f.DType)
+			}
+			l.column[i], l.has[k.value] = at, true
 		}
-		if f := s.Field(at[0]); len(at) > 1 || f.Type.ID() != k.kind {
-			return nil, fmt.Errorf("%w: %d columns %q, of the type %s", ErrMalformed, len(at), k.name, f.Type)
-		}
-		l.column[i], l.has[k.value] = at[0], true
 	}
 	if l.has[offset] != l.has[length] || l.has[offset] != l.has[crc] {
 		return nil, fmt.Errorf("%w: of the columns offset, length and crc32 some are missing", ErrMalformed)
 	}
 	var err error
-	l.rule, err = ruleOf(s.Metadata())
+	l.rule, err = ruleOf(s.Metadata[ruleKey])
 	return l, err
 }
 
 // next skips the next batch and returns where it is. first is the number of its first row.
-func (l *layout) next(m *arrowipc.Messages, first int64) (b batch, err error) {
-	said, err := m.Batch()
+func (l *layout) next(m *arrowipc.Stream, first int64) (b batch, err error) {
+	said, err := m.Next()
 	if err != nil {
 		if errors.Is(err, io.EOF) {
 			err = errTooFew
 		}
-		return b, failed(m, err)
+		return b, failed(err)
 	}
 	b.first, b.end = first, first+said.Rows
-	if said.Rows == 0 { // nor does a message of another kind have columns
+	if said.Codec != "" {
+		return b, fmt.Errorf("%w: its buffers are compressed", ErrMalformed)
+	}
+	if said.Rows == 0 {
 		return b, nil
 	}
 	for i, k := range known {
@@ -132,17 +131,17 @@ func (l *layout) next(m *arrowipc.Messages, first int64) (b batch, err error) {
 		rows := said.Rows
 		switch k.value {
 		case keyEnds:
-			b.at[keyText] = c.Buffers[2]
+			b.at[keyText] = c.More[0]
 			rows++
 		case label:
 			if c.Nulls > 0 {
-				b.at[labeled] = c.Buffers[0]
-				if c.Buffers[0].Size < (rows+7)/8 {
+				b.at[labeled] = c.Valid
+				if c.Valid.Size < (rows+7)/8 {
 					return b, errShort
 				}
 			}
 		}
-		if b.at[k.value] = c.Buffers[1]; c.Buffers[1].Size/k.width < rows {
+		if b.at[k.value] = c.Data; c.Data.Size/k.width < rows {
 			return b, errShort
 		}
 	}

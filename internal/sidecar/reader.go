@@ -27,12 +27,12 @@ var ErrMalformed = place.New(place.Corrupt, "not the index of a shard")
 type Reader struct {
 	file     io.ReaderAt
 	size     int64
-	start    int64              // of the first batch
-	messages *arrowipc.Messages // of the batches after batch
-	batches  []batch            // all of them, if there are no messages
-	batch    batch              // the last one that was read of
-	next     int64              // the row after those of chunk
-	end      int64              // the row after the last one to read
+	start    int64            // of the first batch
+	messages *arrowipc.Stream // of the batches after batch
+	batches  []batch          // all of them, if there are no messages
+	batch    batch            // the last one that was read of
+	next     int64            // the row after those of chunk
+	end      int64            // the row after the last one to read
 	chunk    chunk
 
 	Want Want // what rows have

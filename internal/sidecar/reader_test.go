@@ -19,7 +19,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/arrowipc"
 	"github.com/ffconvert/ffconvert/internal/memsource"
 	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/internal/sidecar"
@@ -155,7 +154,7 @@ func arrowRows(data []byte, n int) (all []sidecar.Row, err error) {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	in, err := ipc.NewReaderFromMessageReader(arrowipc.NewMessages(bytes.NewReader(data), 8, int64(len(data))))
+	in, err := ipc.NewReader(bytes.NewReader(data[8:]))
 	if err != nil {
 		return nil, err
 	}
@@ -336,7 +335,6 @@ func TestReaderHostile(t *testing.T) {
 			for bit := 0; bit < 8*len(data); bit += step {
 				copy(flipped, data)
 				flipped[bit/8] ^= 1 << (bit % 8)
-				want, wrong := arrowRows(flipped, n)
 				inOrder, err := rows(flipped, 0, n)
 				single, also := found(flipped, n)
 				for _, err := range []error{err, also} {
@@ -347,7 +345,10 @@ func TestReaderHostile(t *testing.T) {
 				if (err == nil) != (also == nil) || !slices.Equal(inOrder, single) {
 					t.Fatalf("bit %d: in order %v, one by one %v", bit, err, also)
 				}
-				if err == nil && wrong == nil {
+				if err != nil {
+					continue // Arrow's reader may allocate what the index says
+				}
+				if want, err := arrowRows(flipped, n); err == nil {
 					if equal++; !slices.Equal(inOrder, want) {
 						t.Fatalf("bit %d: other rows than Arrow's", bit)
 					}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"sort"
-
-	"github.com/apache/arrow/go/v15/arrow"
 )
 
 // ruleKey is the key of the rule in the metadata of the schema: docs/reading.md.
@@ -16,10 +14,9 @@ const ruleKey = "ffconvert"
 // sample there, and where that begins, in bytes.
 type run [4]int64
 
-// ruleOf returns the runs of the rule of an index, nil if it has none.
-func ruleOf(about arrow.Metadata) ([]run, error) {
-	text, ok := about.GetValue(ruleKey)
-	if !ok {
+// ruleOf returns the runs of the rule of an index, nil if the text is empty.
+func ruleOf(text string) ([]run, error) {
+	if text == "" {
 		return nil, nil
 	}
 	var rule struct {

@@ -32,13 +32,13 @@ func (x *Reader) seek(n int64) (batch, bool) {
 		return none, false
 	}
 	usual := first.end // rows of a batch
-	lo, hi := int64(1), blocks.Len()
+	lo, hi := int64(1), int64(len(blocks))
 	for guess, tries := n/usual, 0; lo < hi; tries++ {
 		if tries >= guesses {
 			guess = lo + (hi-lo)/2
 		}
 		guess = min(max(guess, lo), hi-1)
-		b, ok := x.probe(blocks.Off(guess), guess*usual)
+		b, ok := x.probe(blocks[guess], guess*usual)
 		switch {
 		case !ok:
 			return none, false
@@ -52,7 +52,7 @@ func (x *Reader) seek(n int64) (batch, bool) {
 			at, err := x.ordinal(&b, n)
 			return b, err == nil && at == n
 		default: // batches of labels alone have equal numbers of rows; the last may have fewer
-			return b, b.end-b.first == usual || guess == blocks.Len()-1
+			return b, b.end-b.first == usual || guess == int64(len(blocks))-1
 		}
 	}
 	return none, false

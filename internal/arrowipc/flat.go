@@ -1,4 +1,4 @@
-package arrow
+package arrowipc
 
 import (
 	"encoding/binary"

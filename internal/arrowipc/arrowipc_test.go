@@ -14,6 +14,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/ffconvert/ffconvert/converters"
 )
 
 // stream makes a stream of batches with so many rows each, by Arrow's own writer.
@@ -38,36 +40,17 @@ func stream(t *testing.T, opts []ipc.Option, rows ...int) []byte {
 	return out.Bytes()
 }
 
-func TestMessages(t *testing.T) {
+// A stream has the batches that Arrow's writer has written, and the values of their columns where it says.
+func TestStream(t *testing.T) {
 	t.Parallel()
 	data := stream(t, nil, 3, 0, 5)
-	r, err := ipc.NewReaderFromMessageReader(NewMessages(bytes.NewReader(data), 0, int64(len(data))))
-	if err != nil {
-		t.Fatal(err)
+	s, err := Open(bytes.NewReader(data), 0, int64(len(data)))
+	if err != nil || len(s.Schema.Fields) != 2 || s.Schema.Fields[0].DType != "int64" || s.Schema.Fields[1].DType != "str" {
+		t.Fatal(s, err)
 	}
-	rows := 0
-	for r.Next() {
-		column := r.Record().Column(0).(*array.Int64)
-		for i := range column.Len() {
-			if column.Value(i) != int64(i) {
-				t.Errorf("row %d is %d", i, column.Value(i))
-			}
-		}
-		rows += column.Len()
-	}
-	if r.Err() != nil || rows != 8 {
-		t.Errorf("%d rows, %v", rows, r.Err())
-	}
-}
-
-// Batch skips a message, and tells where its columns are.
-func TestMessagesBatch(t *testing.T) {
-	t.Parallel()
-	data := stream(t, nil, 3, 0, 5)
-	m := NewMessages(bytes.NewReader(data), 0, int64(len(data)))
 	var rows []int64
 	for {
-		b, err := m.Batch()
+		b, err := s.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -75,14 +58,11 @@ func TestMessagesBatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows = append(rows, b.Rows)
-		if len(rows) == 1 { // the schema
-			continue
-		}
-		if len(b.Columns) != 2 || len(b.Columns[0].Buffers) != 2 || len(b.Columns[1].Buffers) != 3 || b.Columns[0].Nulls != 0 {
+		if len(b.Columns) != 2 || b.Columns[0].Nulls != 0 || len(b.Columns[1].More) != 1 {
 			t.Fatalf("batch %+v", b)
 		}
 		for i := range b.Rows {
-			n, text := b.Columns[0].Buffers[1], b.Columns[1].Buffers[2]
+			n, text := b.Columns[0].Data, b.Columns[1].More[0]
 			if got := binary.LittleEndian.Uint64(data[n.Off+8*i:]); got != uint64(i) {
 				t.Errorf("row %d is %d", i, got)
 			}
@@ -91,12 +71,12 @@ func TestMessagesBatch(t *testing.T) {
 			}
 		}
 	}
-	if want := []int64{0, 3, 0, 5}; !slices.Equal(rows, want) {
-		t.Errorf("rows %v, want %v", rows, want)
+	if want := []int64{3, 0, 5}; !slices.Equal(rows, want) || s.Offset() != int64(len(data)) {
+		t.Errorf("rows %v, want %v; the end at %d of %d", rows, want, s.Offset(), len(data))
 	}
 }
 
-func TestMessagesRefuse(t *testing.T) {
+func TestStreamRefuses(t *testing.T) {
 	t.Parallel()
 	sound := stream(t, nil, 3)
 	changed := func(change func(b []byte)) []byte {
@@ -110,18 +90,21 @@ func TestMessagesRefuse(t *testing.T) {
 		"a root outside":             changed(func(b []byte) { binary.LittleEndian.PutUint32(b[8:], 0x7fffffff) }),
 		"cut in its head":            sound[:4],
 		"cut in its metadata":        sound[:20],
-		"a compressed body":          stream(t, []ipc.Option{ipc.WithZstd()}, 3),
 		"cut in the body of a batch": sound[:len(sound)-16],
+		"without its end":            sound[:len(sound)-8],
 	} {
-		m := NewMessages(bytes.NewReader(data), 0, int64(len(data)))
-		var err error
+		s, err := Open(bytes.NewReader(data), 0, int64(len(data)))
 		for err == nil {
-			_, err = m.Message()
+			_, err = s.Next()
 		}
-		if !errors.Is(err, ErrMalformed) {
+		if !malformed(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+func malformed(err error) bool {
+	return errors.Is(err, converters.ErrMalformed) || errors.Is(err, converters.ErrTruncated)
 }
 
 // A footer leads to all batches; one that is damaged is malformed, or leads elsewhere, and takes no more memory than the file has.
@@ -153,30 +136,30 @@ func TestFooter(t *testing.T) {
 	}
 	size := int64(len(data))
 	blocks, err := Footer(bytes.NewReader(data), size)
-	if err != nil || blocks.Len() != 5 {
-		t.Fatal(blocks.Len(), err)
+	if err != nil || len(blocks) != 5 {
+		t.Fatal(blocks, err)
 	}
-	m := NewMessages(bytes.NewReader(data), 8, size)
-	if _, err := m.Message(); err != nil { // the schema, which says what batches have
+	s, err := Open(bytes.NewReader(data), 8, size)
+	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range blocks.Len() {
-		m.SeekTo(blocks.Off(i))
-		if b, err := m.Batch(); err != nil || b.Rows != 1+i {
+	for i, off := range blocks {
+		s.SeekTo(off)
+		if b, err := s.Next(); err != nil || b.Rows != int64(1+i) {
 			t.Errorf("batch %d has %d rows, %v", i, b.Rows, err)
 		}
 	}
 	for cut := range len(data) {
-		if b, err := Footer(bytes.NewReader(data[:cut]), int64(cut)); !errors.Is(err, ErrMalformed) {
-			t.Errorf("of %d bytes: %d batches, %v", cut, b.Len(), err)
+		if b, err := Footer(bytes.NewReader(data[:cut]), int64(cut)); !malformed(err) {
+			t.Errorf("of %d bytes: %d batches, %v", cut, len(b), err)
 		}
 	}
 	for bit := range 8 * len(data) {
 		changed := bytes.Clone(data)
 		changed[bit/8] ^= 1 << (bit % 8)
 		b, err := Footer(bytes.NewReader(changed), size)
-		if err != nil && !errors.Is(err, ErrMalformed) || 24*b.Len() > size {
-			t.Fatalf("bit %d: %d batches, %v", bit, b.Len(), err)
+		if err != nil && !malformed(err) || int64(24*len(b)) > size {
+			t.Fatalf("bit %d: %d batches, %v", bit, len(b), err)
 		}
 	}
 }
