@@ -62,30 +62,17 @@ func (x *set) size() (int64, error) {
 
 // verify reads the dataset again as it is now on disk.
 func (x *set) verify(ctx context.Context, how verify.Options) (*verify.Report, error) {
-	st, err := os.Stat(x.Path)
-	if err != nil {
-		return nil, err
-	}
 	m, err := dataset.ReadManifest(x.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
-	}
-	if st.IsDir() && m != nil {
-		report, _, err := m.Verify(ctx, x.Path, how)
-		return report, err
-	}
-	if st.IsDir() {
+	case x.dir != x.Path:
+		return verify.Files(ctx, []verify.Target{{Path: x.Path, Want: m.ExpectOf(filepath.Base(x.Path))}}, how)
+	case m == nil:
 		return verify.Dataset(ctx, x.Path, nil, how)
 	}
-	target := verify.Target{Path: x.Path}
-	if m != nil {
-		for _, e := range m.Expect() {
-			if e.Name == filepath.Base(x.Path) {
-				target.Want = &e
-			}
-		}
-	}
-	return verify.Files(ctx, []verify.Target{target}, how)
+	report, _, err := m.Verify(ctx, x.Path, how)
+	return report, err
 }
 
 // Report returns what a verification found; nil: the job is under way, or has failed.

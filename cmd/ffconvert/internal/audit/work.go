@@ -202,17 +202,9 @@ func (w *Work) Repairs() []*dataset.Repairable {
 func expectedOf(path string) (*verify.Expect, error) {
 	m, err := dataset.ReadManifest(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		err = nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range m.Expect() {
-		if e.Name == filepath.Base(path) {
-			return &e, nil
-		}
-	}
-	return nil, nil
+	return m.ExpectOf(filepath.Base(path)), err
 }
 
 // Bytes returns the size of all shards that are read. Files that cannot be examined count as empty.
