@@ -96,9 +96,9 @@ func (c *checker) finish(ctx context.Context) error {
 		names[i] = c.parts[i].Name
 	}
 	for _, doubt := range slices.Concat(doubts, converters.SeriesDoubts(names)) {
-		rule := OddTable
+		rule := ruleOddTable
 		if doubt.Off < 0 { // not of a row
-			rule = OddSource
+			rule = ruleOddSource
 		}
 		all.add(findings.Finding{Rule: rule, Place: findings.Place{File: doubt.Part, Offset: doubt.Off, Entry: doubt.Entry}, Text: doubt.Text, Hint: doubt.Hint})
 	}

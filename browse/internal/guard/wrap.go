@@ -139,7 +139,7 @@ func (g *Guard) posted(w http.ResponseWriter, r *http.Request) (status int, why 
 	if err != nil || kind != "application/x-www-form-urlencoded" {
 		return http.StatusUnsupportedMediaType, noForm
 	}
-	if r.ParseForm() != nil || !same(r.PostForm.Get(FormField), g.form) {
+	if r.ParseForm() != nil || !same(r.PostForm.Get(formField), g.form) {
 		return http.StatusForbidden, noForm
 	}
 	return 0, ""

@@ -109,6 +109,6 @@ func (v *viewer) table(f *Field, shape []int, at func(index []int) (string, bool
 		}
 	}
 	v.bytes -= min(v.bytes, size)
-	f.Kind, f.Table, f.Shape, f.Cut = KindNumbers, table, join(shape), cut
+	f.Kind, f.Table, f.Shape, f.Cut = kindNumbers, table, join(shape), cut
 	return true
 }
