@@ -25,14 +25,14 @@ func startVerify(q *request, x *set) error {
 		return err
 	}
 	j := &job{Name: verifyName(x), say: sayBytes}
-	j.tell(0, total)
+	j.moved(0, total)
 	q.jobs.start(j, true, func(ctx context.Context, j *job) (any, error) {
 		how := q.opts.Verify
-		told := how.Progress
+		next := how.Progress
 		how.Progress = func(samples, bytes int64) {
 			j.done.Add(bytes)
-			if told != nil {
-				told(samples, bytes)
+			if next != nil {
+				next(samples, bytes)
 			}
 		}
 		return x.verify(ctx, how)

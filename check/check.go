@@ -89,9 +89,9 @@ func Source(ctx context.Context, src converters.Source, opts Options) (*findings
 		}
 	}
 	if src != nil {
-		says := converters.Describe(src)
-		c.classes = says.Classes
-		c.opts.Encode.Encoding = cmp.Or(c.opts.Encode.Encoding, says.Encoding)
+		about := converters.Describe(src)
+		c.classes = about.Classes
+		c.opts.Encode.Encoding = cmp.Or(c.opts.Encode.Encoding, about.Encoding)
 		c.parts = src.Parts()
 	}
 	spec, err := encode.Parse(c.opts.Encode)

@@ -132,7 +132,7 @@ func (c *checker) finish(ctx context.Context) error {
 	return nil
 }
 
-// match adds what the source says once all its samples were indexed. That keys come twice compareKeys finds.
+// match adds the errors that the source finds once all its samples are indexed. compareKeys finds repeated keys.
 func (c *checker) match(ctx context.Context, to *tally) {
 	from, ok := c.src.(interface{ Check(context.Context) error })
 	if !ok {

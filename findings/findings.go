@@ -104,7 +104,7 @@ type Report struct {
 	Seconds float64   // duration of the examination; 0 means unknown
 	Files   []File    // in the order examined
 	Verdict string    // without errors; "" means sound
-	Scope   string    // one line that says what the command has read and compared; an empty one is not printed
+	Scope   string    // one line: what the command has read and compared; an empty one is not printed
 	Unit    string    // singular name of Files in the line of totals; "" means file
 	Found   []Finding // listed findings
 	More    int64     // findings that are counted but not in Found

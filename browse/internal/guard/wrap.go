@@ -91,7 +91,7 @@ func (g *Guard) refuse(r *http.Request) (status int, why string) {
 }
 
 // plain reports whether a request is for a path of letters, digits, dashes, underscores and points, with no empty name and none that begins with a
-// point. Paths of this server need no escapes, and so nothing has to be said of what an escape means.
+// point. Paths of this server need no escapes, so no rule for escapes is needed.
 func plain(uri string) bool {
 	path, _, _ := strings.Cut(uri, "?")
 	if !strings.HasPrefix(path, "/") || strings.Contains(path, "//") || strings.Contains(path, "/.") {

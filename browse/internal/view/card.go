@@ -18,7 +18,7 @@ type Card struct {
 
 const maxCard = 160 // characters
 
-// rank orders kinds by what says most of a sample at a glance.
+// rank orders kinds by how well they describe a sample at a glance.
 var rank = map[Kind]int{KindImage: 9, kindText: 8, kindVideo: 7, kindAudio: 6, kindJSON: 5, kindTree: 4, kindNumbers: 3, kindValue: 2, kindHex: 1}
 
 // CardOf returns the card of a sample: of the first picture; else of the first text, video, audio, or what there is. It looks at no more than the begin of
@@ -34,7 +34,7 @@ func CardOf(s *converters.Sample) Card {
 	return card
 }
 
-// words returns what a field says, in a line.
+// words returns the content of a field on one line.
 func (f *Field) words() string {
 	var words []string
 	switch f.Kind {

@@ -38,7 +38,7 @@ func (v *viewer) array(f *Field, data []byte) bool {
 	if rest[0] >= 2 {
 		head, at = int(min(binary.LittleEndian.Uint32(rest[2:]), maxHeader+1)), 6
 	}
-	f.Kind, f.Type, f.Hex, f.Cut = kindHex, "NumPy array", Hex(data, 0, v.limits.Hex), len(data) > v.limits.Hex
+	f.Kind, f.Type, f.Hex, f.Cut = kindHex, "NumPy array", Hex(data, v.limits.Hex), len(data) > v.limits.Hex
 	if head > maxHeader || head > len(rest)-at {
 		f.Problem = "the header of the array is cut"
 		return true

@@ -1,9 +1,9 @@
-// Package view tells what a page shows of a sample.
+// Package view turns a sample into what a page shows of it.
 //
 //	for _, f := range view.Fields(sample, view.Limits{}) { … }
 //
 // A sample may hold anything, of any size. What is returned is bounded in bytes, nodes and rows whatever the sample holds, and nothing large is
-// copied to find it. What a field is, its content says and never its name. Texts have no characters that a page would not show: control
+// copied to find it. The type of a field is recognised by its content, never by its name. Texts have no characters that a page would not show: control
 // characters, and those that change the direction of writing, are escaped as in Go. Markup is for html/template to escape.
 package view
 
@@ -140,7 +140,7 @@ func (v *viewer) data(f *Field, data []byte) {
 		v.text(f, data)
 		return
 	}
-	f.Kind, f.Hex = kindHex, Hex(data, 0, v.limits.Hex)
+	f.Kind, f.Hex = kindHex, Hex(data, v.limits.Hex)
 	f.Cut = len(data) > v.limits.Hex
 }
 

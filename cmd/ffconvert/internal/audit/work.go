@@ -198,7 +198,7 @@ func (w *Work) Repairs() []*dataset.Repairable {
 	return all
 }
 
-// expectedOf returns the entry of a file in the manifest beside it; nil if there is none.
+// expectedOf returns the entry of a file in the manifest of its directory; nil if there is none.
 func expectedOf(path string) (*verify.Expect, error) {
 	m, err := dataset.ReadManifest(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
