@@ -94,11 +94,11 @@ func sayCompared(done, total int64, d time.Duration) string {
 // compareSets surveys both datasets, and compares their samples.
 func compareSets(ctx context.Context, a, b *set, j *job) (*comparison, error) {
 	c := &comparison{Listed: make(map[compare.Kind][]difference)}
-	sa, err := survey.Run(ctx, a.data.Fork(), a.meta.Classes, func(done int64) { j.tell(done, a.Len()+b.Len()) })
+	sa, err := survey.Run(ctx, a.data.Fork(), a.meta.Classes, func(done int64) { j.moved(done, a.Len()+b.Len()) })
 	if err != nil {
 		return nil, err
 	}
-	sb, err := survey.Run(ctx, b.data.Fork(), b.meta.Classes, func(done int64) { j.tell(a.Len()+done, a.Len()+b.Len()) })
+	sb, err := survey.Run(ctx, b.data.Fork(), b.meta.Classes, func(done int64) { j.moved(a.Len()+done, a.Len()+b.Len()) })
 	if err != nil {
 		return nil, err
 	}

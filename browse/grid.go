@@ -32,8 +32,8 @@ type grid struct {
 	Cards   cards
 	Command string // that makes this subset
 	Why     string // why a list of keys is needed
-	Some    bool   // not all samples are asked for
-	Problem string // tells the reader why the page shows no cards: the query is wrong, or a file is damaged
+	Some    bool   // the query leaves some samples out
+	Problem string // why the page shows no cards: the query is wrong, or a file is damaged
 	Beyond  int64  // the first sample of the next shard, behind the damage; 0: none
 }
 

@@ -114,13 +114,13 @@ func (j *job) await(d time.Duration) bool {
 	}
 }
 
-// tell sets how far the job is.
-func (j *job) tell(done, total int64) {
+// moved sets the progress of the job.
+func (j *job) moved(done, total int64) {
 	j.total.Store(total)
 	j.done.Store(done)
 }
 
-// Failed says why the job ended without a result; "": it did not.
+// Failed returns why the job ended without a result; "" if it has one, or runs.
 func (j *job) Failed() string {
 	switch {
 	case !j.Over() || j.err == nil:
@@ -134,10 +134,10 @@ func (j *job) Failed() string {
 // Share returns how much of the job is done, 0 to 1.
 func (j *job) Share() float64 { return min(1, float64(j.done.Load())/float64(max(1, j.total.Load()))) }
 
-// Text says how far the job is.
+// Text describes the progress of the job.
 func (j *job) Text() string { return j.say(j.done.Load(), j.total.Load(), time.Since(j.Begun)) }
 
-// jobEvents streams how far a job is, as server-sent events, and its end.
+// jobEvents streams the progress of a job, and its end, as server-sent events.
 func jobEvents(q *request) error {
 	j := q.jobs.get(q.r.PathValue("job"))
 	if j == nil {
@@ -181,11 +181,11 @@ func stopJob(q *request) error {
 	return q.back()
 }
 
-// repeatJob begins a job anew that has ended, and leads back.
+// repeatJob starts a job again that has ended, and redirects to the page of the form.
 func repeatJob(q *request) error {
 	if j := q.jobs.get(q.r.PathValue("job")); j != nil {
 		again := &job{Name: j.Name, say: j.say}
-		again.tell(0, j.total.Load())
+		again.moved(0, j.total.Load())
 		q.jobs.start(again, true, j.work)
 	}
 	return q.back()

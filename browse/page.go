@@ -143,7 +143,7 @@ func (e *pageError) Error() string { return e.text }
 func notFound(text string) error { return &pageError{http.StatusNotFound, text} }
 func refused(text string) error  { return &pageError{http.StatusBadRequest, text} }
 
-// errGone says that an answer could not be written: the client is not there any more.
+// errGone reports that the client closed the connection before it had the answer.
 var errGone = errors.New("the client is gone")
 
 func gone(err error) error {

@@ -21,8 +21,8 @@ import (
 // wholeRecord is the name of a whole record in place of the number of a field.
 const wholeRecord = "record"
 
-// rawField answers with the bytes of a field, or of the record. Those that a browser may show are told by their content, from
-// a short list; all others are a file to save. What differs from its CRC is only to be saved.
+// rawField answers with the bytes of a field, or of the record. A short list of formats, recognised by their content,
+// is shown by the browser; all others are a file to save. What differs from its CRC is only to be saved.
 func rawField(q *request, x *set, n int64) error {
 	name := q.r.PathValue("field")
 	return q.read(x, n, q.sent, func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error {
@@ -91,7 +91,7 @@ func (q *request) save(name string) {
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 }
 
-// file answers with bytes, in ranges if asked for. kind is the content type of those that a browser may show.
+// file answers with bytes, or the range of them that the request names. kind is the content type of those that a browser may show.
 func (q *request) file(data []byte, name, kind string) error {
 	if kind == "" {
 		q.save(name)

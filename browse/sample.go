@@ -133,7 +133,7 @@ func (s *sample) fill(x *set, d *lookup.Dataset, data []byte, damage error) {
 		s.Damage = lines(damage)
 	}
 	if decoded == nil {
-		s.Hex = view.Hex(data, 0, hexBytes)
+		s.Hex = view.Hex(data, hexBytes)
 		return
 	}
 	if s.Row.Key == "" {
@@ -186,7 +186,7 @@ func findSample(q *request, x *set) error {
 	}
 	if n < 0 {
 		j := q.jobs.start(&job{Name: fmt.Sprintf("keys-%d", x.Number), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {
-			return nil, x.data.Fork().Prepare(ctx, j.tell)
+			return nil, x.data.Fork().Prepare(ctx, j.moved)
 		})
 		if !j.await(surveyWait) || j.err != nil {
 			return q.render(http.StatusOK, "wait", page{Set: x, Tab: "grid", Title: "Find " + text.Line(key), Data: j})
@@ -204,11 +204,11 @@ func findSample(q *request, x *set) error {
 		if err != nil {
 			return err
 		}
-		said := fmt.Sprintf("No sample of %s has the key %q.", shown(x.Name), shown(key))
+		text := fmt.Sprintf("No sample of %s has the key %q.", shown(x.Name), shown(key))
 		if near != "" {
-			said += fmt.Sprintf(" Did you mean %q?", shown(near))
+			text += fmt.Sprintf(" Did you mean %q?", shown(near))
 		}
-		return notFound(said)
+		return notFound(text)
 	}
 	http.Redirect(q.w, q.r, x.link("sample/"+strconv.FormatInt(n, 10), nil), http.StatusSeeOther)
 	return nil

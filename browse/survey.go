@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	surveyWait    = 150 * time.Millisecond // before a page says how far it is
+	surveyWait    = 150 * time.Millisecond // before a page shows progress instead of the result
 	classesAtOnce = 500
 	chartClasses  = 5000 // bars of the chart
 )
@@ -26,7 +26,7 @@ const (
 // surveyed returns the survey of a dataset, which is made once, and the job that makes it where it is not there yet.
 func (q *request) surveyed(x *set) (*survey.Survey, *job, error) {
 	j := q.jobs.start(&job{Name: fmt.Sprintf("survey-%d", x.Number), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {
-		return survey.Run(ctx, x.data.Fork(), x.meta.Classes, func(done int64) { j.tell(done, x.Len()) })
+		return survey.Run(ctx, x.data.Fork(), x.meta.Classes, func(done int64) { j.moved(done, x.Len()) })
 	})
 	if !j.await(surveyWait) || j.err != nil {
 		return nil, j, nil

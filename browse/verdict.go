@@ -31,7 +31,7 @@ func verdictPage(q *request, x *set) error {
 	return q.render(http.StatusOK, "verdict", page{Set: x, Tab: "verdict", Title: text.Line(x.Name), Data: data})
 }
 
-// shardSizes says how large the shards are.
+// shardSizes returns the sizes of the shards as text.
 func shardSizes(m *dataset.Manifest) string {
 	least, most := m.Shards[0].Bytes, m.Shards[0].Bytes
 	for _, s := range m.Shards {

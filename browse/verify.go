@@ -25,14 +25,14 @@ func startVerify(q *request, x *set) error {
 		return err
 	}
 	j := &job{Name: verifyName(x), say: sayBytes}
-	j.tell(0, total)
+	j.moved(0, total)
 	q.jobs.start(j, true, func(ctx context.Context, j *job) (any, error) {
 		how := q.opts.Verify
-		told := how.Progress
+		next := how.Progress
 		how.Progress = func(samples, bytes int64) {
 			j.done.Add(bytes)
-			if told != nil {
-				told(samples, bytes)
+			if next != nil {
+				next(samples, bytes)
 			}
 		}
 		return x.verify(ctx, how)
@@ -62,35 +62,22 @@ func (x *set) size() (int64, error) {
 
 // verify reads the dataset again as it is now on disk.
 func (x *set) verify(ctx context.Context, how verify.Options) (*verify.Report, error) {
-	st, err := os.Stat(x.Path)
+	m, err := dataset.ReadManifest(x.dir)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	case x.dir != x.Path:
+		return verify.Files(ctx, []verify.Target{{Path: x.Path, Want: m.ExpectOf(filepath.Base(x.Path))}}, how)
+	case m == nil:
+		return verify.Dataset(ctx, x.Path, nil, how)
+	}
+	d, err := dataset.View(x.Path)
 	if err != nil {
 		return nil, err
 	}
-	m, err := dataset.ReadManifest(x.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if st.IsDir() && m != nil {
-		d, err := dataset.View(x.Path)
-		if err != nil {
-			return nil, err
-		}
-		defer d.Close()
-		report, _, err := d.Verify(ctx, m, how)
-		return report, err
-	}
-	if st.IsDir() {
-		return verify.Dataset(ctx, x.Path, nil, how)
-	}
-	target := verify.Target{Path: x.Path}
-	if m != nil {
-		for _, e := range m.Expect() {
-			if e.Name == filepath.Base(x.Path) {
-				target.Want = &e
-			}
-		}
-	}
-	return verify.Files(ctx, []verify.Target{target}, how)
+	defer d.Close()
+	report, _, err := d.Verify(ctx, m, how)
+	return report, err
 }
 
 // Report returns what a verification found; nil: the job is under way, or has failed.

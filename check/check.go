@@ -20,7 +20,7 @@
 //	└──────────┴─────────────────────────────────────────────────────────────────────┘
 //
 // Findings with the same rule and text are one finding with a count and the place of the first.
-// Findings with different texts are listed one by one, up to [MaxEach] per rule and part.
+// Findings with different texts are listed one by one, up to 100 per rule and part.
 //
 // Memory: 18 bytes for each sample with a key, nothing for other samples. With Deep, each worker
 // also holds one sample and one decoded image.
@@ -43,8 +43,8 @@ import (
 // progressive JPEG may need 16 bytes for each pixel.
 const DefaultMaxPixels = picture.DefaultMaxPixels
 
-// MaxEach is the number of findings listed per rule and part. Further ones are only counted.
-const MaxEach = 100
+// maxEach is the number of findings listed per rule and part. Further ones are only counted.
+const maxEach = 100
 
 // Options control a check. The zero value checks for a conversion to MessagePack of all fields,
 // from metadata only.
@@ -89,9 +89,9 @@ func Source(ctx context.Context, src converters.Source, opts Options) (*findings
 		}
 	}
 	if src != nil {
-		says := converters.Describe(src)
-		c.classes = says.Classes
-		c.opts.Encode.Encoding = cmp.Or(c.opts.Encode.Encoding, says.Encoding)
+		about := converters.Describe(src)
+		c.classes = about.Classes
+		c.opts.Encode.Encoding = cmp.Or(c.opts.Encode.Encoding, about.Encoding)
 		c.parts = src.Parts()
 	}
 	spec, err := encode.Parse(c.opts.Encode)

@@ -11,7 +11,7 @@ import (
 
 // A clash is a pair of samples with equal keys, or keys that differ in case only.
 type clash struct {
-	rule         string // RepeatedKey or CaseCollision
+	rule         string // ruleRepeatedKey or ruleCaseCollision
 	first, again samplePlace
 }
 
@@ -19,7 +19,7 @@ type clash struct {
 // one remainder, so that sorting needs 1/shares of the memory of a copy of all hashes.
 const shares = 16
 
-// clashes returns the first MaxEach clashes of each rule, in the order of samples, and the number
+// clashes returns the first maxEach clashes of each rule, in the order of samples, and the number
 // of all clashes by rule.
 func (c *checker) clashes() (few []clash, total map[string]int64) {
 	found := map[string][]clash{}
@@ -27,7 +27,7 @@ func (c *checker) clashes() (few []clash, total map[string]int64) {
 	note := func(rule string, first, again samplePlace) {
 		total[rule]++
 		found[rule] = append(found[rule], clash{rule, first, again})
-		if len(found[rule]) >= 2*MaxEach {
+		if len(found[rule]) >= 2*maxEach {
 			found[rule] = earliest(found[rule])
 		}
 	}
@@ -63,16 +63,16 @@ func (c *checker) clashes() (few []clash, total map[string]int64) {
 			rest = rest[n:]
 		}
 	}
-	for _, rule := range []string{RepeatedKey, CaseCollision} {
+	for _, rule := range []string{ruleRepeatedKey, ruleCaseCollision} {
 		few = append(few, earliest(found[rule])...)
 	}
 	return few, total
 }
 
-// earliest sorts clashes by the place of their second sample and returns the first MaxEach.
+// earliest sorts clashes by the place of their second sample and returns the first maxEach.
 func earliest(all []clash) []clash {
 	slices.SortFunc(all, func(a, b clash) int { return a.again.compare(b.again) })
-	return all[:min(len(all), MaxEach)]
+	return all[:min(len(all), maxEach)]
 }
 
 // clash calls note for each clash among keys with equal fold hashes. keys is sorted by exact hash,
@@ -88,12 +88,12 @@ func (c *checker) clash(keys []keyPlace, note func(rule string, first, again sam
 		case i == 0 || k.exact != first.exact:
 			first = k
 			if k.exact != oldest.exact {
-				note(CaseCollision, oldest.at, k.at)
+				note(ruleCaseCollision, oldest.at, k.at)
 			}
 		case k.at.part == keys[i-1].at.part && c.keys[k.at.part].reported:
 			// The source has reported the repetition.
 		default:
-			note(RepeatedKey, first.at, k.at)
+			note(ruleRepeatedKey, first.at, k.at)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (c *checker) compareKeys(ctx context.Context, t *tally) error {
 		}
 		text := "the key is also in " + quoted(first.File)
 		switch {
-		case k.rule == CaseCollision:
+		case k.rule == ruleCaseCollision:
 			text = "the key differs only in upper and lower case from " + clipped(first.Entry)
 			if first.File != again.File {
 				text += " in " + quoted(first.File)
@@ -123,7 +123,7 @@ func (c *checker) compareKeys(ctx context.Context, t *tally) error {
 			text = "the key was in this part before"
 		}
 		t.add(findings.Finding{Rule: k.rule, Place: again, Text: text})
-		if more := total[k.rule] - MaxEach; more > 0 && t.each[k.rule] == MaxEach {
+		if more := total[k.rule] - maxEach; more > 0 && t.each[k.rule] == maxEach {
 			t.groups.add(k.rule, moreOfThem, again, more)
 		}
 	}

@@ -82,24 +82,24 @@ func (p *part) decode(d *decoder, f *converters.Field, s *converters.Sample) boo
 			err = fmt.Errorf("field %s: %w", name, err)
 		}
 		if head.Type != nil && head.Type != named {
-			p.groups.add(WrongType, fmt.Sprintf("field %s is a %s", name, head.Type.Name), at, 1)
+			p.groups.add(ruleWrongType, fmt.Sprintf("field %s is a %s", name, head.Type.Name), at, 1)
 		}
 	case decode.Decodable(f.Name) || decode.Verified(f.Name):
 		d.one.Fields[0] = *f
 		_, err = d.values.Encode(&d.one) // the error names the field
 	case !d.table:
-		p.groups.add(NotDecoded, "field "+name+" was read, but there is no decoder for it", at, 1)
+		p.groups.add(ruleNotDecoded, "field "+name+" was read, but there is no decoder for it", at, 1)
 	}
 	if err == nil {
 		return true
 	}
-	found := findings.Finding{Rule: Undecodable, Place: at, Text: err.Error(), Hint: place.HintOf(err)}
+	found := findings.Finding{Rule: ruleUndecodable, Place: at, Text: err.Error(), Hint: place.HintOf(err)}
 	if errors.Is(err, picture.ErrUnchecked) || errors.Is(err, converters.ErrLimit) {
-		found.Rule = Unchecked
+		found.Rule = ruleUnchecked
 	}
 	if errors.Is(err, picture.ErrPixels) {
 		found.Hint = "Options.MaxPixels"
 	}
 	p.add(found)
-	return found.Rule == Unchecked
+	return found.Rule == ruleUnchecked
 }

@@ -114,11 +114,11 @@ func (f *fieldSets) compare(t *tally) {
 	usual := fmt.Sprintf("most samples, %d, have %s", most.count, listed(most.names))
 	for _, s := range f.order {
 		if s != most {
-			t.groups.add(OddFields, differs(s.names, most.names)+"; "+usual, s.first, s.count)
+			t.groups.add(ruleOddFields, differs(s.names, most.names)+"; "+usual, s.first, s.count)
 		}
 	}
 	if f.other != nil {
-		t.groups.add(OddFields, "too many different sets of fields to list; "+usual, f.other.first, f.other.count)
+		t.groups.add(ruleOddFields, "too many different sets of fields to list; "+usual, f.other.first, f.other.count)
 	}
 }
 

@@ -76,7 +76,7 @@ func TestClashesRandom(t *testing.T) {
 		}
 		got := map[string]int64{}
 		for _, f := range report.Found {
-			if f.Rule != RepeatedKey && f.Rule != CaseCollision {
+			if f.Rule != ruleRepeatedKey && f.Rule != ruleCaseCollision {
 				continue
 			}
 			got[f.Rule] += max(1, f.Count)
@@ -84,7 +84,7 @@ func TestClashesRandom(t *testing.T) {
 				t.Fatalf("%v: found %+v", names, f)
 			}
 		}
-		n := got[RepeatedKey] + got[CaseCollision]
+		n := got[ruleRepeatedKey] + got[ruleCaseCollision]
 		if n != int64(len(want)) {
 			t.Fatalf("%v: found %v, want %v", names, got, want)
 		}
@@ -104,9 +104,9 @@ func naiveClashes(parts [][]string) map[string]bool {
 			case key == "":
 				continue
 			case exact[key]:
-				rule = RepeatedKey
+				rule = ruleRepeatedKey
 			case fold[lower]:
-				rule = CaseCollision
+				rule = ruleCaseCollision
 			}
 			exact[key], fold[strings.ToLower(key)] = true, true
 			if rule != "" {
@@ -120,7 +120,7 @@ func naiveClashes(parts [][]string) map[string]bool {
 // The clashes that are listed are the first ones, in order, though hashes come in none.
 func TestManyClashes(t *testing.T) {
 	t.Parallel()
-	const n = 5 * MaxEach
+	const n = 5 * maxEach
 	var all []converters.Sample
 	for i := range n {
 		all = append(all, sample(fmt.Sprintf("k%d", i), field("x", "y")))
@@ -129,16 +129,16 @@ func TestManyClashes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(report.Found) != MaxEach+1 {
+	if len(report.Found) != maxEach+1 {
 		t.Fatalf("%d findings", len(report.Found))
 	}
-	for i, f := range report.Found[:MaxEach] {
-		want := findings.Finding{Rule: RepeatedKey, Place: findings.Place{File: "part-1", Offset: int64(i) * 100, Entry: all[i].Key}, Text: "the key is also in part-0"}
+	for i, f := range report.Found[:maxEach] {
+		want := findings.Finding{Rule: ruleRepeatedKey, Place: findings.Place{File: "part-1", Offset: int64(i) * 100, Entry: all[i].Key}, Text: "the key is also in part-0"}
 		if f != want {
 			t.Fatalf("finding %d is %+v", i, f)
 		}
 	}
-	if last := report.Found[MaxEach]; last.Count != n-MaxEach || last.Text != moreOfThem {
+	if last := report.Found[maxEach]; last.Count != n-maxEach || last.Text != moreOfThem {
 		t.Errorf("%+v counts the others", last)
 	}
 }

@@ -48,7 +48,7 @@ func (p *part) look(ctx context.Context) {
 		p.read(ctx)
 	}
 	if p.samples == 0 && !p.failed && p.wantsSamples() {
-		p.add(findings.Finding{Rule: EmptyPart, Place: findings.Place{File: p.name, Offset: -1}, Text: "it has no samples"})
+		p.add(findings.Finding{Rule: ruleEmptyPart, Place: findings.Place{File: p.name, Offset: -1}, Text: "it has no samples"})
 	}
 }
 
@@ -132,10 +132,10 @@ func (p *part) accepted(span *converters.Span) {
 func (p *part) skipped(span *converters.Span) {
 	rule, known := skipRules[span.Skip]
 	if !known {
-		rule = Skipped
+		rule = ruleSkipped
 	}
-	if rule == SkippedFile && hiddenName(span.Name) {
-		rule = Skipped
+	if rule == ruleSkippedFile && hiddenName(span.Name) {
+		rule = ruleSkipped
 	}
 	p.groups.add(rule, "skipped: "+span.Skip, p.place(span.Off, span.Name), 1)
 }
@@ -156,15 +156,15 @@ func (p *part) sample(span *converters.Span) {
 	p.sets.add(s, p, span.Off)
 	for i := range s.Fields {
 		if v := &s.Fields[i].Value; v.Len() == 0 && v.Kind() <= converters.KindText {
-			p.groups.add(EmptyField, "field "+clipped(s.Fields[i].Name)+" is empty", p.place(span.Off, s.Key), 1)
+			p.groups.add(ruleEmptyField, "field "+clipped(s.Fields[i].Name)+" is empty", p.place(span.Off, s.Key), 1)
 		}
 	}
 	if len(s.Fields) == 0 {
-		p.groups.add(EmptySample, "it has no fields", p.place(span.Off, s.Key), 1)
+		p.groups.add(ruleEmptySample, "it has no fields", p.place(span.Off, s.Key), 1)
 	}
 	p.keys.add(s.Key, &p.c.hash)
 	if why := oddKey(s.Key); why != "" {
-		p.groups.add(OddKey, why, p.place(span.Off, s.Key), 1)
+		p.groups.add(ruleOddKey, why, p.place(span.Off, s.Key), 1)
 	}
 	if p.enc != nil {
 		if !span.Alike {
@@ -183,8 +183,8 @@ func (p *part) judge(err error, s *converters.Sample, off int64) {
 	switch rule := RuleOf(err); {
 	case errors.Is(err, encode.ErrSkip):
 		p.leftOut++
-		p.groups.add(LeftOut, "left out: it lacks a required field", at, 1)
-	case rule == MissingField || rule == Unsupported: // every sample may have the same error
+		p.groups.add(ruleLeftOut, "left out: it lacks a required field", at, 1)
+	case rule == ruleMissingField || rule == Unsupported: // every sample may have the same error
 		p.groups.add(rule, err.Error(), at, 1).hint = place.HintOf(err)
 	default:
 		p.add(findings.Finding{Rule: rule, Place: at, Text: err.Error(), Hint: place.HintOf(err)})

@@ -114,7 +114,7 @@ func TestWorkers(t *testing.T) {
 // Findings of one kind are listed up to a number, and counted beyond.
 func TestMany(t *testing.T) {
 	t.Parallel()
-	const n = 3 * MaxEach
+	const n = 3 * maxEach
 	src := made{func(yield func(converters.Span, error) bool) {
 		for i := range n {
 			s := sample(fmt.Sprint(i), field(fmt.Sprintf("f%d", i), ""))
@@ -133,7 +133,7 @@ func TestMany(t *testing.T) {
 		count[f.Rule] += max(1, f.Count)
 		listed[f.Rule]++
 	}
-	if count[DuplicateKey] != n || listed[DuplicateKey] != MaxEach+1 || count[EmptyField] != n || count[OddFields] != n-1 {
+	if count[DuplicateKey] != n || listed[DuplicateKey] != maxEach+1 || count[ruleEmptyField] != n || count[ruleOddFields] != n-1 {
 		t.Errorf("counted %v, listed %v", count, listed)
 	}
 }
@@ -184,7 +184,7 @@ func TestRules(t *testing.T) {
 		if seen[r.ID] || r.Short == "" || r.Help == "" || r.Level == "" || r.ID != strings.ToLower(r.ID) || strings.HasSuffix(r.Short, ".") || !strings.ContainsAny(r.Help[len(r.Help)-1:], ".?") {
 			t.Errorf("%+v", r)
 		}
-		if strings.Contains(r.Help, " --") && r.ID != SkippedLink { // a flag of tar
+		if strings.Contains(r.Help, " --") && r.ID != ruleSkippedLink { // a flag of tar
 			t.Errorf("%s: the help names a flag, not an option: %s", r.ID, r.Help)
 		}
 		seen[r.ID] = true

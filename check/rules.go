@@ -14,43 +14,43 @@ import (
 // IDs of the rules. They are stable: scripts and CI configurations name them.
 const (
 	// Errors: a conversion refuses them, or the data is damaged.
-	Missing        = "missing"
-	Truncated      = "truncated"
-	Malformed      = "malformed"
-	Unsupported    = "unsupported"
-	Duplicate      = "duplicate"
-	Changed        = "changed"
-	Limit          = "limit"
-	Unmatched      = "unmatched"
-	Unreadable     = "unreadable"
-	MissingTrailer = "missing-trailer"
-	Concatenated   = "concatenated"
-	DuplicateKey   = "duplicate-key"
-	EmptyDataset   = "empty-dataset"
-	MissingField   = "missing-field"
-	Undecodable    = "undecodable"
+	Missing          = "missing"
+	Truncated        = "truncated"
+	Malformed        = "malformed"
+	Unsupported      = "unsupported"
+	Duplicate        = "duplicate"
+	Changed          = "changed"
+	Limit            = "limit"
+	ruleUnmatched    = "unmatched"
+	Unreadable       = "unreadable"
+	MissingTrailer   = "missing-trailer"
+	Concatenated     = "concatenated"
+	DuplicateKey     = "duplicate-key"
+	EmptyDataset     = "empty-dataset"
+	ruleMissingField = "missing-field"
+	ruleUndecodable  = "undecodable"
 
 	// Warnings: a conversion accepts them, but they may be mistakes.
-	OddFields     = "odd-fields"
-	EmptyField    = "empty-field"
-	EmptySample   = "empty-sample"
-	EmptyPart     = "empty-part"
-	EmptyLine     = "empty-line"
-	RepeatedKey   = "repeated-key"
-	CaseCollision = "case-collision"
-	OddKey        = "odd-key"
-	SkippedFile   = "skipped-file"
-	SkippedLink   = "skipped-link"
-	ReservedField = "reserved-field"
-	OddTable      = "odd-table"
-	OddSource     = "odd-source"
-	WrongType     = "wrong-type"
-	Unchecked     = "unchecked"
+	ruleOddFields     = "odd-fields"
+	ruleEmptyField    = "empty-field"
+	ruleEmptySample   = "empty-sample"
+	ruleEmptyPart     = "empty-part"
+	ruleEmptyLine     = "empty-line"
+	ruleRepeatedKey   = "repeated-key"
+	ruleCaseCollision = "case-collision"
+	ruleOddKey        = "odd-key"
+	ruleSkippedFile   = "skipped-file"
+	ruleSkippedLink   = "skipped-link"
+	ruleReservedField = "reserved-field"
+	ruleOddTable      = "odd-table"
+	ruleOddSource     = "odd-source"
+	ruleWrongType     = "wrong-type"
+	ruleUnchecked     = "unchecked"
 
 	// Notes: what a conversion or the check skips on purpose.
-	Skipped    = "skipped"
-	LeftOut    = "left-out"
-	NotDecoded = "not-decoded"
+	ruleSkipped    = "skipped"
+	ruleLeftOut    = "left-out"
+	ruleNotDecoded = "not-decoded"
 )
 
 // Rules returns a copy of all rules, in the order in which reports list them. Their Help names options of
@@ -72,7 +72,7 @@ var rules = [...]findings.Rule{
 		Help: "Wait until the program that writes it is done, and check again."},
 	{ID: Limit, Level: findings.Error, Short: "Something is over a limit",
 		Help: "Raise the limit if the file is what you expect."},
-	{ID: Unmatched, Level: findings.Error, Short: "Files, or rows of a table and samples, that belong together do not match",
+	{ID: ruleUnmatched, Level: findings.Error, Short: "Files, or rows of a table and samples, that belong together do not match",
 		Help: "Complete the files or the table, or change the rule that joins them, or accept what is alone by option unmatched."},
 	{ID: Unreadable, Level: findings.Error, Short: "The operating system could not read a file",
 		Help: "Check permissions and the device."},
@@ -84,62 +84,62 @@ var rules = [...]findings.Rule{
 		Help: "The members of a sample must be next to each other: sort the archive by name. Options.KeepDuplicates makes separate samples of them."},
 	{ID: EmptyDataset, Level: findings.Error, Short: "There is nothing to convert",
 		Help: "No part has a sample, or Options.Missing skip leaves all of them out. Check the names of the inputs and of the fields."},
-	{ID: MissingField, Level: findings.Error, Short: "A sample lacks a required field",
+	{ID: ruleMissingField, Level: findings.Error, Short: "A sample lacks a required field",
 		Help: "Add it, name an alternative as in jpg;png, or leave such samples out by Options.Missing skip."},
-	{ID: Undecodable, Level: findings.Error, Short: "A field does not decode as its name says",
+	{ID: ruleUndecodable, Level: findings.Error, Short: "A field does not decode as its name says",
 		Help: "The payload is damaged, or has another type. A conversion keeps its bytes unchanged, unless Options.Decode decodes it."},
 
-	{ID: OddFields, Level: findings.Warning, Short: "Samples have other fields than most",
+	{ID: ruleOddFields, Level: findings.Warning, Short: "Samples have other fields than most",
 		Help: "A member is missing, or misnamed. Options.Fields says which fields a record must have."},
-	{ID: EmptyField, Level: findings.Warning, Short: "A field has no bytes",
+	{ID: ruleEmptyField, Level: findings.Warning, Short: "A field has no bytes",
 		Help: "An empty payload is usually the result of a failed download or export."},
-	{ID: EmptySample, Level: findings.Warning, Short: "A sample has no fields",
+	{ID: ruleEmptySample, Level: findings.Warning, Short: "A sample has no fields",
 		Help: "It becomes a record with nothing but its key."},
-	{ID: EmptyPart, Level: findings.Warning, Short: "A part has no samples",
+	{ID: ruleEmptyPart, Level: findings.Warning, Short: "A part has no samples",
 		Help: "It is a folder without files or an archive without members. Check that you meant to convert it."},
-	{ID: EmptyLine, Level: findings.Warning, Short: "A line of CSV is empty",
+	{ID: ruleEmptyLine, Level: findings.Warning, Short: "A line of CSV is empty",
 		Help: "It is skipped. A row may have been lost there."},
-	{ID: RepeatedKey, Level: findings.Warning, Short: "A key is in the dataset more than once",
+	{ID: ruleRepeatedKey, Level: findings.Warning, Short: "A key is in the dataset more than once",
 		Help: "Two records will have one key. Was a shard named twice, or copied?"},
-	{ID: CaseCollision, Level: findings.Warning, Short: "Two keys differ only in upper and lower case",
+	{ID: ruleCaseCollision, Level: findings.Warning, Short: "Two keys differ only in upper and lower case",
 		Help: "Unpacked on a file system that ignores case, one replaces the other."},
-	{ID: OddKey, Level: findings.Warning, Short: "A key that makes a poor file name",
+	{ID: ruleOddKey, Level: findings.Warning, Short: "A key that makes a poor file name",
 		Help: "ffconvert never uses keys as paths. Other programs do."},
-	{ID: SkippedFile, Level: findings.Warning, Short: "A file that belongs to no sample is skipped",
+	{ID: ruleSkippedFile, Level: findings.Warning, Short: "A file that belongs to no sample is skipped",
 		Help: "Its bytes will not be in any record. Move or rename it so that it belongs to a sample, or remove it."},
-	{ID: SkippedLink, Level: findings.Warning, Short: "A link or a device in an archive is skipped",
+	{ID: ruleSkippedLink, Level: findings.Warning, Short: "A link or a device in an archive is skipped",
 		Help: "The target of a link will not be in any record under the link's name. Write the archive with GNU tar's --dereference."},
-	{ID: ReservedField, Level: findings.Warning, Short: "A field has a name that webdataset uses itself",
+	{ID: ruleReservedField, Level: findings.Warning, Short: "A field has a name that webdataset uses itself",
 		Help: "A sample whose __bad__ is not empty is skipped, as webdataset does; __local_path__ is kept, but webdataset with a cache gives it another value. Rename the member."},
-	{ID: OddTable, Level: findings.Warning, Short: "The rows of CSV may be read in another way than you meant",
+	{ID: ruleOddTable, Level: findings.Warning, Short: "The rows of CSV may be read in another way than you meant",
 		Help: "The first row looks like a header, rows have one column, or integers beyond 2^53 are rounded to float64. Options.Header, Options.Delimiter and Options.DType choose otherwise."},
-	{ID: OddSource, Level: findings.Warning, Short: "A source may be read in another way than you meant, or not as a whole",
+	{ID: ruleOddSource, Level: findings.Warning, Short: "A source may be read in another way than you meant, or not as a whole",
 		Help: "A tar of tars, a file that describes others, a table that does not fit, a hash that cannot be compared, files that are missing by the names of the others. The finding says what else there is."},
-	{ID: WrongType, Level: findings.Warning, Short: "An image has another type than its name says",
+	{ID: ruleWrongType, Level: findings.Warning, Short: "An image has another type than its name says",
 		Help: "Readers that choose their decoder by the name fail. Rename the field."},
-	{ID: Unchecked, Level: findings.Warning, Short: "A field was not decoded: it is too large, or the decoder does not support it",
+	{ID: ruleUnchecked, Level: findings.Warning, Short: "A field was not decoded: it is too large, or the decoder does not support it",
 		Help: "It may be sound. Options.MaxPixels raises the limit for images."},
 
-	{ID: Skipped, Level: findings.Note, Short: "Entries are skipped",
+	{ID: ruleSkipped, Level: findings.Note, Short: "Entries are skipped",
 		Help: "They belong to no sample: directories, hidden files, headers."},
-	{ID: LeftOut, Level: findings.Note, Short: "Samples are left out because they lack a field",
+	{ID: ruleLeftOut, Level: findings.Note, Short: "Samples are left out because they lack a field",
 		Help: "Options.Missing skip leaves them out."},
-	{ID: NotDecoded, Level: findings.Note, Short: "Fields were read and not decoded",
+	{ID: ruleNotDecoded, Level: findings.Note, Short: "Fields were read and not decoded",
 		Help: "There is no decoder for them: they could be read, but their content was not checked."},
 }
 
 // skipRules has the rule for each reason to skip an entry (Span.Skip) that is more than a note.
 var skipRules = map[string]string{
-	"symbolic link":        SkippedLink,
-	"hard link":            SkippedLink,
-	"character device":     SkippedLink,
-	"block device":         SkippedLink,
-	"fifo":                 SkippedLink,
-	"name without key":     SkippedFile,
-	"file outside a class": SkippedFile,
-	"empty line":           EmptyLine,
+	"symbolic link":        ruleSkippedLink,
+	"hard link":            ruleSkippedLink,
+	"character device":     ruleSkippedLink,
+	"block device":         ruleSkippedLink,
+	"fifo":                 ruleSkippedLink,
+	"name without key":     ruleSkippedFile,
+	"file outside a class": ruleSkippedFile,
+	"empty line":           ruleEmptyLine,
 
-	"sample marked __bad__": ReservedField,
+	"sample marked __bad__": ruleReservedField,
 }
 
 // acceptedRules has the rule and the hint for each defect that a source accepts, by its Span.Skip.
@@ -148,7 +148,7 @@ var acceptedRules = map[string]struct{ rule, hint string }{
 	"appended archive":       {Concatenated, "Options.Concatenated reads both"},
 	"key that came back":     {DuplicateKey, "Options.KeepDuplicates"},
 
-	"field named __local_path__": {ReservedField, ""},
+	"field named __local_path__": {ruleReservedField, ""},
 }
 
 // Refusal returns a finding for an error of a source or of opening an input. The finding has the
@@ -187,7 +187,7 @@ var kinds = [...]struct {
 	{converters.ErrDuplicate, Duplicate},
 	{converters.ErrChanged, Changed},
 	{converters.ErrLimit, Limit},
-	{converters.ErrUnmatched, Unmatched},
-	{encode.ErrMissing, MissingField},
+	{converters.ErrUnmatched, ruleUnmatched},
+	{encode.ErrMissing, ruleMissingField},
 	{fs.ErrNotExist, Missing},
 }

@@ -96,9 +96,9 @@ func (c *checker) finish(ctx context.Context) error {
 		names[i] = c.parts[i].Name
 	}
 	for _, doubt := range slices.Concat(doubts, converters.SeriesDoubts(names)) {
-		rule := OddTable
+		rule := ruleOddTable
 		if doubt.Off < 0 { // not of a row
-			rule = OddSource
+			rule = ruleOddSource
 		}
 		all.add(findings.Finding{Rule: rule, Place: findings.Place{File: doubt.Part, Offset: doubt.Off, Entry: doubt.Entry}, Text: doubt.Text, Hint: doubt.Hint})
 	}
@@ -132,7 +132,7 @@ func (c *checker) finish(ctx context.Context) error {
 	return nil
 }
 
-// match adds what the source says once all its samples were indexed. That keys come twice compareKeys finds.
+// match adds the errors that the source finds once all its samples are indexed. compareKeys finds repeated keys.
 func (c *checker) match(ctx context.Context, to *tally) {
 	from, ok := c.src.(interface{ Check(context.Context) error })
 	if !ok {

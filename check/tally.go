@@ -8,14 +8,14 @@ import (
 
 // A tally collects the findings of one part, or of the whole dataset.
 type tally struct {
-	found  []findings.Finding // listed one by one, up to MaxEach per rule
+	found  []findings.Finding // listed one by one, up to maxEach per rule
 	each   map[string]int     // number of findings in found, by rule
 	groups groups
 }
 
-// add adds a finding, or counts it if found has MaxEach findings of its rule.
+// add adds a finding, or counts it if found has maxEach findings of its rule.
 func (t *tally) add(f findings.Finding) {
-	if t.each[f.Rule] == MaxEach {
+	if t.each[f.Rule] == maxEach {
 		t.groups.add(f.Rule, moreOfThem, f.Place, 1)
 		return
 	}

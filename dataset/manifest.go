@@ -152,6 +152,18 @@ func (m *Manifest) Same(o *Manifest) bool {
 // Expect returns what a verifier is to expect of the shards.
 func (m *Manifest) Expect() []verify.Expect { return expect(m.Shards) }
 
+// ExpectOf is Expect of one shard; nil without a manifest, nil, and if it has no shard of the name.
+func (m *Manifest) ExpectOf(name string) *verify.Expect {
+	if m != nil {
+		for i := range m.Shards {
+			if m.Shards[i].Name == name {
+				return &expect(m.Shards[i : i+1])[0]
+			}
+		}
+	}
+	return nil
+}
+
 // Sums returns what a verifier is to expect of the indexes and of meta.json.
 func (m *Manifest) Sums() []verify.Sum { return sums(m.Shards, m.Meta) }
 

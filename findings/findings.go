@@ -104,7 +104,7 @@ type Report struct {
 	Seconds float64   // duration of the examination; 0 means unknown
 	Files   []File    // in the order examined
 	Verdict string    // without errors; "" means sound
-	Scope   string    // one line that says what the command has read and compared; an empty one is not printed
+	Scope   string    // one line: what the command has read and compared; an empty one is not printed
 	Unit    string    // singular name of Files in the line of totals; "" means file
 	Found   []Finding // listed findings
 	More    int64     // findings that are counted but not in Found
@@ -115,12 +115,12 @@ type Report struct {
 	unlisted map[string]int64 // number of errors in More, by file; JUnit fails these files too
 }
 
-// MaxKept is the number of findings per level that [Report.Add] keeps, so that a dataset in which
+// maxKept is the number of findings per level that [Report.Add] keeps, so that a dataset in which
 // every sample is damaged does not fill the memory. The limit is per level, so that notes do not
 // displace errors. Three levels stay below 25,000 results, the most that GitHub accepts in a document.
-const MaxKept = 8000
+const maxKept = 8000
 
-// Add appends a finding. Beyond [MaxKept] findings of its level it only counts the finding, and, if
+// Add appends a finding. Beyond maxKept findings of its level it only counts the finding, and, if
 // it is an error, its file.
 func (r *Report) Add(f Finding) {
 	if r.kept == nil {
@@ -130,7 +130,7 @@ func (r *Report) Add(f Finding) {
 		r.kept[r.level(r.Found[r.tallied].Rule)]++
 	}
 	level := r.level(f.Rule)
-	if r.kept[level] < MaxKept {
+	if r.kept[level] < maxKept {
 		r.Found = append(r.Found, f)
 		return
 	}

@@ -49,13 +49,13 @@ func TestAddIsBounded(t *testing.T) {
 		r.Add(Finding{Rule: "skipped"})
 	}
 	r.Add(Finding{Rule: "truncated"})
-	if len(r.Found) != MaxKept+1 || r.More != flood+1-MaxKept {
+	if len(r.Found) != maxKept+1 || r.More != flood+1-maxKept {
 		t.Errorf("kept %d, and %d more", len(r.Found), r.More)
 	}
 	if r.Count(Error) != 1 || r.Count(Note) != flood+1 {
 		t.Errorf("%d errors, %d notes", r.Count(Error), r.Count(Note))
 	}
-	if MaxKept*3 >= 25_000 {
+	if maxKept*3 >= 25_000 {
 		t.Error("GitHub refuses a document of 25,000 results")
 	}
 }

@@ -74,7 +74,7 @@ func TestGitHubLimit(t *testing.T) {
 		lines int
 		last  string
 	}{
-		{0, 0, ""}, {1, 1, "a.tar: 0"}, {10, 10, "a.tar: 9"}, {11, 10, "and 2 more"}, {MaxKept + 5, 10, "and 7996 more"},
+		{0, 0, ""}, {1, 1, "a.tar: 0"}, {10, 10, "a.tar: 9"}, {11, 10, "and 2 more"}, {maxKept + 5, 10, "and 7996 more"},
 	} {
 		r := &Report{Rules: rulesOfTest}
 		for i := range row.found {

@@ -86,7 +86,7 @@ func (r *Report) testcase(file string, found []*Finding) junit.Testcase {
 	unlisted := r.unlisted[file]
 	switch more := int64(len(errors)) - 1 + unlisted; {
 	case tc.Failure == nil && unlisted > 0:
-		tc.Failure = &junit.Result{Message: counted(unlisted, "error") + ", not listed"}
+		tc.Failure = &junit.Result{Message: text.Count(unlisted, "error") + ", not listed"}
 	case tc.Failure != nil && more > 0:
 		tc.Failure.Message += fmt.Sprintf(", and %d more", more)
 	}

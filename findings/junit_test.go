@@ -51,7 +51,7 @@ func TestJUnit(t *testing.T) {
 func TestJUnitOfMany(t *testing.T) {
 	t.Parallel()
 	r := &Report{Rules: rulesOfTest, Files: []File{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
-	for range MaxKept {
+	for range maxKept {
 		r.Add(Finding{Rule: "truncated", Place: Place{File: "a"}})
 	}
 	for _, f := range []string{"a", "b", "b", "d"} {

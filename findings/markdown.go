@@ -30,7 +30,7 @@ func writeMarkdown(w io.Writer, r *Report) error {
 	failed := r.Count(Error)
 	verdict := cmp.Or(r.Verdict, "sound")
 	if failed > 0 {
-		verdict = counted(failed, "error")
+		verdict = text.Count(failed, "error")
 	}
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "### %s: %s\n\n", codeSpan(r.Tool), verdict)

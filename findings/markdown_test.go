@@ -114,7 +114,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 	t.Parallel()
 	r := &Report{Tool: "ffconvert", Rules: rulesOfTest}
 	long := Place{strings.Repeat("`", 5000), 1, strings.Repeat("x", 60000)}
-	for range MaxKept + 1 {
+	for range maxKept + 1 {
 		for _, rule := range rulesOfTest {
 			r.Add(Finding{Rule: rule.ID, Place: long, Text: "y"})
 		}

@@ -20,7 +20,7 @@ import (
 func TestSARIFIsBounded(t *testing.T) {
 	t.Parallel()
 	r := &Report{Rules: rulesOfTest}
-	for i := range int64(3 * MaxKept / 10) {
+	for i := range int64(3 * maxKept / 10) {
 		r.Add(Finding{Rule: rulesOfTest[i%3].ID, Place: Place{"shards/a.tar", 512 * i, fmt.Sprintf("n%08d.jpg", i)}, Text: "800 bytes are missing"})
 	}
 	document := write(t, SARIF, r)

@@ -50,8 +50,8 @@ func (r *Report) totals() string {
 	for _, f := range r.Files {
 		samples += f.Samples
 	}
-	line := fmt.Sprintf("%s, %s: %s, %s, %s", counted(int64(len(r.Files)), cmp.Or(r.Unit, "file")), counted(samples, "sample"),
-		counted(r.Count(Error), "error"), counted(r.Count(Warning), "warning"), counted(r.Count(Note), "note"))
+	line := fmt.Sprintf("%s, %s: %s, %s, %s", text.Count(int64(len(r.Files)), cmp.Or(r.Unit, "file")), text.Count(samples, "sample"),
+		text.Count(r.Count(Error), "error"), text.Count(r.Count(Warning), "warning"), text.Count(r.Count(Note), "note"))
 	if r.More > 0 {
 		line += fmt.Sprintf("; %d of them not listed", r.More)
 	}
@@ -63,13 +63,6 @@ func (r *Report) totals() string {
 
 // allFiles is shown in place of the file of a finding that has none.
 const allFiles = "all files"
-
-func counted(n int64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
 
 // name returns a file name for printing. It quotes a name that could be mistaken for the text
 // around it. Different names give different results.

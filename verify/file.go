@@ -23,7 +23,7 @@ func File(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, e
 	return inPlace(ctx, r, t, opts)
 }
 
-// fetched fetches a file and reads it. If there are problems, or it is said to be missing, it does so again, twice at the
+// fetched fetches a file and reads it. If there are problems, or the store reports it missing, it does so again, twice at the
 // most: the transfer may have failed, and not what is stored. The result is that of the last time. none is the result of a file that
 // cannot be fetched.
 func fetched(ctx context.Context, opts Options, name string, none Result, read func(Options) (Result, error)) (res Result, err error) {

@@ -1,6 +1,6 @@
 package verify
 
-// A Proof says what was compared beyond the checksums of a dataset. The caller that has read its manifest sets it.
+// A Proof describes what was compared beyond the checksums of a dataset. The caller that has read its manifest sets it.
 type Proof struct {
 	SHA256   bool    `json:"sha256"`                // of each file that was read, with the manifest
 	SignedBy string  `json:"signed_by,omitempty"`   // ID of the key that has signed the manifest

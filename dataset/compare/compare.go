@@ -3,7 +3,7 @@
 //
 //	totals, err := compare.Datasets(ctx, a, b, compare.Options{}, func(d compare.Difference) error { … })
 //
-// Samples are told apart by their keys: the k-th sample of a key in one dataset is compared with the k-th of that key
+// Samples are matched by their keys: the k-th sample of a key in one dataset is compared with the k-th of that key
 // in the other, wherever they are. Keys are compared by 128 bits of hashes with a seed of this process.
 //
 // The content of a sample is the size and the CRC-32 of its record, and its label, as indexes and headers say; or, if

@@ -7,12 +7,12 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// KeysFile is the name of a list of keys in commands.
-const KeysFile = "keys.txt"
+// keysFile is the name of a list of keys in commands.
+const keysFile = "keys.txt"
 
 // Command returns the command that makes a dataset of the samples that q finds, for a shell. path is the dataset, as it
 // was opened. why is "" if the line is all that is needed. Otherwise it says what `--where` cannot ask of records that are
-// copied, and line names [KeysFile], which must have been written by [Searcher.Keys]; line is "" if no command makes this
+// copied, and line names [keysFile], which must have been written by [Searcher.Keys]; line is "" if no command makes this
 // dataset.
 func (s *Searcher) Command(q Query, path string) (line, why string) {
 	f, err := s.filter(q)
@@ -41,7 +41,7 @@ func (s *Searcher) Command(q Query, path string) (line, why string) {
 		case !keyed:
 			return "", why + ", and the samples have no keys that a list could name"
 		}
-		words = append(words, "--keys", "@"+KeysFile)
+		words = append(words, "--keys", "@"+keysFile)
 	}
 	return strings.Join(text.ShellWords(words), " "), why
 }

@@ -112,10 +112,10 @@ func TestCommand(t *testing.T) {
 				case why != "":
 					var list bytes.Buffer
 					n, err := s.Keys(t.Context(), q, &list)
-					if errors.Is(err, ErrList) && strings.Contains(err.Error(), "has the same key") && list.Len() == 0 {
+					if errors.Is(err, errList) && strings.Contains(err.Error(), "has the same key") && list.Len() == 0 {
 						continue // TestKeys compares these
 					}
-					if err := cmp.Or(err, os.WriteFile(filepath.Join(dir, KeysFile), list.Bytes(), 0o644)); err != nil || n != int64(len(p.Rows)) {
+					if err := cmp.Or(err, os.WriteFile(filepath.Join(dir, keysFile), list.Bytes(), 0o644)); err != nil || n != int64(len(p.Rows)) {
 						t.Fatalf("%+v: %d keys, %v", q, n, err)
 					}
 					listed++
@@ -177,7 +177,7 @@ func TestMixture(t *testing.T) {
 		if _, err := s.Keys(t.Context(), q, &list); err != nil {
 			t.Fatalf("%+v: %v", q, err)
 		}
-		if err := os.WriteFile(filepath.Join(home, KeysFile), list.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(home, keysFile), list.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := records(t, run(t, line, home), nil), records(t, path, got); !slices.Equal(got, want) {

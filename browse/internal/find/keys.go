@@ -14,10 +14,10 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// ErrList reports samples that a list of keys cannot choose.
-var ErrList = place.New(place.Refused, "a list of keys cannot choose these samples")
+// errList reports samples that a list of keys cannot choose.
+var errList = place.New(place.Refused, "a list of keys cannot choose these samples")
 
-var errNoKeys = fmt.Errorf("%w: samples of this dataset have no keys", ErrList)
+var errNoKeys = fmt.Errorf("%w: samples of this dataset have no keys", errList)
 
 // Keys writes the keys of the samples that q finds, as --keys takes them, and returns how many. Nothing is written unless
 // the list chooses exactly these samples of what the command reads: the dataset, or the shard of the query.
@@ -37,7 +37,7 @@ func (s *Searcher) Keys(ctx context.Context, q Query, w io.Writer) (int64, error
 		return 0, err
 	}
 	if l.n == 0 {
-		return 0, fmt.Errorf("%w: there are none", ErrList)
+		return 0, fmt.Errorf("%w: there are none", errList)
 	}
 	if err := l.checkOthers(ctx); err != nil {
 		return 0, err
@@ -107,7 +107,7 @@ func badKey(r *lookup.Row) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("%w: sample %d %s", ErrList, r.Number, what)
+	return fmt.Errorf("%w: sample %d %s", errList, r.Number, what)
 }
 
 // checkOthers looks for samples that were not chosen and have the key of a chosen one.
@@ -126,7 +126,7 @@ func (l *list) checkOthers(ctx context.Context) error {
 			}
 			same, err := l.d.Fork().Row(n, true)
 			if err == nil && same.Key == r.Key {
-				err = fmt.Errorf("%w: sample %d has the same key as sample %d, and the query does not find it", ErrList, r.Number, n)
+				err = fmt.Errorf("%w: sample %d has the same key as sample %d, and the query does not find it", errList, r.Number, n)
 			}
 			return true, err
 		})

@@ -52,7 +52,7 @@ func TestKeysRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), row.want) || out.Len() > 0 || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v; %d bytes", row.name, err, out.Len())
 		}
-		if !errors.Is(err, ErrList) && !errors.Is(err, ErrUnknown) {
+		if !errors.Is(err, errList) && !errors.Is(err, ErrUnknown) {
 			t.Errorf("%s: the error is of another kind: %v", row.name, err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	x := keyed("\ufeffmark", " space ", "a\rb", "#7", "@file", "-flag", "\u2028")
 	s := x.searcher(t, x.made(t))
-	name := filepath.Join(t.TempDir(), KeysFile)
+	name := filepath.Join(t.TempDir(), keysFile)
 	f, err := os.Create(name)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestKeysHeld(t *testing.T) {
 		if err := l.choose(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.checkOthers(t.Context()); !errors.Is(err, ErrList) {
+		if err := l.checkOthers(t.Context()); !errors.Is(err, errList) {
 			t.Errorf("%d at once: %v", most, err)
 		}
 		l = s.newList(f, most)

@@ -328,7 +328,7 @@ func TestConcurrently(t *testing.T) {
 					t.Errorf("%+v: %v, %v", q, err, also)
 				}
 				s.Command(q, path)
-				if _, err := s.Keys(t.Context(), q, io.Discard); err != nil && !errors.Is(err, ErrList) && !errors.Is(err, ErrUnknown) {
+				if _, err := s.Keys(t.Context(), q, io.Discard); err != nil && !errors.Is(err, errList) && !errors.Is(err, ErrUnknown) {
 					t.Errorf("%+v: %v", q, err)
 				}
 			})

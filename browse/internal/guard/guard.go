@@ -84,11 +84,11 @@ func (g *Guard) Loopback() bool { return g.hosts.loopback }
 // machine see the arguments of each program.
 func (g *Guard) Launcher() []byte { return lead(g.url) }
 
-// FormToken returns the value that a POST has in its field [FormField]. Pages contain it, and only requests with the cookie get pages.
+// FormToken returns the value that a POST has in its field [formField]. Pages contain it, and only requests with the cookie get pages.
 func (g *Guard) FormToken() string { return g.form }
 
-// FormField is the name of the field of a form that holds the FormToken.
-const FormField = "form"
+// formField is the name of the field of a form that holds the FormToken.
+const formField = "form"
 
 // lead returns a page that leads to another. A redirect would not do: a cookie that is SameSite=Strict is not sent when another site's
 // link began the navigation, and a new page begins a new one.

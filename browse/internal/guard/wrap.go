@@ -91,7 +91,7 @@ func (g *Guard) refuse(r *http.Request) (status int, why string) {
 }
 
 // plain reports whether a request is for a path of letters, digits, dashes, underscores and points, with no empty name and none that begins with a
-// point. Paths of this server need no escapes, and so nothing has to be said of what an escape means.
+// point. Paths of this server need no escapes, so no rule for escapes is needed.
 func plain(uri string) bool {
 	path, _, _ := strings.Cut(uri, "?")
 	if !strings.HasPrefix(path, "/") || strings.Contains(path, "//") || strings.Contains(path, "/.") {
@@ -139,7 +139,7 @@ func (g *Guard) posted(w http.ResponseWriter, r *http.Request) (status int, why 
 	if err != nil || kind != "application/x-www-form-urlencoded" {
 		return http.StatusUnsupportedMediaType, noForm
 	}
-	if r.ParseForm() != nil || !same(r.PostForm.Get(FormField), g.form) {
+	if r.ParseForm() != nil || !same(r.PostForm.Get(formField), g.form) {
 		return http.StatusForbidden, noForm
 	}
 	return 0, ""

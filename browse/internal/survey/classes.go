@@ -14,7 +14,7 @@ type Class struct {
 }
 
 const (
-	mostUnnamed = 1 << 20 // classes without a name that are told apart
+	mostUnnamed = 1 << 20 // classes without a name that are counted, each by itself
 	dense       = 1 << 12 // classes that are counted in a list at least
 )
 

@@ -9,13 +9,13 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 )
 
-// A Bucket counts the records of From bytes up to, and not with, To bytes. There are four for each power of two.
-type Bucket struct{ From, To, Count int64 }
+// A bucket counts the records of From bytes up to, and not with, To bytes. There are four for each power of two.
+type bucket struct{ From, To, Count int64 }
 
-const longestKey = 16 << 10 // bytes of Outlier.Key
+const longestKey = 16 << 10 // bytes of outlier.Key
 
-// An Outlier is a sample of unusual size.
-type Outlier struct {
+// An outlier is a sample of unusual size.
+type outlier struct {
 	Number int64
 	Key    string // "": it has none; of one that is longer, 16 KiB
 	Size   int64
@@ -33,7 +33,7 @@ const (
 // sizes count records by their size.
 type sizes struct {
 	fine              [cells]int64
-	largest, smallest []Outlier // sorted, the most unusual first
+	largest, smallest []outlier // sorted, the most unusual first
 }
 
 // cell returns where a size is counted.
@@ -66,18 +66,18 @@ func (z *sizes) add(r *lookup.Row) {
 }
 
 // insert enters a sample after the samples that are at least as unusual.
-func insert(all []Outlier, r *lookup.Row, more func(a, b int64) bool) []Outlier {
+func insert(all []outlier, r *lookup.Row, more func(a, b int64) bool) []outlier {
 	i := len(all)
 	for i > 0 && more(r.At.Size, all[i-1].Size) {
 		i--
 	}
 	all = all[:min(len(all), outliers-1)]
-	return slices.Insert(all, i, Outlier{r.Number, r.Key, r.At.Size})
+	return slices.Insert(all, i, outlier{r.Number, r.Key, r.At.Size})
 }
 
 // describe enters the sizes of s.Samples records.
 func (z *sizes) describe(s *Survey) {
-	for _, all := range [][]Outlier{z.largest, z.smallest} {
+	for _, all := range [][]outlier{z.largest, z.smallest} {
 		for i := range all {
 			all[i].Key = strings.Clone(all[i].Key[:min(longestKey, len(all[i].Key))]) // not in the memory of the index
 		}
@@ -103,7 +103,7 @@ func (z *sizes) quantile(rank int64) int64 {
 }
 
 // buckets adds the cells up.
-func (z *sizes) buckets() []Bucket {
+func (z *sizes) buckets() []bucket {
 	first := slices.IndexFunc(z.fine[:], func(n int64) bool { return n > 0 })
 	if first < 0 {
 		return nil
@@ -112,7 +112,7 @@ func (z *sizes) buckets() []Bucket {
 	for z.fine[last] == 0 {
 		last--
 	}
-	var all []Bucket
+	var all []bucket
 	from := 0 // cell
 	for quarter := 4; from <= last; quarter++ {
 		to := cells
@@ -122,7 +122,7 @@ func (z *sizes) buckets() []Bucket {
 		if to == from {
 			continue
 		}
-		b := Bucket{From: least(from), To: least(to)}
+		b := bucket{From: least(from), To: least(to)}
 		for _, n := range z.fine[from:to] {
 			b.Count += n
 		}

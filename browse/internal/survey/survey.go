@@ -19,8 +19,8 @@ type Survey struct {
 	Classes   []Class // by number: all that have a name, and the numbers without one that samples have, 1,048,576 at most
 	Unlabeled int64   // samples without a class
 
-	Sizes             []Bucket  // from the smallest record to the largest, without gaps
-	Largest, Smallest []Outlier // 20 of each at most, the most unusual first; among equal ones the first in the dataset
+	Sizes             []bucket  // from the smallest record to the largest, without gaps
+	Largest, Smallest []outlier // 20 of each at most, the most unusual first; among equal ones the first in the dataset
 	Median, P01, P99  int64     // sizes that half, 1 % and 99 % of the records do not exceed: exact below 2 KiB, else up to 0.1 % too low
 
 	Shards []Shard

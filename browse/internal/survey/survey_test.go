@@ -97,7 +97,7 @@ func TestRun(t *testing.T) {
 	if s.Samples != n || s.Bytes != total || s.Unlabeled != counts[-9] || s.P01 != 10 || s.Median != 59 || s.P99 != 108 {
 		t.Errorf("%+v", s)
 	}
-	if len(s.Largest) != outliers || s.Largest[0] != (Outlier{99, "k00099", 109}) || s.Smallest[1] != (Outlier{100, "k00100", 10}) {
+	if len(s.Largest) != outliers || s.Largest[0] != (outlier{99, "k00099", 109}) || s.Smallest[1] != (outlier{100, "k00100", 10}) {
 		t.Errorf("outliers %v, %v", s.Largest, s.Smallest)
 	}
 	samples := int64(0)
@@ -118,7 +118,7 @@ func TestRunOthers(t *testing.T) {
 	t.Parallel()
 	dir := made(t, 30_000, 2, "raw", func(i int) (string, int, int64) { return "", 6, -9 })
 	s := surveyed(t, dir, nil)
-	if len(s.Classes) > 0 || s.Unlabeled != s.Samples || s.Bytes != 180_000 || !slices.Equal(s.Sizes, []Bucket{{6, 7, 30_000}}) {
+	if len(s.Classes) > 0 || s.Unlabeled != s.Samples || s.Bytes != 180_000 || !slices.Equal(s.Sizes, []bucket{{6, 7, 30_000}}) {
 		t.Errorf("%+v", s)
 	}
 	for _, name := range []string{dataset.ManifestName, dataset.WorkDir, dataset.IndexDir} {

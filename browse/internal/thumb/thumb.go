@@ -32,8 +32,8 @@ type Options struct {
 
 const quality = 80 // of JPEG
 
-// ErrNoPicture is the error of data that is not a JPEG, PNG, GIF or WebP.
-var ErrNoPicture = errors.New("not a JPEG, PNG, GIF or WebP")
+// errNoPicture is the error of data that is not a JPEG, PNG, GIF or WebP.
+var errNoPicture = errors.New("not a JPEG, PNG, GIF or WebP")
 
 // A Maker makes thumbnails. It may be used by several goroutines.
 type Maker struct {
@@ -66,7 +66,7 @@ func (m *Maker) Make(ctx context.Context, load func() ([]byte, error)) (small []
 		return nil, "", err
 	}
 	if picture.Of(data) == nil {
-		return nil, "", ErrNoPicture
+		return nil, "", errNoPicture
 	}
 	head, err := picture.ReadFirst(data, m.opts.Pixels)
 	if err != nil {

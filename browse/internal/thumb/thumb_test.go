@@ -331,8 +331,8 @@ func TestRefused(t *testing.T) {
 		kind  error
 		want  string
 	}{
-		{"nothing", m, nil, ErrNoPicture, "not a JPEG"},
-		{"text", m, []byte("<svg/>"), ErrNoPicture, "not a JPEG"},
+		{"nothing", m, nil, errNoPicture, "not a JPEG"},
+		{"text", m, []byte("<svg/>"), errNoPicture, "not a JPEG"},
 		{"bomb", m, picturetest.PNGOf(100_000, 100_000), picture.ErrPixels, "100000 × 100000"},
 		{"largest PNG", m, picturetest.PNGOf(1<<31-1, 1<<31-1), picture.ErrUnchecked, "overflow"},
 		{"large GIF", m, append([]byte("GIF89a\xff\xff\xff\xff\x00\x00\x00"), ';'), picture.ErrPixels, "65535 × 65535"},

@@ -18,8 +18,8 @@ type Card struct {
 
 const maxCard = 160 // characters
 
-// rank orders kinds by what says most of a sample at a glance.
-var rank = map[Kind]int{KindImage: 9, KindText: 8, KindVideo: 7, KindAudio: 6, KindJSON: 5, KindTree: 4, KindNumbers: 3, KindValue: 2, KindHex: 1}
+// rank orders kinds by how well they describe a sample at a glance.
+var rank = map[Kind]int{KindImage: 9, kindText: 8, kindVideo: 7, kindAudio: 6, kindJSON: 5, kindTree: 4, kindNumbers: 3, kindValue: 2, kindHex: 1}
 
 // CardOf returns the card of a sample: of the first picture; else of the first text, video, audio, or what there is. It looks at no more than the begin of
 // fields.
@@ -34,18 +34,18 @@ func CardOf(s *converters.Sample) Card {
 	return card
 }
 
-// words returns what a field says, in a line.
+// words returns the content of a field on one line.
 func (f *Field) words() string {
 	var words []string
 	switch f.Kind {
-	case KindNumbers:
+	case kindNumbers:
 		words = append(words, f.Shape+":")
 		for _, row := range f.Table {
 			words = append(words, row...)
 		}
-	case KindTree:
+	case kindTree:
 		words = f.Tree.words(nil)
-	case KindHex:
+	case kindHex:
 		for _, line := range f.Hex {
 			words = append(words, line.Hex)
 		}
@@ -61,7 +61,7 @@ func (f *Field) words() string {
 	return string(line)
 }
 
-func (n *Node) words(words []string) []string {
+func (n *node) words(words []string) []string {
 	if n.Key != "" {
 		words = append(words, n.Key+":")
 	}

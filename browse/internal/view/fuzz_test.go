@@ -67,7 +67,7 @@ func FuzzFields(f *testing.F) {
 		small := Fields(s, Limits{Text: int(most), All: int(most) * 2, Nodes: 9, Rows: 2, Columns: 2, Hex: 20})
 		check(t, small, Card{})
 		for i, g := range small {
-			if limit := max(1, int(most)); most > 0 && len(g.Text) > 2*limit && g.Kind != KindValue || len(g.Table) > 2 || len(g.Hex) > 2 {
+			if limit := max(1, int(most)); most > 0 && len(g.Text) > 2*limit && g.Kind != kindValue || len(g.Table) > 2 || len(g.Hex) > 2 {
 				t.Errorf("field %d is shown with %d bytes, %d rows, %d lines", i, len(g.Text), len(g.Table), len(g.Hex))
 			}
 		}

@@ -9,15 +9,12 @@ type HexLine struct {
 	ASCII string // the bytes that are printable ASCII, and a point for each other
 }
 
-// Hex returns lines of at most some bytes of data, from the offset off on.
-func Hex(data []byte, off int64, most int) []HexLine {
-	off = max(0, min(off, int64(len(data))))
-	data = data[off:]
-	data = data[:max(0, min(len(data), most))]
+// Hex returns lines of the first bytes of data, most at the most.
+func Hex(data []byte, most int) []HexLine {
+	data = data[:min(len(data), most)]
 	var lines []HexLine
-	for len(data) > 0 {
-		part := data[:min(16, len(data))]
-		data = data[len(part):]
+	for off := 0; off < len(data); off += 16 {
+		part := data[off:min(off+16, len(data))]
 		ascii := make([]byte, len(part))
 		for i, c := range part {
 			if ascii[i] = c; c < ' ' || c > '~' {
@@ -25,7 +22,6 @@ func Hex(data []byte, off int64, most int) []HexLine {
 			}
 		}
 		lines = append(lines, HexLine{fmt.Sprintf("%08x", off), fmt.Sprintf("% x", part), string(ascii)})
-		off += int64(len(part))
 	}
 	return lines
 }

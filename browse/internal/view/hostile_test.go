@@ -30,15 +30,15 @@ func check(t *testing.T, fields []Field, card Card) {
 			}
 		}
 	}
-	var node func(n *Node, depth int) int
-	node = func(n *Node, depth int) (count int) {
+	var countNodes func(n *node, depth int) int
+	countNodes = func(n *node, depth int) (count int) {
 		visible("a key", n.Key, "")
 		visible("a value", n.Text, "\n\t\u200c\u200d")
 		if depth > maxDepth || n.More < 0 || len(n.Children)+n.More != n.Count {
 			t.Errorf("a node at depth %d: %d of %d", depth, len(n.Children), n.Count)
 		}
 		for _, c := range n.Children {
-			count += node(c, depth+1)
+			count += countNodes(c, depth+1)
 		}
 		return count + 1
 	}
@@ -49,7 +49,7 @@ func check(t *testing.T, fields []Field, card Card) {
 		visible("a problem", f.Problem, "")
 		visible("a text", f.Text, "\n\t\u200c\u200d")
 		if f.Tree != nil {
-			nodes += node(f.Tree, 0)
+			nodes += countNodes(f.Tree, 0)
 		}
 		if utf8.RuneCountInString(f.Name) > maxName+1 {
 			t.Errorf("a name of %d bytes", len(f.Name))
@@ -152,7 +152,7 @@ func TestCut(t *testing.T) {
 		if !strings.HasPrefix(long, f.Text) || f.Cut != (len(f.Text) < len(long)) || len(f.Text) > max(1, n) || len(f.Text) < n-3 && n <= len(long) {
 			t.Errorf("%d bytes: %q %v", n, f.Text, f.Cut)
 		}
-		if f := Fields(sampleOf(converters.Bytes([]byte(long))), Limits{Text: n + 4})[0]; f.Kind != KindText {
+		if f := Fields(sampleOf(converters.Bytes([]byte(long))), Limits{Text: n + 4})[0]; f.Kind != kindText {
 			t.Errorf("%d bytes of it are not text", n+4)
 		}
 	}
@@ -170,10 +170,10 @@ func TestLongJSON(t *testing.T) {
 	s := sampleOf(converters.Bytes(data), converters.Bytes(data))
 	s.Fields[0].Name = "meta.JSON"
 	fields := Fields(s, Limits{Text: 100})
-	if f := fields[0]; f.Kind != KindJSON || !f.Cut || !strings.HasPrefix(f.Text, "{\n  \"a\": [\n    \"x]\",\n    \"x]\",\n") || len(f.Text) > 100 {
+	if f := fields[0]; f.Kind != kindJSON || !f.Cut || !strings.HasPrefix(f.Text, "{\n  \"a\": [\n    \"x]\",\n    \"x]\",\n") || len(f.Text) > 100 {
 		t.Errorf("%+v", f)
 	}
-	if f := fields[1]; f.Kind != KindText || !f.Cut || f.Text != string(data[:100]) {
+	if f := fields[1]; f.Kind != kindText || !f.Cut || f.Text != string(data[:100]) {
 		t.Errorf("%+v", f)
 	}
 }

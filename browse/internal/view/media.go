@@ -32,11 +32,11 @@ var magics = []struct {
 	{"GIF87a", medium{KindImage, "GIF", "image/gif", true}},
 	{"GIF89a", medium{KindImage, "GIF", "image/gif", true}},
 	{"RIFF????WEBP", medium{KindImage, "WebP", "image/webp", true}},
-	{"RIFF????WAVE", medium{KindAudio, "WAV", "audio/wav", true}},
-	{"fLaC", medium{KindAudio, "FLAC", "audio/flac", true}},
-	{"ID3", medium{KindAudio, "MP3", "audio/mpeg", true}},
-	{"????ftypM4A ", medium{KindAudio, "M4A", "audio/mp4", true}},
-	{"????ftypM4B ", medium{KindAudio, "M4A", "audio/mp4", true}},
+	{"RIFF????WAVE", medium{kindAudio, "WAV", "audio/wav", true}},
+	{"fLaC", medium{kindAudio, "FLAC", "audio/flac", true}},
+	{"ID3", medium{kindAudio, "MP3", "audio/mpeg", true}},
+	{"????ftypM4A ", medium{kindAudio, "M4A", "audio/mp4", true}},
+	{"????ftypM4B ", medium{kindAudio, "M4A", "audio/mp4", true}},
 }
 
 // brands of MP4 files that hold video (ISO/IEC 14496-12, "ftyp").
@@ -47,10 +47,10 @@ var codecs = []struct {
 	magic string
 	medium
 }{
-	{"\x01vorbis", medium{KindAudio, "Ogg Vorbis", "audio/ogg", true}},
-	{"OpusHead", medium{KindAudio, "Opus", "audio/ogg", true}},
-	{"\x7fFLAC", medium{KindAudio, "Ogg FLAC", "audio/ogg", true}},
-	{"\x80theora", medium{KindVideo, "Ogg Theora", "video/ogg", true}},
+	{"\x01vorbis", medium{kindAudio, "Ogg Vorbis", "audio/ogg", true}},
+	{"OpusHead", medium{kindAudio, "Opus", "audio/ogg", true}},
+	{"\x7fFLAC", medium{kindAudio, "Ogg FLAC", "audio/ogg", true}},
+	{"\x80theora", medium{kindVideo, "Ogg Theora", "video/ogg", true}},
 }
 
 func mediaOf(data []byte) medium {
@@ -61,11 +61,11 @@ func mediaOf(data []byte) medium {
 	}
 	switch {
 	case matches(data, "????ftyp") && len(data) >= 12 && slices.Contains(strings.Split(brands, ","), string(data[8:12])):
-		return medium{KindVideo, "MP4", "video/mp4", true}
+		return medium{kindVideo, "MP4", "video/mp4", true}
 	case isWebM(data):
-		return medium{KindVideo, "WebM", "video/webm", true}
+		return medium{kindVideo, "WebM", "video/webm", true}
 	case isMP3(data):
-		return medium{KindAudio, "MP3", "audio/mpeg", true}
+		return medium{kindAudio, "MP3", "audio/mpeg", true}
 	}
 	// An Ogg page: "OggS", version 1, flags 1, position 8, serial 4, number 4, CRC 4, segments 1, their lengths, packets.
 	if len(data) > 27 && matches(data, "OggS") {
@@ -76,7 +76,7 @@ func mediaOf(data []byte) medium {
 			}
 		}
 	}
-	return medium{KindHex, "bytes", "application/octet-stream", false}
+	return medium{kindHex, "bytes", "application/octet-stream", false}
 }
 
 func matches(data []byte, magic string) bool {

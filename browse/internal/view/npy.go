@@ -38,7 +38,7 @@ func (v *viewer) array(f *Field, data []byte) bool {
 	if rest[0] >= 2 {
 		head, at = int(min(binary.LittleEndian.Uint32(rest[2:]), maxHeader+1)), 6
 	}
-	f.Kind, f.Type, f.Hex, f.Cut = KindHex, "NumPy array", Hex(data, 0, v.limits.Hex), len(data) > v.limits.Hex
+	f.Kind, f.Type, f.Hex, f.Cut = kindHex, "NumPy array", Hex(data, v.limits.Hex), len(data) > v.limits.Hex
 	if head > maxHeader || head > len(rest)-at {
 		f.Problem = "the header of the array is cut"
 		return true
@@ -49,7 +49,7 @@ func (v *viewer) array(f *Field, data []byte) bool {
 	}
 	f.Type, f.Shape = "NumPy array of "+a.name(), join(a.shape)
 	if len(a.shape) == 0 {
-		f.Kind, f.Text, f.Hex, f.Cut = KindValue, a.number(a.data), nil, false
+		f.Kind, f.Text, f.Hex, f.Cut = kindValue, a.number(a.data), nil, false
 		return true
 	}
 	if a.count > 0 {

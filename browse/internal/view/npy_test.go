@@ -68,12 +68,12 @@ func TestArrays(t *testing.T) {
 			t.Errorf("%s: %s", row.name, show(f))
 		}
 		for n := range row.data {
-			if f := Fields(sampleOf(converters.Bytes(row.data[:n])), Limits{})[0]; n >= 12 && row.of != "" && f.Problem == "" && f.Kind == KindNumbers {
+			if f := Fields(sampleOf(converters.Bytes(row.data[:n])), Limits{})[0]; n >= 12 && row.of != "" && f.Problem == "" && f.Kind == kindNumbers {
 				t.Errorf("%s, cut to %d of %d bytes: %s", row.name, n, len(row.data), show(f))
 			}
 		}
 	}
-	if f := Fields(sampleOf(converters.Bytes(npy("<f8", false, "()", []float64{2.5}))), Limits{})[0]; f.Kind != KindValue || f.Text != "2.5" {
+	if f := Fields(sampleOf(converters.Bytes(npy("<f8", false, "()", []float64{2.5}))), Limits{})[0]; f.Kind != kindValue || f.Text != "2.5" {
 		t.Errorf("one number: %s", show(f))
 	}
 }
@@ -104,7 +104,7 @@ func TestArraysRefused(t *testing.T) {
 		if row.problem == "too many" {
 			row.problem = "not an array of numbers"
 		}
-		if f.Kind != KindHex || len(f.Hex) == 0 || !strings.Contains(f.Problem, row.problem) || f.Table != nil {
+		if f.Kind != kindHex || len(f.Hex) == 0 || !strings.Contains(f.Problem, row.problem) || f.Table != nil {
 			t.Errorf("%s: %s", name, show(f))
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 )
 
-// maxLists is how many lists are looked at to tell that all have one length.
+// maxLists is how many lists are compared to see whether all have one length.
 const maxLists = 1 << 16
 
 // numbers shows lists of numbers, of any number of dimensions, as a table: the first rows and columns, of the first slice if there are more than two
@@ -109,6 +109,6 @@ func (v *viewer) table(f *Field, shape []int, at func(index []int) (string, bool
 		}
 	}
 	v.bytes -= min(v.bytes, size)
-	f.Kind, f.Table, f.Shape, f.Cut = KindNumbers, table, join(shape), cut
+	f.Kind, f.Table, f.Shape, f.Cut = kindNumbers, table, join(shape), cut
 	return true
 }

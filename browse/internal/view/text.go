@@ -22,12 +22,12 @@ func isText(b []byte, more bool) bool {
 
 // text shows text, JSON with its structure.
 func (v *viewer) text(f *Field, data []byte) {
-	f.Kind = KindText
+	f.Kind = kindText
 	most := min(v.limits.Text, v.bytes)
 	shown, cut := prefix(data, most)
 	f.Cut = cut
 	if isJSON(f.Name, data, most) {
-		f.Kind, f.Type = KindJSON, "JSON"
+		f.Kind, f.Type = kindJSON, "JSON"
 		shown, cut = indent(shown, most)
 		f.Cut = f.Cut || cut
 	}

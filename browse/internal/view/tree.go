@@ -12,13 +12,13 @@ import (
 // maxDepth is how many levels of a nested value are shown.
 const maxDepth = 32
 
-// A Node is a value in a tree.
-type Node struct {
+// A node is a value in a tree.
+type node struct {
 	Key      string // of a map, or the place in a list
 	Type     string // "map", "list", "text", "bytes", "int", "float", "bool", "null"
 	Text     string // of a value that is not a map or a list
 	Count    int    // of a map or list: values in it
-	Children []*Node
+	Children []*node
 	More     int // values in it that are not shown
 }
 
@@ -27,7 +27,7 @@ func (v *viewer) nested(f *Field, x any) {
 	switch x := x.(type) {
 	case nil, bool, int64, uint64, float64:
 		n := v.node(x, 0)
-		f.Kind, f.Type, f.Text = KindValue, n.Type, n.Text
+		f.Kind, f.Type, f.Text = kindValue, n.Type, n.Text
 		return
 	case string:
 		f.Type, f.Size = "UTF-8 text", int64(len(x))
@@ -47,7 +47,7 @@ func (v *viewer) nested(f *Field, x any) {
 			return
 		}
 	}
-	f.Kind, f.Tree = KindTree, v.node(x, 0)
+	f.Kind, f.Tree = kindTree, v.node(x, 0)
 	if f.Type == "" {
 		f.Type = f.Tree.Type
 	}
@@ -55,7 +55,7 @@ func (v *viewer) nested(f *Field, x any) {
 }
 
 // cut reports whether something below a node is not shown.
-func (n *Node) cut() bool {
+func (n *node) cut() bool {
 	for _, c := range n.Children {
 		if c.cut() {
 			return true
@@ -65,9 +65,9 @@ func (n *Node) cut() bool {
 }
 
 // node returns the node of a value. It takes from the budget a node for each value, and the bytes of its text.
-func (v *viewer) node(x any, depth int) *Node {
+func (v *viewer) node(x any, depth int) *node {
 	v.nodes--
-	n := new(Node)
+	n := new(node)
 	switch x := x.(type) {
 	case nil:
 		n.Type, n.Text = "null", "null"
@@ -103,7 +103,7 @@ func (v *viewer) node(x any, depth int) *Node {
 	return n
 }
 
-func (v *viewer) list(n *Node, list []any, depth int) {
+func (v *viewer) list(n *node, list []any, depth int) {
 	n.Count = len(list)
 	for i := 0; i < len(list) && v.room(depth); i++ {
 		child := v.node(list[i], depth+1)

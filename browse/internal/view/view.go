@@ -1,9 +1,9 @@
-// Package view tells what a page shows of a sample.
+// Package view turns a sample into what a page shows of it.
 //
 //	for _, f := range view.Fields(sample, view.Limits{}) { … }
 //
 // A sample may hold anything, of any size. What is returned is bounded in bytes, nodes and rows whatever the sample holds, and nothing large is
-// copied to find it. What a field is, its content says and never its name. Texts have no characters that a page would not show: control
+// copied to find it. The type of a field is recognised by its content, never by its name. Texts have no characters that a page would not show: control
 // characters, and those that change the direction of writing, are escaped as in Go. Markup is for html/template to escape.
 package view
 
@@ -27,14 +27,14 @@ type Kind string
 // The kinds.
 const (
 	KindImage   Kind = "image"
-	KindAudio   Kind = "audio"
-	KindVideo   Kind = "video"
-	KindText    Kind = "text"
-	KindJSON    Kind = "json"    // Text is indented
-	KindTree    Kind = "tree"    // a nested value
-	KindNumbers Kind = "numbers" // Table and Shape
-	KindValue   Kind = "value"   // one number, bool or null
-	KindHex     Kind = "hex"     // bytes of any other content
+	kindAudio   Kind = "audio"
+	kindVideo   Kind = "video"
+	kindText    Kind = "text"
+	kindJSON    Kind = "json"    // Text is indented
+	kindTree    Kind = "tree"    // a nested value
+	kindNumbers Kind = "numbers" // Table and Shape
+	kindValue   Kind = "value"   // one number, bool or null
+	kindHex     Kind = "hex"     // bytes of any other content
 )
 
 // A Field is what is shown of a field.
@@ -46,7 +46,7 @@ type Field struct {
 	Width, Height int    // of a picture
 	Text          string
 	Cut           bool // there is more than Text, Table, Tree or Hex have
-	Tree          *Node
+	Tree          *node
 	Table         [][]string
 	Shape         string // of numbers: "3 × 224 × 224"
 	Hex           []HexLine
@@ -99,9 +99,9 @@ func (v *viewer) field(of *converters.Field) Field {
 	f := Field{Name: Name(of.Name), Size: of.Value.Len()}
 	switch value := &of.Value; value.Kind() {
 	case converters.KindInt:
-		f.Kind, f.Type, f.Text = KindValue, "int", strconv.FormatInt(value.Int(), 10)
+		f.Kind, f.Type, f.Text = kindValue, "int", strconv.FormatInt(value.Int(), 10)
 	case converters.KindFloat:
-		f.Kind, f.Type, f.Text = KindValue, "float", string(jsonvalue.AppendFloat(nil, value.Float()))
+		f.Kind, f.Type, f.Text = kindValue, "float", string(jsonvalue.AppendFloat(nil, value.Float()))
 	case converters.KindText:
 		f.Type = "UTF-8 text"
 		v.text(&f, value.Data())
@@ -109,7 +109,7 @@ func (v *viewer) field(of *converters.Field) Field {
 		v.nested(&f, value.Nested())
 	default:
 		if f.Type = "bytes"; value.Unread() {
-			f.Kind, f.Text = KindValue, "not read"
+			f.Kind, f.Text = kindValue, "not read"
 		} else {
 			v.data(&f, value.Data())
 		}
@@ -140,7 +140,7 @@ func (v *viewer) data(f *Field, data []byte) {
 		v.text(f, data)
 		return
 	}
-	f.Kind, f.Hex = KindHex, Hex(data, 0, v.limits.Hex)
+	f.Kind, f.Hex = kindHex, Hex(data, v.limits.Hex)
 	f.Cut = len(data) > v.limits.Hex
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// Want says whether verify compares the signature and the SHA-256, too, and of which shards. The zero value: neither, all shards.
+// Want selects what verify compares beyond the checksums, and of which shards. The zero value: neither, all shards.
 type Want struct {
 	Key    *signature.PublicKey // the manifest must be signed by it; nil: signatures are not looked at
 	SHA256 bool                 // of every file that is read; implied by the others
@@ -53,17 +53,17 @@ func (w *Want) readManifest(dir string, view *dataset.Dataset) (*dataset.Manifes
 		if errors.Is(err, signature.ErrUnsigned) {
 			return nil, fmt.Errorf("%s: %w: there is no %s", dir, err, dataset.SignatureName)
 		}
-		return nil, fmt.Errorf("%s: %w", beside(dir, dataset.SignatureName), err)
+		return nil, fmt.Errorf("%s: %w", fileOf(dir, dataset.SignatureName), err)
 	}
-	m, err := dataset.ParseManifest(beside(dir, dataset.ManifestName), data)
+	m, err := dataset.ParseManifest(fileOf(dir, dataset.ManifestName), data)
 	if err == nil && m.Root.IsZero() {
 		err = fmt.Errorf("%s: %w, and so they are not signed (ffconvert sign reads all files, and adds them)", dir, dataset.ErrNoSums)
 	}
 	return m, err
 }
 
-// beside returns the name of a file of a dataset: dir is a path or a URL.
-func beside(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
+// fileOf returns the name of a file of a dataset: dir is a path or a URL.
+func fileOf(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
 
 func unsigned(dir string, view *dataset.Dataset) (*dataset.Manifest, error) {
 	if view != nil {

@@ -166,8 +166,8 @@ func proofText(p *verify.Proof) string {
 	return " and its SHA-256, signature not checked"
 }
 
-// Told returns the error of a printed report, with the number of problems as its text.
-func Told(r *verify.Report) error {
+// Err returns the error of a printed report, with the number of problems as its text.
+func Err(r *verify.Report) error {
 	err := r.Err()
 	if err == nil {
 		return nil

@@ -39,7 +39,7 @@ func TestFindingsOf(t *testing.T) {
 	}
 }
 
-// Problems beyond those that verify keeps are counted as errors, and facts are Told.
+// Problems beyond those that verify keeps are counted as errors, and facts are listed.
 func TestFindingsOfMany(t *testing.T) {
 	t.Parallel()
 	const kept, more = 10_000, 123_456

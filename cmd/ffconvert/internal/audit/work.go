@@ -199,21 +199,13 @@ func (w *Work) Repairs() []*dataset.Repairable {
 	return all
 }
 
-// expectedOf returns the entry of a file in the manifest beside it; nil if there is none.
+// expectedOf returns the entry of a file in the manifest of its directory; nil if there is none.
 func expectedOf(path string) (*verify.Expect, error) {
 	m, err := dataset.ReadManifest(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		err = nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range m.Expect() {
-		if e.Name == filepath.Base(path) {
-			return &e, nil
-		}
-	}
-	return nil, nil
+	return m.ExpectOf(filepath.Base(path)), err
 }
 
 // Bytes returns the size of all shards that are read. Files that cannot be examined count as empty.

@@ -115,7 +115,7 @@ func Read(ctx context.Context, path string, r *record.Reader, opts Options) (*Re
 }
 
 // Outline inspects a dataset by its manifest and the meta.json in dir alone, where shards are not at hand: without the sizes
-// and the fields of its records. path is what it is called.
+// and the fields of its records. path is its name in the report.
 func Outline(path, dir string, m *dataset.Manifest) (*Report, error) {
 	x := &Report{Path: path, Shards: len(m.Shards), Samples: int(m.Totals.SamplesWritten), Bytes: m.Totals.Bytes, Keys: []string{}}
 	var shards []int64
@@ -135,7 +135,7 @@ func (x *Report) packed(opts Options) {
 	}
 }
 
-// manifest sets the fields that come from the manifest beside the first shard, if it has one.
+// manifest sets the fields that come from the manifest in the directory of the first shard, if there is one.
 func (x *Report) manifest(shardPath string) error {
 	m, err := dataset.ReadManifest(filepath.Dir(shardPath))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -169,7 +169,7 @@ func (x *Report) describe(m *dataset.Manifest, dir string) error {
 	return nil
 }
 
-// proof sets the root, and what the signature says of itself.
+// proof sets the root, and the key that the signature names.
 func (x *Report) proof(dir string, m *dataset.Manifest) error {
 	if !m.Root.IsZero() {
 		x.Root = m.Root.String()
@@ -178,11 +178,11 @@ func (x *Report) proof(dir string, m *dataset.Manifest) error {
 	if err != nil || text == nil {
 		return err
 	}
-	said, err := signature.Read(text)
+	signed, err := signature.Read(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(dir, dataset.SignatureName), err)
 	}
-	x.SignedBy = said.Key
+	x.SignedBy = signed.Key
 	return nil
 }
 

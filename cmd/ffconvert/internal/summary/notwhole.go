@@ -16,7 +16,7 @@ type NotWhole struct {
 // mostFirst is how many fields that are not whole are described.
 const mostFirst = 3
 
-// NewNotWhole returns what a manifest says.
+// NewNotWhole returns the counts of a manifest.
 func NewNotWhole(m *dataset.Manifest) NotWhole {
 	n := NotWhole{Fields: m.Totals.NotWhole}
 	for i := range m.Shards {

@@ -49,7 +49,7 @@ type Conversion struct {
 	HeaderMissed bool                    `json:"header_missed,omitempty"` // they are words that do not, which no option has said
 }
 
-// A filtered says what became of the samples that a filter was given.
+// A filtered counts the samples that a filter was given, dropped and added.
 type filtered struct {
 	Read    int64 `json:"filter_samples,omitempty"`
 	Dropped int64 `json:"filter_dropped,omitempty"`
@@ -80,7 +80,7 @@ type Earlier struct {
 
 func newEarlier(r *shard.Report) Earlier { return Earlier{r.Kept, r.Lost, r.Others} }
 
-// A proof says which shards this run re-read and checked, how, and when the others were.
+// A proof describes which shards this run re-read and checked, how, and when the others were.
 type proof struct {
 	Verified   bool       `json:"verified"`              // this run re-read every shard
 	Reread     int        `json:"shards_verified"`       // shards that this run re-read
@@ -257,7 +257,7 @@ func (s Conversion) String() string {
 	return b.String()
 }
 
-// leftOut says which samples and sources were left out.
+// leftOut describes the samples and sources that were left out.
 func leftOut(samples int64, by map[string]int64, unread, partly int64) (all []string) {
 	for _, n := range by {
 		samples -= n
