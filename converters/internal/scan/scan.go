@@ -92,7 +92,10 @@ func Spans(ctx context.Context, s *Source, run converters.Run) iter.Seq2[convert
 	return func(yield func(converters.Span, error) bool) {
 		err := Each(ctx, s, run, true, func(r Reader) error {
 			for done := int64(0); done < run.Count; {
-				spans, err := next(ctx, s.parts[run.Part].Name, r, done == run.Count-1)
+				if err := ctx.Err(); err != nil {
+					return s.fail(run, r, err)
+				}
+				spans, err := r.Next(ctx, done == run.Count-1)
 				if err != nil || len(spans) == 0 {
 					return err
 				}
@@ -143,19 +146,19 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 // Samples returns the next samples of a run, of which there were done before. A part that ends before its last one is an
 // error.
 func Samples(ctx context.Context, s *Source, r Reader, run converters.Run, done int64) ([]converters.Span, error) {
-	spans, err := next(ctx, s.parts[run.Part].Name, r, done == run.Count-1)
+	if err := ctx.Err(); err != nil {
+		return nil, s.fail(run, r, err)
+	}
+	spans, err := r.Next(ctx, done == run.Count-1)
 	if err == nil && len(spans) == 0 {
-		err = fmt.Errorf("%w: the part ends after %d of the %d %ss from offset %d", converters.ErrTruncated, done, run.Count, s.unit, run.Off)
-		err = &converters.Error{Where: s.parts[run.Part].Name, Off: r.Offset(), Err: err}
+		err = s.fail(run, r, fmt.Errorf("%w: the part ends after %d of the %d %ss from offset %d", converters.ErrTruncated, done, run.Count, s.unit, run.Off))
 	}
 	return spans, err
 }
 
-func next(ctx context.Context, part string, r Reader, last bool) ([]converters.Span, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, &converters.Error{Where: part, Off: r.Offset(), Err: err}
-	}
-	return r.Next(ctx, last)
+// fail places an error where a reader is.
+func (s *Source) fail(run converters.Run, r Reader, err error) error {
+	return &converters.Error{Where: s.parts[run.Part].Name, Off: r.Offset(), Err: err}
 }
 
 // Each calls f with a reader that has begun a pass over a run. It does nothing for a run without samples.
