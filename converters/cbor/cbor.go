@@ -55,7 +55,6 @@ const ItemField = "item"
 const (
 	MostDepth   = 1<<16 - 1 // of Options.MaxDepth: keeps stacks small
 	elementSize = 64        // approximate memory of a field or of an element of a decoded value, bytes
-	reusable    = 64 << 10  // capacity up to which a slice is reused for the next sample, elements
 )
 
 // Options select the format and define a sample. The zero value reads CBOR and makes a field of each

@@ -104,7 +104,7 @@ func (s *scanner) one() error {
 // clear removes the fields and the state of the previous item.
 func (s *scanner) clear() {
 	s.depth, s.heads, s.keyed = 0, 0, false
-	s.sample.Fields, s.spots, s.copied = reuse(s.sample.Fields), reuse(s.spots), reuse(s.copied)
+	s.sample.Fields, s.spots, s.copied = scan.Reuse(s.sample.Fields), scan.Reuse(s.spots), scan.Reuse(s.copied)
 }
 
 // item makes the bytes of the item the only field, and looks for the key in it.
@@ -236,12 +236,4 @@ func (s *scanner) name(n uint64) ([]byte, error) {
 		s.Drop()
 	}
 	return s.Buf[s.Pos-int(n) : s.Pos : s.Pos], nil
-}
-
-// reuse returns an empty slice with the memory of b, unless a large item made that large.
-func reuse[T any](b []T) []T {
-	if cap(b) > reusable {
-		return nil
-	}
-	return b[:0]
 }

@@ -1,5 +1,7 @@
 package cbor
 
+import "github.com/ffconvert/ffconvert/converters/internal/scan"
+
 // A name is the name of a field.
 type name struct {
 	text string
@@ -19,7 +21,7 @@ const manyNames = 32
 // clear prepares for the next sample.
 func (f *names) clear() {
 	f.seen = nil
-	if cap(f.known) > reusable {
+	if cap(f.known) > scan.Reusable {
 		f.known = nil
 	}
 }

@@ -52,8 +52,13 @@ func (h *hand) readListed(l *entry, b []byte) error {
 	if err != nil {
 		return err
 	}
-	f := h.src.opened(opened)
-	err = unchanged(f, l, len(b))
+	return readUnchanged(h.src.opened(opened), l.mtime, b)
+}
+
+// readUnchanged reads a file of len(b) bytes into b, and closes it. It is an error if size or time differ from the listing
+// before or after.
+func readUnchanged(f file, mtime int64, b []byte) error {
+	err := unchanged(f, mtime, len(b))
 	if err == nil {
 		_, err = io.ReadFull(f, b)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -61,7 +66,7 @@ func (h *hand) readListed(l *entry, b []byte) error {
 		}
 	}
 	if err == nil {
-		err = unchanged(f, l, len(b))
+		err = unchanged(f, mtime, len(b))
 	}
 	if closed := f.Close(); err == nil {
 		err = closed
@@ -69,8 +74,7 @@ func (h *hand) readListed(l *entry, b []byte) error {
 	return err
 }
 
-// unchanged returns an error if size or time of a file differ from the listing.
-func unchanged(f file, l *entry, size int) error {
+func unchanged(f file, mtime int64, size int) error {
 	st, err := f.Stat()
 	switch {
 	case err != nil:
@@ -79,7 +83,7 @@ func unchanged(f file, l *entry, size int) error {
 		return fmt.Errorf("%w: not a regular file", converters.ErrChanged)
 	case st.Size() != int64(size):
 		return fmt.Errorf("%w: it had %d bytes, it has %d", converters.ErrChanged, size, st.Size())
-	case st.ModTime().UnixNano() != l.mtime:
+	case st.ModTime().UnixNano() != mtime:
 		return fmt.Errorf("%w: it was modified at %s", converters.ErrChanged, st.ModTime().UTC().Format(time.RFC3339))
 	}
 	return nil

@@ -2,9 +2,7 @@ package folder
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -158,16 +156,5 @@ func (f *listedFile) read(b []byte) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	was := entry{mtime: f.mtime}
-	if err := unchanged(in, &was, len(b)); err != nil {
-		return err
-	}
-	if _, err := io.ReadFull(in, b); err != nil {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = fmt.Errorf("%w: it became shorter", converters.ErrChanged)
-		}
-		return err
-	}
-	return unchanged(in, &was, len(b))
+	return readUnchanged(in, f.mtime, b)
 }

@@ -107,7 +107,7 @@ func (s *scanner) next() (bool, error) {
 	if s.start >= s.own {
 		return false, nil
 	}
-	s.sample = converters.Sample{Off: s.start, Fields: reuse(s.sample.Fields)}
+	s.sample = converters.Sample{Off: s.start, Fields: scan.Reuse(s.sample.Fields)}
 	n, err := s.head()
 	if err != nil {
 		return false, err
@@ -209,12 +209,4 @@ func (s *scanner) cut(err error) error {
 // fail places an error at the current record.
 func (s *scanner) fail(err error, hint string) error {
 	return &converters.Error{Where: s.part, Off: s.start, Entry: s.entry(), Err: err, Hint: hint}
-}
-
-// reuse returns an empty slice with the memory of b, unless a large record made that large.
-func reuse[T any](b []T) []T {
-	if cap(b) > 64<<10 {
-		return nil
-	}
-	return b[:0]
 }

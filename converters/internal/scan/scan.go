@@ -1,4 +1,4 @@
-// Package scan is the loop of the sources that read the file of a part through a window.
+// Package scan is the loop of the sources over one part, and the [Window] through which they read its file.
 //
 //	type Source struct {
 //		*scan.Source // Parts, Index, Read
@@ -8,12 +8,13 @@
 //	s := &Source{opts: opts}
 //	s.Source = scan.New(parts, open, "row", func() scan.Reader { return &reader{opts: &s.opts} })
 //
-// A [Source] opens parts, keeps readers for the next run, asks the context before each sample, and places the errors
-// of a part that cannot be opened, of a context that ended, and of a part with fewer samples than a run. A format is
-// a [Reader], which turns to an offset of a part and finds one sample after another from there.
+// A [Source] opens parts, keeps readers for the next pass, checks the context before each sample, and places the errors
+// of a context that ended and of a part with fewer samples than a run. A format is a [Reader], which turns to an offset
+// of a part and finds one sample after another from there.
 //
 // Index is one pass over a part from its start; its samples have sizes in place of payload. Read is a pass from any
-// sample on, for a number of them. Both use the same Reader, so that both find the same samples.
+// sample on, for a number of them. Both use the same Reader, so that both find the same samples. Each runs one pass for a
+// caller that needs neither, such as a count of the first samples.
 package scan
 
 import (
@@ -34,21 +35,22 @@ type Reader interface {
 	// Begin prepares for a pass. It is called again for the next one, after an error too.
 	Begin(ctx context.Context, p *Pass) error
 
-	// Next returns the next samples, as the Shapes of spans, and the entries between them that are no samples; at
-	// least one, none at the end of the part. If last is set, one more sample is wanted. The spans are valid until
-	// the next call. Read uses their Shapes alone.
+	// Next returns the next spans: samples, which are their Shapes, and skipped entries. It returns none at the end of
+	// the part, else one or more; several save a call for each of many small samples. If last is set, the caller wants
+	// one more sample. The spans are valid until the next call. Read uses their Shapes alone. Next is not called after
+	// an error.
 	Next(ctx context.Context, last bool) ([]converters.Span, error)
 
 	// Offset returns the place in the part that was reached, in bytes.
 	Offset() int64
 
-	// End ends a pass, also one whose Begin failed. The file of the pass is closed.
+	// End ends a pass, also one whose Begin failed. The file of the pass is closed before.
 	End()
 }
 
 // A Pass is one way through a part.
 type Pass struct {
-	Run   converters.Run // the samples; for Index all of them
+	Run   converters.Run // the samples; of Index, the whole part
 	Part  converters.Part
 	File  converters.File // the part
 	Index bool            // samples have sizes in place of payload
@@ -90,7 +92,10 @@ func Spans(ctx context.Context, s *Source, run converters.Run) iter.Seq2[convert
 	return func(yield func(converters.Span, error) bool) {
 		err := Each(ctx, s, run, true, func(r Reader) error {
 			for done := int64(0); done < run.Count; {
-				spans, err := next(ctx, s.parts[run.Part].Name, r, done == run.Count-1)
+				if err := ctx.Err(); err != nil {
+					return s.fail(run, r, err)
+				}
+				spans, err := r.Next(ctx, done == run.Count-1)
 				if err != nil || len(spans) == 0 {
 					return err
 				}
@@ -141,22 +146,22 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 // Samples returns the next samples of a run, of which there were done before. A part that ends before its last one is an
 // error.
 func Samples(ctx context.Context, s *Source, r Reader, run converters.Run, done int64) ([]converters.Span, error) {
-	spans, err := next(ctx, s.parts[run.Part].Name, r, done == run.Count-1)
+	if err := ctx.Err(); err != nil {
+		return nil, s.fail(run, r, err)
+	}
+	spans, err := r.Next(ctx, done == run.Count-1)
 	if err == nil && len(spans) == 0 {
-		err = fmt.Errorf("%w: the part ends after %d of the %d %ss from offset %d", converters.ErrTruncated, done, run.Count, s.unit, run.Off)
-		err = &converters.Error{Where: s.parts[run.Part].Name, Off: r.Offset(), Err: err}
+		err = s.fail(run, r, fmt.Errorf("%w: the part ends after %d of the %d %ss from offset %d", converters.ErrTruncated, done, run.Count, s.unit, run.Off))
 	}
 	return spans, err
 }
 
-func next(ctx context.Context, part string, r Reader, last bool) ([]converters.Span, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, &converters.Error{Where: part, Off: r.Offset(), Err: err}
-	}
-	return r.Next(ctx, last)
+// fail places an error where a reader is.
+func (s *Source) fail(run converters.Run, r Reader, err error) error {
+	return &converters.Error{Where: s.parts[run.Part].Name, Off: r.Offset(), Err: err}
 }
 
-// Each calls f with a reader that has begun a pass of a run. It does nothing for a run without samples.
+// Each calls f with a reader that has begun a pass over a run. It does nothing for a run without samples.
 func Each(ctx context.Context, s *Source, run converters.Run, index bool, f func(Reader) error) error {
 	if run.Count <= 0 {
 		return nil

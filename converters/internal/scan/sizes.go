@@ -25,3 +25,14 @@ func (w *Window) Begin(p *Pass, sizes Sizes) { w.Reset(p.File, p.Part.Size, p.Ru
 
 // End lets go of the file.
 func (w *Window) End() { w.File = nil }
+
+// Reusable is the capacity up to which a slice is used again for the next sample, in elements.
+const Reusable = 64 << 10
+
+// Reuse returns an empty slice with the memory of b, unless a large sample made that large.
+func Reuse[T any](b []T) []T {
+	if cap(b) > Reusable {
+		return nil
+	}
+	return b[:0]
+}
