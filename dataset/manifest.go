@@ -82,7 +82,7 @@ type Totals struct {
 	FieldsFound    int64            `json:"fields_found"`
 	FieldsWritten  int64            `json:"fields_written"` // counted while writing
 	FieldsLeftOut  int64            `json:"fields_left_out"`
-	NotWhole       int64            `json:"fields_not_whole,omitempty"`     // of those written: pictures, sounds and films that are empty or cut
+	NotWhole       int64            `json:"fields_not_whole,omitempty"`     // written, or inside records that are copied: pictures, sounds and films that are empty or cut
 	FilterRead     int64            `json:"filter_samples,omitempty"`       // that the filter was given
 	FilterDropped  int64            `json:"filter_dropped,omitempty"`       // of these
 	FilterAdded    int64            `json:"filter_added,omitempty"`         // beyond one of each
@@ -95,7 +95,7 @@ type ManifestShard struct {
 	Name      string        `json:"name"`
 	Samples   int64         `json:"samples"`
 	Fields    int64         `json:"fields"`                     // of the source, in its records
-	NotWhole  int64         `json:"fields_not_whole,omitempty"` // of these: empty or cut
+	NotWhole  int64         `json:"fields_not_whole,omitempty"` // empty or cut: of these, or inside records that are copied
 	FirstNot  NotWholeNames `json:"first_not_whole,omitzero"`   // the first of them
 	Bytes     int64         `json:"bytes"`
 	HeaderCRC uint32        `json:"header_crc32"` // pins every sample

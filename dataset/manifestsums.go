@@ -106,8 +106,8 @@ func (m *Manifest) sumShards() (t Totals, err error) {
 		if s.Samples < 1 || s.Samples > record.MaxSamples || s.Fields < 0 || s.Bytes < record.FileSize(s.Samples, 0) || s.Index.Bytes < 1 {
 			return t, fmt.Errorf("shard %q has %d samples and %d fields in %d bytes, and an index of %d", s.Name, s.Samples, s.Fields, s.Bytes, s.Index.Bytes)
 		}
-		if s.NotWhole < 0 || s.NotWhole > s.Fields || !s.FirstNot.check(s.NotWhole) {
-			return t, fmt.Errorf("shard %q has %d fields that are not whole, of %d, and describes %d of them", s.Name, s.NotWhole, s.Fields, len(s.FirstNot.List()))
+		if s.NotWhole < 0 || s.NotWhole > s.Bytes || !s.FirstNot.check(s.NotWhole) { // a record that is copied is one field, and may have many inside
+			return t, fmt.Errorf("shard %q has %d fields that are not whole, in %d bytes, and describes %d of them", s.Name, s.NotWhole, s.Bytes, len(s.FirstNot.List()))
 		}
 		t.addShard(&s)
 		if min(t.Bytes, t.SamplesWritten, t.FieldsWritten) < 0 {

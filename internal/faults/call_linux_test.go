@@ -170,10 +170,12 @@ type counter struct {
 	strike verdict
 	at     int  // from 0; -1: never
 	cold   bool // count calls about sources alone
+	waits  bool // count io_getevents; io_submit says of which file
 
 	mu   sync.Mutex
 	seen int
-	hit  string // the call that was struck
+	read string // a file that the last io_submit reads
+	hit  string // the call that was struck, and its file
 }
 
 func (n *counter) decide(c *call) verdict {
@@ -182,11 +184,23 @@ func (n *counter) decide(c *call) verdict {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	path := c.path()
+	switch c.kind().name {
+	case "io_submit":
+		if fds := c.submitted(); len(fds) > 0 {
+			n.read = c.fd(fds[0])
+		}
+		if path = n.read; n.waits {
+			return verdict{}
+		}
+	case "io_getevents":
+		path = n.read
+	}
 	n.seen++
 	if n.seen-1 != n.at {
 		return verdict{}
 	}
-	n.hit = c.kind().name + " " + strings.TrimPrefix(c.path(), base+"/")
+	n.hit = c.kind().name + " " + strings.TrimPrefix(path, base+"/")
 	if c.kind().name == "close" && c.reads() {
 		n.hit += reading
 	}

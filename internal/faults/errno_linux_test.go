@@ -95,9 +95,9 @@ var failings = []failing{
 	{"renameat2", nil, never},
 	{"close", nil, finished},
 	{"pread64", eintr, claim},
-	{"io_setup", []syscall.Errno{unix.EAGAIN}, always}, // there is another way to read
-	{"io_submit", []syscall.Errno{unix.EAGAIN}, never},
-	{"io_getevents", eintr, never},
+	{"io_setup", []syscall.Errno{unix.EAGAIN}, always},  // there is another way to read
+	{"io_submit", []syscall.Errno{unix.EAGAIN}, source}, // of a source that is not in the page cache: to read ahead
+	{"io_getevents", eintr, source},
 	// Beyond the table.
 	{"fcntl", nil, always}, // O_DIRECT is set where that can be, and must be cleared
 	{"mkdirat", nil, never},
@@ -135,11 +135,15 @@ func TestFaultC1(t *testing.T) {
 		var absorbed, reported atomic.Int64
 		sum := atOnce(t, workers, spread(len(faults), len(faults)), func(i int, dir string) error {
 			f, out := faults[i], filepath.Join(dir, "out")
-			n := counter{at: f.at, strike: verdict{errno: f.errno}, cold: c.cold != nil}
+			n := counter{at: f.at, strike: verdict{errno: f.errno}, cold: c.cold != nil, waits: f.call == "io_getevents"}
 			err := c.cool()
+			traced := []string{f.call}
+			if n.waits {
+				traced = append(traced, "io_submit")
+			}
 			var r result
 			if err == nil {
-				r, err = supervise([]string{f.call}, n.decide, c.args(out)...)
+				r, err = supervise(traced, n.decide, c.args(out)...)
 			}
 			if err == nil {
 				err = judge(&n, f.failing, f.errno, r)

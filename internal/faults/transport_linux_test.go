@@ -72,7 +72,7 @@ func TestFaultI1Transport(t *testing.T) {
 		}
 		return nil
 	})
-	t.Logf("I1 [transport] %v gave-up=%d", sum, gaveUp.Load())
+	t.Logf("I1 [transport] %v gave_up=%d", sum, gaveUp.Load())
 }
 
 // gaveUp reports whether a run has ended with a fault of the transport or the service, and said so.
