@@ -10,7 +10,7 @@ import (
 // DefaultMaxSample is the default of Options.MaxSample, in bytes.
 const DefaultMaxSample = 1 << 30
 
-// Defaults of Options.AIO. docs/decisions/016-reading-batches.md has the measurements.
+// Defaults of Options.AIO. docs/decisions/020-training.md has the measurements.
 const (
 	BatchDepth     = 64        // reads in flight per call of ReadBatch
 	BatchBlockSize = 256 << 10 // largest read in bytes

@@ -15,7 +15,7 @@ const (
 
 // dataBlocks returns the blocks for the data of a shard: one that is filled, and one for each write in flight. A
 // device that is also read from gives writes their share only if several wait for it
-// (docs/decisions/017-direct-writes.md). More workers have fewer each, for the sake of memory. The number is even:
+// (docs/decisions/006-device-io.md). More workers have fewer each, for the sake of memory. The number is even:
 // Linux aligns a mapping for huge pages only if it is a multiple of 2 MiB; with 9 blocks cold tars took 1.1
 // times as long as with 8.
 func dataBlocks(workers int) int {

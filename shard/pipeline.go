@@ -19,7 +19,7 @@ import (
 // Small records are read and encoded by several readers, so that all processors work on one shard
 // (BenchmarkRows): a reader reads a segment, at its own pace, and its batches are appended after all
 // segments before it. Large records are read by one reader in the goroutine of run, because handing
-// each of them over costs more than reading it (decision 033).
+// each of them over costs more than reading it (docs/decisions/005-workers.md).
 type pipeline struct {
 	plan     *plan.Plan
 	writer   *record.Writer

@@ -84,7 +84,7 @@ type Options struct {
 	// even if it does not hold the item. 0: DefaultMaxName.
 	MaxName int64
 
-	// RequireEnd refuses a part without an end mark: see package converters/internal/endmark.
+	// RequireEnd refuses a part without an end mark: see package converters/internal/scan.
 	RequireEnd bool
 
 	// Load reports whether Index must read the bytes of a field, because the size of the record

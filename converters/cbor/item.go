@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/endmark"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/heads"
 )
@@ -16,7 +15,7 @@ func (s *scanner) Begin(_ context.Context, p *scan.Pass) error {
 	s.loadItem = s.opts.Load(ItemField)
 	s.whole, s.marks, s.before = !p.Index || s.opts.Items && s.loadItem, nil, -1
 	if p.Index {
-		s.marks = new(endmark.Marks)
+		s.marks = new(scan.Marks)
 	}
 	s.Window.Begin(p, p.Sizes())
 	return nil

@@ -3,12 +3,12 @@ package cbor
 import (
 	"context"
 
-	"github.com/ffconvert/ffconvert/converters/internal/endmark"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
 // markHead is the most bytes from the start of a mark to the end of its name: three heads and the longer name.
-const markHead = 3*heads.Max + len(endmark.Begin)
+const markHead = 3*heads.Max + len(scan.BeginMark)
 
 // atMark reports whether the next item is a mark of endmark: a map of one entry with a mark's name.
 func (s *scanner) atMark() (bool, error) {
@@ -35,7 +35,7 @@ func (s *scanner) atMark() (bool, error) {
 	}
 	name := s.forms.Parse(b)
 	b = b[name.Size:]
-	return name.Kind == heads.Text && name.Arg <= uint64(len(endmark.Begin)) && endmark.Is(string(b[:name.Arg])), nil
+	return name.Kind == heads.Text && name.Arg <= uint64(len(scan.BeginMark)) && scan.IsMark(string(b[:name.Arg])), nil
 }
 
 // mark consumes a mark. more is false where no sample can follow it in a run.

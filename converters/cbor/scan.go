@@ -7,7 +7,6 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/endmark"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/heads"
 )
@@ -26,12 +25,12 @@ type scanner struct {
 	scan.Window
 	opts      *Options
 	forms     *heads.Forms
-	part      string         // its name, for errors
-	whole     bool           // hold the whole item in the window, as Read does
-	loadItem  bool           // Options.Load(ItemField)
-	mostHeads int64          // limit of heads, if values are decoded
-	quickly   bool           // try quick first
-	marks     *endmark.Marks // of the part; nil: Read, for which Index has compared them
+	part      string      // its name, for errors
+	whole     bool        // hold the whole item in the window, as Read does
+	loadItem  bool        // Options.Load(ItemField)
+	mostHeads int64       // limit of heads, if values are decoded
+	quickly   bool        // try quick first
+	marks     *scan.Marks // of the part; nil: Read, for which Index has compared them
 
 	ordinal int64 // of the item in the part
 	start   int64 // offset of the item in the part, bytes

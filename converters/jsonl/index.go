@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/endmark"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/decode"
 )
@@ -14,7 +13,7 @@ type reader struct {
 	splitter
 	opts    *Options
 	decoder *decode.Decoder
-	marks   *endmark.Marks // of the part; nil: a run, of a part that an index has compared
+	marks   *scan.Marks // of the part; nil: a run, of a part that an index has compared
 	spans   [1]converters.Span
 }
 
@@ -23,7 +22,7 @@ func newReader(opts *Options) *reader { return &reader{opts: opts, decoder: opts
 // Begin prepares for the lines of a pass.
 func (r *reader) Begin(_ context.Context, p *scan.Pass) error {
 	if r.marks = nil; p.Index {
-		r.marks = new(endmark.Marks)
+		r.marks = new(scan.Marks)
 	}
 	r.reset(p, r.opts.MaxLine)
 	return nil
@@ -57,7 +56,7 @@ func (r *reader) next(ctx context.Context) (s *converters.Sample, more bool, err
 			return nil, false, r.refuse(err)
 		}
 		s.Off = r.at
-		if len(s.Fields) != 1 || !endmark.Is(s.Fields[0].Name) || s.Key != "" {
+		if len(s.Fields) != 1 || !scan.IsMark(s.Fields[0].Name) || s.Key != "" {
 			if err = r.marks.Sample(); err != nil {
 				err = r.fail(r.at, err, "")
 			}

@@ -70,7 +70,7 @@ type Options struct {
 	// OpenFiles has files. 0: DefaultMaxSample.
 	MaxSample int64
 
-	// RequireEnd refuses a part without an end mark: see package converters/internal/endmark.
+	// RequireEnd refuses a part without an end mark: see package converters/internal/scan.
 	RequireEnd bool
 
 	// Load reports whether Index must read the bytes of a file, because the size of the record depends on them.

@@ -7,7 +7,7 @@
 //	}
 //
 // A loop that opens one small file after another waits for the device at each, and the kernel cannot
-// read ahead across files: see docs/decisions/009-folder-reads-ahead.md.
+// read ahead across files: see docs/decisions/008-tar-and-folder.md.
 package ahead
 
 import (

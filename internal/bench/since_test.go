@@ -23,7 +23,7 @@ type change struct {
 var changes = []change{
 	{
 		commit: "e0e1fc82db68", landed: time.Date(2026, 11, 23, 18, 38, 49, 0, time.UTC),
-		what: "Conversions that verify compute the SHA-256 of each shard while they read it again. That takes 0.55 s of processor time a GB ([056](decisions/056-proof.md)), " +
+		what: "Conversions that verify compute the SHA-256 of each shard while they read it again. That takes 0.55 s of processor time a GB ([016](decisions/016-proof.md)), " +
 			"some 45 % of what such a conversion of tars takes: for 1 GiB of samples of 100 KB 1.42 s in place of 0.61 s, and 1.72 s of wall time in place of 1.40 s, on an idle machine; " +
 			"1.01 s in place of 0.52 s (1.95 times, 1.79–2.11 in five pairs) and 1.14 (1.02–1.28) times the wall time on a busy one. So S2, C2, S12 and conversions \"with verification\" are slower now than these figures say. " +
 			"With `--no-verify`, and in `verify`, nothing is hashed",

@@ -13,7 +13,7 @@ import (
 
 // A File makes aligned writes past the page cache and others through it. A dataset is written once
 // and not read back through the cache, so a copy of each block in the cache gains nothing
-// (BenchmarkFile; docs/decisions/017-direct-writes.md). Both kinds of write need an fsync. Aligned writes
+// (BenchmarkFile; docs/decisions/006-device-io.md). Both kinds of write need an fsync. Aligned writes
 // may be concurrent with one another, but not with others.
 type File struct {
 	*os.File

@@ -14,8 +14,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-
-	"github.com/ffconvert/ffconvert/internal/crc64"
 )
 
 // complete makes the object of the parts. A request whose reply was lost is sent again, and one may reach the
@@ -209,7 +207,7 @@ func (p *s3Parts) crc() (crc uint64) {
 			crc = part.proof.crc
 			continue
 		}
-		crc = crc64.Join(crc, part.proof.crc, part.n)
+		crc = joinCRC64(crc, part.proof.crc, part.n)
 	}
 	return crc
 }

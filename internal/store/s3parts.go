@@ -20,7 +20,7 @@ import (
 //	POST   {endpoint}/BUCKET/KEY?uploadId=ID                 makes the object of the parts
 //	DELETE {endpoint}/BUCKET/KEY?uploadId=ID                 removes the parts
 //
-// The last POST has the checksum of the whole object, made of the checksums of the parts (crc64.Join), and
+// The last POST has the checksum of the whole object, made of the checksums of the parts (joinCRC64), and
 // the service compares it. A service that gets Content-MD5 with each part has an ETag instead: the MD5 of the
 // MD5s of the parts.
 type s3Parts struct {

@@ -1,4 +1,4 @@
-package crc64
+package store
 
 import (
 	"math/rand/v2"
@@ -13,17 +13,17 @@ func TestJoin(t *testing.T) {
 	rand.NewChaCha8([32]byte{1}).Read(data)
 	for _, cut := range []int{0, 1, 7, 1500, 2999, 3000} {
 		first, second := crc64nvme.Checksum(data[:cut]), crc64nvme.Checksum(data[cut:])
-		if got, want := Join(first, second, int64(len(data)-cut)), crc64nvme.Checksum(data); got != want {
+		if got, want := joinCRC64(first, second, int64(len(data)-cut)), crc64nvme.Checksum(data); got != want {
 			t.Errorf("%d: %x for %x", cut, got, want)
 		}
 	}
-	if Join(1, 0, 1<<50) == 1 {
+	if joinCRC64(1, 0, 1<<50) == 1 {
 		t.Error("zeros change nothing")
 	}
 }
 
 func BenchmarkJoin(b *testing.B) {
 	for b.Loop() {
-		Join(1, 2, 1<<40)
+		joinCRC64(1, 2, 1<<40)
 	}
 }

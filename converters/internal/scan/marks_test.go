@@ -1,4 +1,4 @@
-package endmark
+package scan
 
 import (
 	"context"

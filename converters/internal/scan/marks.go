@@ -1,18 +1,4 @@
-// Package endmark reads the marks by which a program says that its stream of samples is complete.
-//
-// A mark is an item of the stream, in the stream's own encoding: a map of one entry. JSON Lines:
-//
-//	{"__begin__": {}}                                 first, if at all: an end mark will follow
-//	{"text": "a"}                                     samples
-//	{"text": "b"}
-//	{"__end__": {"count": 2, "sha256": "9f86d0…"}}    last: nothing but empty lines may follow
-//
-//	count     the samples before the mark                                        may be missing
-//	sha256    hexadecimal, of all bytes of the stream before the end mark's item  may be missing
-//
-// A mark is not a sample. A stream that was promised an end mark and has none is refused, and so is a mark whose count or
-// digest is another one.
-package endmark
+package scan
 
 import (
 	"context"
@@ -29,14 +15,29 @@ import (
 
 // Names of the one entry of a mark.
 const (
-	Begin = "__begin__"
-	End   = "__end__"
+	BeginMark = "__begin__"
+	EndMark   = "__end__"
 )
 
-// Is reports whether a map of one entry with this name is a mark.
-func Is(name string) bool { return name == End || name == Begin }
+// IsMark reports whether a map of one entry with this name is a mark.
+func IsMark(name string) bool { return name == EndMark || name == BeginMark }
 
-// Marks follows the samples and the marks of one part, from its start. The zero value is at the start. A nil *Marks
+// Marks are the items by which a program says that its stream of samples is complete.
+//
+// A mark is an item of the stream, in the stream's own encoding: a map of one entry. JSON Lines:
+//
+//	{"__begin__": {}}                                 first, if at all: an end mark will follow
+//	{"text": "a"}                                     samples
+//	{"text": "b"}
+//	{"__end__": {"count": 2, "sha256": "9f86d0…"}}    last: nothing but empty lines may follow
+//
+//	count     the samples before the mark                                        may be missing
+//	sha256    hexadecimal, of all bytes of the stream before the end mark's item  may be missing
+//
+// A mark is not a sample. A stream that was promised an end mark and has none is refused, and so is a mark whose count or
+// digest is another one.
+//
+// A Marks follows the samples and the marks of one part, from its start. The zero value is at the start. A nil *Marks
 // compares nothing: it is for a run of samples, of a part that was compared before.
 type Marks struct {
 	samples  int64
@@ -60,7 +61,7 @@ func (m *Marks) Sample() error {
 // if no sample of a run can follow.
 func (m *Marks) Mark(ctx context.Context, f converters.Field, part io.ReaderAt, off int64) (more bool, err error) {
 	if m == nil {
-		return f.Name == Begin, nil
+		return f.Name == BeginMark, nil
 	}
 	return true, m.mark(ctx, f.Name, f.Value, part, off)
 }
@@ -73,7 +74,7 @@ func (m *Marks) mark(ctx context.Context, name string, value converters.Value, p
 	if !ok {
 		return fmt.Errorf("%w: the value of the mark %s is not a map", converters.ErrMalformed, name)
 	}
-	if name == Begin {
+	if name == BeginMark {
 		return m.begin(says)
 	}
 	m.ended = true
@@ -99,7 +100,7 @@ func (m *Marks) begin(says converters.Map) error {
 		return fmt.Errorf("%w: a begin mark after %s: a stream begins where another one has no end mark", converters.ErrMalformed, text.Count(m.samples, "sample"))
 	}
 	if len(says) > 0 {
-		return unknown(Begin, says[0])
+		return unknown(BeginMark, says[0])
 	}
 	m.promised = true
 	return nil
