@@ -89,8 +89,8 @@ func (r *Reader) open(path string, stat func() (os.FileInfo, error), open func(f
 // Size returns the size of the file in bytes at the time of Open.
 func (f *File) Size() int64 { return f.size }
 
-// Direct reports whether Readers read the file with O_DIRECT, past the page cache.
-func (f *File) Direct() bool { return f.why == "" }
+// direct reports whether Readers read the file with O_DIRECT, past the page cache.
+func (f *File) direct() bool { return f.why == "" }
 
 // Stat describes the open file, even if its path names another file by now.
 func (f *File) Stat() (os.FileInfo, error) { return f.os.Stat() }

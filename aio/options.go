@@ -27,8 +27,8 @@ func (b Backend) String() string {
 	return backendNames[b]
 }
 
-// ParseBackend is the inverse of [Backend.String].
-func ParseBackend(s string) (Backend, error) {
+// parseBackend is the inverse of [Backend.String].
+func parseBackend(s string) (Backend, error) {
 	for b, name := range backendNames {
 		if s == name {
 			return Backend(b), nil
@@ -39,7 +39,7 @@ func ParseBackend(s string) (Backend, error) {
 
 // Set sets b to ParseBackend(s).
 func (b *Backend) Set(s string) error {
-	v, err := ParseBackend(s)
+	v, err := parseBackend(s)
 	if err == nil {
 		*b = v
 	}

@@ -29,7 +29,7 @@ func (f *File) Uncache() Origin {
 	var stx unix.Statx_t
 	unix.Statx(f.fd, "", unix.AT_EMPTY_PATH, unix.STATX_DIOALIGN, &stx) // an error leaves no mask
 	name := MountType(f.fd)
-	if f.Direct() && stx.Mask&unix.STATX_DIOALIGN != 0 && slices.Contains(alwaysDirect, name) {
+	if f.direct() && stx.Mask&unix.STATX_DIOALIGN != 0 && slices.Contains(alwaysDirect, name) {
 		return Device
 	}
 	// The kernel may ignore the advice; cached shows whether it did.

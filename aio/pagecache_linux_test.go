@@ -55,7 +55,7 @@ func TestPageCacheLinux(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if f.Direct() && !slices.Equal(taken, row.taken) {
+		if f.direct() && !slices.Equal(taken, row.taken) {
 			t.Errorf("%s: pages %v from the page cache, want %v", row.name, taken, row.taken)
 		}
 	}

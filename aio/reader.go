@@ -178,7 +178,7 @@ func (r *Reader) use(f *File, off, size int64) error {
 		return &ReadError{f.path, off, os.ErrClosed}
 	}
 	r.files = append(r.files, f)
-	r.cached = r.cached || !f.Direct()
+	r.cached = r.cached || !f.direct()
 	return nil
 }
 
@@ -218,7 +218,7 @@ func (r *Reader) pooled(f *File) (why string, yes bool) {
 		return "", true
 	case r.opts.Backend == AIO:
 		return "", false
-	case !f.Direct():
+	case !f.direct():
 		return f.why, true
 	case f.sync.Load():
 		return whySync, true

@@ -242,7 +242,7 @@ func TestReferenceSynchronousAIO(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	direct := f.Direct()
+	direct := f.direct()
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}

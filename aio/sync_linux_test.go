@@ -133,7 +133,7 @@ func TestSynchronousFileSystem(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			if !f.Direct() {
+			if !f.direct() {
 				need.Missing(t, "no O_DIRECT here: the pool reads from the start")
 			}
 			var got []byte
@@ -259,8 +259,8 @@ func TestRefusesDirect(t *testing.T) {
 	if err := r.ReadBatch(t.Context(), of(f, []Request{{Buf: got}})); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%q, error %v", got, err)
 	}
-	if st := r.Stats(); f.Direct() || st.Direct || st.Backend != Pread || st.Fallback == "" {
-		t.Errorf("direct %t, stats %+v", f.Direct(), st)
+	if st := r.Stats(); f.direct() || st.Direct || st.Backend != Pread || st.Fallback == "" {
+		t.Errorf("direct %t, stats %+v", f.direct(), st)
 	}
 }
 

@@ -10,7 +10,7 @@ const (
 	DirectoryForCache                   // another directory for copies
 	NotAligned                          // shards that are not part-aligned
 	FewerInputs                         // fewer inputs, or a higher limit of them
-	AnotherOutput                       // another directory, or permission to write into this one
+	anotherOutput                       // another directory, or permission to write into this one
 	NamedSources                        // new names of the sources
 	ProgramArguments                    // the program and its arguments
 	TheFilter                           // the program that samples pass through

@@ -12,21 +12,21 @@ import (
 	"github.com/ffconvert/ffconvert/input/stage"
 )
 
-// A Beside fetches files that lie beside remote parts: see [format.Files]. Copies stay until Release. Its methods must
+// A beside fetches files that lie beside remote parts: see [format.Files]. Copies stay until Release. Its methods must
 // not be called concurrently.
-type Beside struct {
+type beside struct {
 	in   stage.Options
 	sets []*stage.Set
 }
 
 // NewBeside returns a Beside for inputs that are found and staged by in.
-func NewBeside(in stage.Options) *Beside {
+func NewBeside(in stage.Options) *beside {
 	in.Directories, in.Match, in.Arrange, in.Contents, in.Sound, in.Progress = false, nil, nil, nil, nil, nil
-	return &Beside{in: in}
+	return &beside{in: in}
 }
 
 // Fetch makes files local and returns their paths. sound is [input.Options.Sound]; it may be nil.
-func (b *Beside) Fetch(ctx context.Context, names []string, sound func(name string, file io.ReaderAt, size int64) bool) ([]string, error) {
+func (b *beside) Fetch(ctx context.Context, names []string, sound func(name string, file io.ReaderAt, size int64) bool) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -49,7 +49,7 @@ func (b *Beside) Fetch(ctx context.Context, names []string, sound func(name stri
 }
 
 // Look returns an error unless all files exist.
-func (b *Beside) Look(ctx context.Context, names []string) error {
+func (b *beside) Look(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (b *Beside) Look(ctx context.Context, names []string) error {
 }
 
 // find looks for files. It asks again before one is said not to exist: one reply may be wrong.
-func (b *Beside) find(ctx context.Context, names []string) ([]input.Name, error) {
+func (b *beside) find(ctx context.Context, names []string) ([]input.Name, error) {
 	found, err := input.FindNamed(ctx, names, b.in.Options)
 	if errors.Is(err, input.ErrNotFound) {
 		found, err = input.FindNamed(ctx, names, b.in.Options)
@@ -67,7 +67,7 @@ func (b *Beside) find(ctx context.Context, names []string) ([]input.Name, error)
 }
 
 // Release ends the use of the copies.
-func (b *Beside) Release() error {
+func (b *beside) Release() error {
 	var all []error
 	for _, s := range b.sets {
 		all = append(all, s.Release())

@@ -83,7 +83,7 @@ type Options struct {
 // A Conversion describes one conversion: sources, options and output. Call one of its methods once.
 type Conversion struct {
 	Reader  *format.Reader // of the format of all sources; nil if Mixture is set
-	Mixture *Mixture       // several collections, which name their sources; nil if Reader is set
+	Mixture *mixture       // several collections, which name their sources; nil if Reader is set
 	Sources []string       // paths, patterns, URLs, @lists, pipes: see package input; the file of a mixture
 	Program *input.Command // its output is converted in place of Sources; nil: none
 	Out     string         // a local directory, or a URL: s3://bucket/name/, gs://bucket/name/
@@ -99,15 +99,15 @@ type Conversion struct {
 
 	through *filter.Filter            // of Filter; nil: none was needed
 	was     func(part int) *plan.Part // a part of an existing plan, for Filter; nil: there is none
-	beside  *Beside                   // files beside remote parts; nil: none was needed
+	beside  *beside                   // files beside remote parts; nil: none was needed
 	src     converters.Source         // the dataset; nil: not open
 	notes   [][2]string               // for Listed, until they were told
 	told    map[converters.Doubt]bool // doubts that were passed to Doubt
 	says    converters.Description    // of the source, if it is open
 }
 
-// A Result is the report of a conversion.
-type Result struct {
+// A result is the report of a conversion.
+type result struct {
 	*shard.Report                         // Seconds is of all that Write did
 	Columns       []converters.ColumnType // columns, if the source is a table that was opened; else nil
 	HeaderMissed  bool                    // they are words that do not name them, which no option has said
@@ -116,7 +116,7 @@ type Result struct {
 
 // Write converts the sources: it finds and stages them, plans, writes shards, and commits them
 // with a manifest. The same call resumes a Write that was interrupted.
-func (c *Conversion) Write(ctx context.Context) (*Result, error) {
+func (c *Conversion) Write(ctx context.Context) (*result, error) {
 	began := time.Now()
 	aligned, err := c.prepare(ctx)
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *Conversion) Write(ctx context.Context) (*Result, error) {
 	}
 	c.tellDoubts()
 	report.Seconds = time.Since(began).Seconds() // the index and the plan, too
-	return &Result{report, c.says.Columns, c.says.HeaderMissed, c.says.HeaderFound}, nil
+	return &result{report, c.says.Columns, c.says.HeaderMissed, c.says.HeaderFound}, nil
 }
 
 // prepare finds the inputs and makes all checks that need no output directory. It reports whether

@@ -85,7 +85,7 @@ func (o *FinishOptions) named(ctx context.Context, dir string) (named, of int, e
 	if IsURL(dir) {
 		return bucket.Named(ctx, dir, o.Bucket)
 	}
-	if err := CheckPlanned(dir); err != nil {
+	if err := checkPlanned(dir); err != nil {
 		return 0, 0, err
 	}
 	return dataset.Named(dir)
@@ -129,7 +129,7 @@ func (o *FinishOptions) open(ctx context.Context, dir string) (*dataset.Writing,
 		}
 		return out, err
 	}
-	if err := CheckPlanned(dir); err != nil {
+	if err := checkPlanned(dir); err != nil {
 		return nil, err
 	}
 	out, err := dataset.Open(dir)

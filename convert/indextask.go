@@ -10,11 +10,11 @@ import (
 // Reasons why a task has nothing to index. None is an error, so that the same commands work for all
 // datasets.
 const (
-	AlignedReason   = "shards are part-aligned: planned by the sizes of parts"
-	DirectoryReason = "a directory is indexed as one"
-	JoinReason      = "all parts are needed at once"
-	PlannedReason   = "it is planned already"
-	NoPartReason    = "no part is this task's"
+	alignedReason   = "shards are part-aligned: planned by the sizes of parts"
+	directoryReason = "a directory is indexed as one"
+	joinReason      = "all parts are needed at once"
+	plannedReason   = "it is planned already"
+	noPartReason    = "no part is this task's"
 )
 
 // A SliceIndex is the report of IndexTask.
@@ -39,15 +39,15 @@ func (c *Conversion) IndexTask(ctx context.Context, t plan.Task) (*SliceIndex, e
 	done := &SliceIndex{}
 	switch {
 	case aligned:
-		done.Why = AlignedReason
+		done.Why = alignedReason
 	case c.directories() != nil:
-		done.Why = DirectoryReason
+		done.Why = directoryReason
 	case c.joins():
-		done.Why = JoinReason
+		done.Why = joinReason
 	default:
 		some := c.slice(t)
 		if done.Of = len(c.places()); len(some) == 0 {
-			done.Why = NoPartReason
+			done.Why = noPartReason
 			break
 		}
 		if err := c.indexSlice(ctx, t, some, done); err != nil {
@@ -93,7 +93,7 @@ func (c *Conversion) indexSlice(ctx context.Context, t plan.Task, some []int, do
 		return err
 	}
 	if there != nil && !c.Overwrite {
-		done.Why = PlannedReason
+		done.Why = plannedReason
 		return nil
 	}
 	how, err := c.request()

@@ -22,9 +22,9 @@ import (
 // SpecFormat is the format of a mixture in a plan. No format has that name.
 const SpecFormat = "spec"
 
-// A Mixture makes one dataset of several collections. It finds and stages its own inputs, because
+// A mixture makes one dataset of several collections. It finds and stages its own inputs, because
 // the format of a collection decides how its names are read.
-type Mixture struct {
+type mixture struct {
 	spec    *spec.Spec
 	readers []*format.Reader // one for each collection
 	found   []int            // number of inputs of each collection
@@ -32,8 +32,8 @@ type Mixture struct {
 
 // NewMixture looks up the formats of a specification and sets their options. Limits are refused.
 // Errors have their place in the specification.
-func NewMixture(s *spec.Spec) (*Mixture, error) {
-	m := &Mixture{spec: s}
+func NewMixture(s *spec.Spec) (*mixture, error) {
+	m := &mixture{spec: s}
 	for i := range s.Collections {
 		c := &s.Collections[i]
 		f, known := format.Named(c.Format)
@@ -75,13 +75,13 @@ func setOption(r *format.Reader, c *spec.Collection, name string) error {
 }
 
 // sourceSpec returns the entry of a plan.
-func (m *Mixture) sourceSpec() (plan.SourceSpec, error) {
+func (m *mixture) sourceSpec() (plan.SourceSpec, error) {
 	text, err := m.spec.Text()
 	return plan.SourceSpec{Format: SpecFormat, Options: map[string]string{plan.OptionSpec: text}}, err
 }
 
 // plannedMixture reads the entry of a plan. The plan may be hostile, so the limits of a file apply.
-func plannedMixture(options map[string]string) (*Mixture, error) {
+func plannedMixture(options map[string]string) (*mixture, error) {
 	text, ok := options[plan.OptionSpec]
 	if !ok || len(options) != 1 {
 		return nil, errors.New("it has no specification alone")
@@ -94,7 +94,7 @@ func plannedMixture(options map[string]string) (*Mixture, error) {
 }
 
 // move reads a specification that differs only in the places of the shards, and takes these.
-func (m *Mixture) move(name string) error {
+func (m *mixture) move(name string) error {
 	there, err := spec.Read(name)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (m *Mixture) move(name string) error {
 }
 
 // find finds the inputs of all collections, in order.
-func (m *Mixture) find(ctx context.Context, in input.Options) ([]input.Name, error) {
+func (m *mixture) find(ctx context.Context, in input.Options) ([]input.Name, error) {
 	var all []input.Name
 	m.found = nil
 	in.Stdin = noInput{} // of a file or a plan the user does not expect that it reads there
@@ -146,7 +146,7 @@ func (m *Mixture) find(ctx context.Context, in input.Options) ([]input.Name, err
 // passes returns the inputs, or a value for each, in the order of the parts of the dataset: repeated
 // for each pass over a collection. firsts has the index of the first part of each collection. If m is
 // nil, there is one collection and one pass.
-func passes[T any](m *Mixture, found []T) (all []T, firsts []int) {
+func passes[T any](m *mixture, found []T) (all []T, firsts []int) {
 	if m == nil {
 		return found, []int{0}
 	}
@@ -160,7 +160,7 @@ func passes[T any](m *Mixture, found []T) (all []T, firsts []int) {
 }
 
 // split divides the inputs, or a value for each, among the collections.
-func split[T any](m *Mixture, all []T) [][]T {
+func split[T any](m *mixture, all []T) [][]T {
 	each := make([][]T, len(m.found))
 	for i, n := range m.found {
 		each[i], all = all[:n:n], all[n:]
@@ -176,7 +176,7 @@ func (noInput) Read([]byte) (int, error) {
 }
 
 // stage makes all inputs local. Local directories need no staging.
-func (m *Mixture) stage(ctx context.Context, found []input.Name, in stage.Options) (*stage.Set, error) {
+func (m *mixture) stage(ctx context.Context, found []input.Name, in stage.Options) (*stage.Set, error) {
 	var files []input.Name
 	each := split(m, found)
 	local := func(i int, n input.Name) bool { return m.readers[i].Directories && n.Tree == nil }

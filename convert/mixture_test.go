@@ -150,7 +150,7 @@ func seen(s *jsonschema.Schema, text string) error {
 }
 
 // parseMixture reads a specification and looks up its formats.
-func parseMixture(name, text string) (*Mixture, error) {
+func parseMixture(name, text string) (*mixture, error) {
 	s, err := spec.Parse(name, []byte(text))
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 
 // open opens all collections. If the caller names no encoding, records have the one on which all
 // collections agree, else MessagePack, which can hold any sample.
-func (m *Mixture) open(ctx context.Context, req format.OpenRequest) (*opened, error) {
+func (m *mixture) open(ctx context.Context, req format.OpenRequest) (*opened, error) {
 	all, src, err := m.openAs(ctx, req)
 	rec := &req.Records
 	if err == nil && rec.Encoding == "" {
@@ -35,7 +35,7 @@ func (m *Mixture) open(ctx context.Context, req format.OpenRequest) (*opened, er
 }
 
 // openAs opens all collections for records of one encoding; "": each proposes its own.
-func (m *Mixture) openAs(ctx context.Context, req format.OpenRequest) ([]mix.Collection, converters.Source, error) {
+func (m *mixture) openAs(ctx context.Context, req format.OpenRequest) ([]mix.Collection, converters.Source, error) {
 	var all []mix.Collection
 	for i, parts := range split(m, req.Parts) {
 		c, one := &m.spec.Collections[i], req
@@ -52,7 +52,7 @@ func (m *Mixture) openAs(ctx context.Context, req format.OpenRequest) ([]mix.Col
 
 // agree reports whether all collections propose the encoding of the whole, and, unless it is
 // MessagePack, make the same records.
-func (m *Mixture) agree(all []mix.Collection, src converters.Source) bool {
+func (m *mixture) agree(all []mix.Collection, src converters.Source) bool {
 	how := converters.Describe(src)
 	for i := range all {
 		alike := how.Encoding == "msgpack" || like(&m.spec.Collections[i], &m.spec.Collections[0])
@@ -83,7 +83,7 @@ func records(c *spec.Collection, rec encode.Options) encode.Options {
 
 // encodings returns how the records of each part are encoded. rec is for collections that name no
 // fields of their own.
-func (m *Mixture) encodings(all []mix.Collection, rec encode.Options) (plan.Encodings, error) {
+func (m *mixture) encodings(all []mix.Collection, rec encode.Options) (plan.Encodings, error) {
 	spec, err := encode.Parse(rec)
 	if err != nil {
 		return plan.Encodings{}, err

@@ -110,7 +110,7 @@ func ReadStatus(ctx context.Context, name string, b bucket.Options) (*dataset.St
 // view opens a dataset that was planned, for reading.
 func view(ctx context.Context, name string, b bucket.Options) (*dataset.Dataset, error) {
 	if !IsURL(name) {
-		if err := CheckPlanned(name); err != nil {
+		if err := checkPlanned(name); err != nil {
 			return nil, err
 		}
 		return dataset.View(name)
@@ -131,9 +131,9 @@ var ErrUnplanned = place.New(place.Unfinished, "no plan is here yet")
 // errExport reports a directory that is no dataset.
 var errExport = place.New(place.Unfinished, "an export is here, and it is not finished")
 
-// CheckPlanned returns [ErrUnplanned] if a directory has no plan. It makes nothing there, and does not
+// checkPlanned returns [ErrUnplanned] if a directory has no plan. It makes nothing there, and does not
 // list the directory, which may have very many shards.
-func CheckPlanned(dir string) error {
+func checkPlanned(dir string) error {
 	if err := dataset.CheckPath(dir); err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ func (r *recorded) advise(err error) error {
 }
 
 // SetLimits sets each limit in the collections of formats that have it.
-func (m *Mixture) SetLimits(limits map[string]string) error { return setLimits(limits, m.readers...) }
+func (m *mixture) SetLimits(limits map[string]string) error { return setLimits(limits, m.readers...) }
 
 // setLimits sets each limit in the readers that have it. At least one must have it.
 func setLimits(limits map[string]string, readers ...*format.Reader) error {

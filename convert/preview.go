@@ -16,11 +16,11 @@ type Preview struct {
 	// Plan is complete if the sources are local, and without samples if shards are part-aligned. It
 	// is nil if all remote parts are needed to plan.
 	Plan  *plan.Plan
-	Fetch *Fetch // nil: all sources are local
+	Fetch *fetch // nil: all sources are local
 }
 
-// A Fetch says how much a conversion would fetch.
-type Fetch struct {
+// A fetch says how much a conversion would fetch.
+type fetch struct {
 	Parts    int              // number of inputs
 	Stored   int64            // sum of the known sizes of all inputs, as stored
 	Remote   int              // number of remote inputs
@@ -72,7 +72,7 @@ func (c *Conversion) previewFetch(aligned bool) (*Preview, error) {
 		found, _ = passes(c.Mixture, found)
 	}
 	parts := make([]converters.Part, len(found))
-	f := &Fetch{Parts: len(found), Bytes: toFetch(found), Fewer: c.trimmable(), Folders: c.Reader != nil && c.Reader.Directories}
+	f := &fetch{Parts: len(found), Bytes: toFetch(found), Fewer: c.trimmable(), Folders: c.Reader != nil && c.Reader.Directories}
 	for i, n := range found {
 		parts[i] = n.Part()
 		f.Stored += max(0, n.Size)

@@ -110,7 +110,7 @@ func (c *Conversion) checkParent(ctx context.Context) error {
 }
 
 func (c *Conversion) parentTaken() error {
-	return advise(AnotherOutput, fmt.Errorf("%s: here is a dataset, and a split makes one in each of its directories", c.Out))
+	return advise(anotherOutput, fmt.Errorf("%s: here is a dataset, and a split makes one in each of its directories", c.Out))
 }
 
 // values returns the values of Choice.SplitBy that the samples have. It writes nothing.

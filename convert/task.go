@@ -22,7 +22,7 @@ import (
 func Run(ctx context.Context, dir string, task plan.Task, opts PlannedOptions) (*shard.Report, error) {
 	began := time.Now()
 	if !IsURL(dir) {
-		if err := CheckPlanned(dir); err != nil {
+		if err := checkPlanned(dir); err != nil {
 			return nil, err
 		}
 	}

@@ -60,15 +60,15 @@ type Manifest struct {
 	Choice       *choose.Options  `json:"choice,omitempty"`        // of samples; nil: all
 	Verified     bool             `json:"verified"`                // each shard was re-read and checked
 	VerifiedFrom aio.Origin       `json:"verified_from,omitempty"` // where they were re-read from; the device only if that is proven for each
-	Totals       Totals           `json:"totals"`
+	Totals       totals           `json:"totals"`
 	Meta         FileSum          `json:"meta"`                 // of meta.json
 	Root         verify.SHA256    `json:"root_sha256,omitzero"` // of the SHA-256 of all files; zero: they are not known
 	Shards       []ManifestShard  `json:"shards"`
 	Sources      []plan.Part      `json:"sources"`
 }
 
-// Totals are the closing balance: all that was found, written, skipped and left out.
-type Totals struct {
+// totals are the closing balance: all that was found, written, skipped and left out.
+type totals struct {
 	Shards         int              `json:"shards"`
 	Bytes          int64            `json:"bytes"` // of all shards
 	EntriesRead    int64            `json:"entries_read"`

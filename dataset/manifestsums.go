@@ -14,7 +14,7 @@ import (
 )
 
 // addShard adds a written shard.
-func (t *Totals) addShard(s *ManifestShard) {
+func (t *totals) addShard(s *ManifestShard) {
 	t.Shards++
 	t.Bytes += s.Bytes
 	t.SamplesWritten += s.Samples
@@ -23,7 +23,7 @@ func (t *Totals) addShard(s *ManifestShard) {
 }
 
 // setFound enters the account of all sources.
-func (t *Totals) setFound(a plan.Account) {
+func (t *totals) setFound(a plan.Account) {
 	t.EntriesRead, t.EntriesSkipped, t.Skipped, t.Accepted = a.Entries, a.EntriesSkipped(), a.Skipped, a.Accepted
 	t.SamplesFound, t.SamplesLeftOut = a.Samples, a.SamplesLeftOut
 	t.FieldsFound, t.FieldsLeftOut = a.Fields, a.FieldsLeftOut
@@ -32,7 +32,7 @@ func (t *Totals) setFound(a plan.Account) {
 }
 
 // balance returns an error if the counts of indexing and of writing differ.
-func (t *Totals) balance() error {
+func (t *totals) balance() error {
 	if t.SamplesFound != t.SamplesWritten+t.SamplesLeftOut {
 		return fmt.Errorf("%w: %d samples found, %d written, %d left out", errUnbalanced, t.SamplesFound, t.SamplesWritten, t.SamplesLeftOut)
 	}
@@ -69,7 +69,7 @@ func (m *Manifest) check() error {
 }
 
 // sums adds up what the shards and the sources have.
-func (m *Manifest) sums() (t Totals, err error) {
+func (m *Manifest) sums() (t totals, err error) {
 	if t, err = m.sumShards(); err != nil {
 		return t, err
 	}
@@ -95,7 +95,7 @@ func (m *Manifest) sums() (t Totals, err error) {
 }
 
 // sumShards checks the shards and adds them up.
-func (m *Manifest) sumShards() (t Totals, err error) {
+func (m *Manifest) sumShards() (t totals, err error) {
 	if len(m.Shards) == 0 {
 		return t, errors.New("it has no shards")
 	}

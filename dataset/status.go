@@ -19,7 +19,7 @@ type Status struct {
 	Bytes    int64     `json:"bytes"` // size of all shards; if the plan is part-aligned, stored size of its parts
 	Done     int       `json:"shards_done"`
 	DoneSize int64     `json:"bytes_done"`
-	Running  []Running `json:"running"`  // not done, but claimed
+	Running  []running `json:"running"`  // not done, but claimed
 	Missing  []string  `json:"missing"`  // neither, or of another size; in the order of the plan
 	Manifest bool      `json:"manifest"` // the manifest exists: the dataset was complete once
 	Complete bool      `json:"complete"` // the manifest is there, and so are all shards and their indexes
@@ -35,8 +35,8 @@ type Status struct {
 // rateSpan is the time that a rate is of.
 const rateSpan = 10 * time.Minute
 
-// A Running shard is one that a process has claimed.
-type Running struct {
+// A running shard is one that a process has claimed.
+type running struct {
 	Shard string    `json:"shard"`
 	Task  string    `json:"task"`
 	Host  string    `json:"host"`
@@ -52,7 +52,7 @@ func (d *Dataset) Status() (*Status, error) {
 	if err := d.ownFiles(); err != nil {
 		return nil, err
 	}
-	s := &Status{Running: []Running{}, Missing: []string{}}
+	s := &Status{Running: []running{}, Missing: []string{}}
 	j, err := readJournal(d.Dir, "", 0, 0, maxShards)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (d *Dataset) Status() (*Status, error) {
 		for _, c := range claims {
 			if _, done := j.Done[c.shard]; !done {
 				claimed[c.shard] = true
-				s.Running = append(s.Running, Running{c.shard, c.Task, c.Host, c.PID, c.Since, c.shown(), c.isDead(now)})
+				s.Running = append(s.Running, running{c.shard, c.Task, c.Host, c.PID, c.Since, c.shown(), c.isDead(now)})
 			}
 		}
 		return f.Weights(func(i int, weight int64) {

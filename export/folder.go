@@ -95,7 +95,7 @@ func Folder(ctx context.Context, src *Source, dir string, opts FolderOptions) (r
 	}
 	m := &report.Manifest
 	*m = Manifest{Version: manifestVersion, Tool: opts.Tool, Created: time.Now().UTC().Truncate(time.Second), Format: "folder", Request: request, Source: src.Sum, Verified: !opts.NoVerify, VerifiedFrom: w.from}
-	m.Totals = Totals{Files: w.total.files.Load(), Samples: w.total.samples.Load(), Fields: w.total.fields.Load(), Bytes: w.total.bytes.Load()}
+	m.Totals = totals{Files: w.total.files.Load(), Samples: w.total.samples.Load(), Fields: w.total.fields.Load(), Bytes: w.total.bytes.Load()}
 	if m.Totals.LeftOut, err = src.leftOut(m.Totals.Samples, opts.Choice, opts.Encode.Missing); err != nil {
 		return nil, err
 	}

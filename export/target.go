@@ -22,8 +22,8 @@ import (
 
 const manifestVersion = 1
 
-// ErrOccupied says that a target holds other files than this export's.
-var ErrOccupied = place.New(place.Usage, "the target is not empty")
+// errOccupied says that a target holds other files than this export's.
+var errOccupied = place.New(place.Usage, "the target is not empty")
 
 // errMissing says that a file of a finished export is gone.
 var errMissing = place.New(place.Refused, "it is missing, though its export is finished")
@@ -39,14 +39,14 @@ type Manifest struct {
 	Options      json.RawMessage `json:"options"`
 	Verified     bool            `json:"verified"` // each file was read again and compared
 	VerifiedFrom aio.Origin      `json:"verified_from,omitempty"`
-	Totals       Totals          `json:"totals"`
+	Totals       totals          `json:"totals"`
 	Again        string          `json:"again,omitempty"`     // the command that makes the shards of the dataset again, to the byte
 	NotAgain     string          `json:"not_again,omitempty"` // why no command does
 	Files        []File          `json:"files"`
 }
 
-// Totals add up the files of an export.
-type Totals struct {
+// totals add up the files of an export.
+type totals struct {
 	Files   int64 `json:"files"`
 	Samples int64 `json:"samples"`
 	Fields  int64 `json:"fields"`
@@ -141,7 +141,7 @@ const datasetThere = "a dataset of FFRecord shards is there; name another direct
 
 // occupied returns the error of a file that is in the way.
 func (t *target) occupied(name, what string) error {
-	return &place.Error{Where: t.Path(name), Off: -1, Err: ErrOccupied, Hint: what, Kind: place.Usage}
+	return &place.Error{Where: t.Path(name), Off: -1, Err: errOccupied, Hint: what, Kind: place.Usage}
 }
 
 // readJournal reads the journal of an earlier run, if there is one.

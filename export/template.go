@@ -24,11 +24,11 @@ const tarSuffix = ".tar"
 // verb is the place of the number.
 var verb = regexp.MustCompile(`%(0?[0-9]*)d`)
 
-// ErrUsage is the kind of an error in the name of tars, or in the options.
-var ErrUsage = place.New(place.Usage, "bad options of an export")
+// errUsage is the kind of an error in the name of tars, or in the options.
+var errUsage = place.New(place.Usage, "bad options of an export")
 
 func usage(format string, args ...any) error {
-	return &place.OptionsError{Text: fmt.Sprintf(format, args...), Err: ErrUsage}
+	return &place.OptionsError{Text: fmt.Sprintf(format, args...), Err: errUsage}
 }
 
 func parseTemplate(name string) (t template, err error) {

@@ -1,4 +1,4 @@
-// Package findings writes reports on defects of data in the formats that people and continuous
+// package findings writes reports on defects of data in the formats that people and continuous
 // integration read: lines of text, JSON, JUnit XML, SARIF, workflow commands of GitHub, and Markdown.
 //
 //	r := findings.Report{Tool: "ffconvert", Version: version, Rules: rules}
@@ -180,15 +180,15 @@ type Format string
 const (
 	Text     Format = "text"
 	JSON     Format = "json"
-	JUnit    Format = "junit"
+	jUnit    Format = "junit"
 	SARIF    Format = "sarif"
-	GitHub   Format = "github"
-	Markdown Format = "markdown"
+	gitHub   Format = "github"
+	markdown Format = "markdown"
 )
 
 // Formats returns the names of all formats.
 func Formats() []string {
-	return []string{string(Text), string(JSON), string(JUnit), string(SARIF), string(GitHub), string(Markdown)}
+	return []string{string(Text), string(JSON), string(jUnit), string(SARIF), string(gitHub), string(markdown)}
 }
 
 // Write writes a report to w. The same report always gives the same bytes.
@@ -198,13 +198,13 @@ func Write(w io.Writer, f Format, r *Report) error {
 		return writeText(w, r)
 	case JSON:
 		return writeJSON(w, r)
-	case JUnit:
+	case jUnit:
 		return writeJUnit(w, r)
 	case SARIF:
 		return writeSARIF(w, r)
-	case GitHub:
+	case gitHub:
 		return writeGitHub(w, r)
-	case Markdown:
+	case markdown:
 		return writeMarkdown(w, r)
 	}
 	return fmt.Errorf("write report: unknown format %q", f)

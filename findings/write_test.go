@@ -129,7 +129,7 @@ func checkPrintable(t *testing.T, r *Report) {
 	for _, f := range Formats() {
 		document := string(write(t, Format(f), r))
 		if !utf8.ValidString(document) || strings.ContainsFunc(document, func(c rune) bool {
-			return !strconv.IsPrint(c) && c != '\n' && (c != '\t' || f != string(JUnit))
+			return !strconv.IsPrint(c) && c != '\n' && (c != '\t' || f != string(jUnit))
 		}) {
 			t.Errorf("not printable: %q", document)
 		}
@@ -188,7 +188,7 @@ func FuzzWrite(f *testing.F) {
 			t.Errorf("JSON: %v", err)
 		}
 		var suites junit.Testsuites
-		if err := xml.Unmarshal(write(t, JUnit, r), &suites); err != nil || suites.Failures != 1 {
+		if err := xml.Unmarshal(write(t, jUnit, r), &suites); err != nil || suites.Failures != 1 {
 			t.Errorf("JUnit: %v", err)
 		}
 		readSARIF(t, write(t, SARIF, r))

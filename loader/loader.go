@@ -21,12 +21,12 @@ type Loader struct {
 	number  uint64 // of the epoch
 	epoch   *order.Epoch
 	step    int64 // that comes next
-	stats   Stats
+	stats   stats
 	running atomic.Bool
 }
 
-// Stats count what a Loader has delivered since it was opened.
-type Stats struct {
+// stats count what a Loader has delivered since it was opened.
+type stats struct {
 	Batches int64
 	Samples int64
 	Bytes   int64
@@ -112,7 +112,7 @@ func (l *Loader) SetEpoch(n uint64) error {
 func (l *Loader) State() order.State { return l.order.State(l.digest, l.number, l.step) }
 
 // Stats counts the batches delivered so far.
-func (l *Loader) Stats() Stats {
+func (l *Loader) Stats() stats {
 	s := l.stats
 	s.AIO = l.data.reader.BatchStats()
 	return s

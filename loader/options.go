@@ -12,7 +12,7 @@ import (
 // Defaults of Options.
 const (
 	DefaultPrefetch = 4
-	DefaultReaders  = 2 // one waits for the device while the other compares CRCs
+	defaultReaders  = 2 // one waits for the device while the other compares CRCs
 )
 
 // maxPrefetch and maxReaders bound allocations before anything is read.
@@ -25,8 +25,8 @@ const (
 type Damage int
 
 const (
-	// Fail ends the loop with an error that names shard, sample and byte.
-	Fail Damage = iota
+	// fail ends the loop with an error that names shard, sample and byte.
+	fail Damage = iota
 	// Skip leaves the sample out of its batch, which is smaller then: see Batch.Damaged and Stats.Skipped. Damage
 	// is a wrong CRC, a file that was cut, or an error of the device (EIO); all else is an error still. The last sample of each shard is read
 	// by Open, as it alone shows where the file ends: its damage is an error of Open.
@@ -60,7 +60,7 @@ type Options struct {
 func (o Options) withDefaults() (Options, error) {
 	o.World = cmp.Or(o.World, 1)
 	o.Prefetch = cmp.Or(o.Prefetch, DefaultPrefetch)
-	o.Readers = min(cmp.Or(o.Readers, DefaultReaders), max(1, o.Prefetch))
+	o.Readers = min(cmp.Or(o.Readers, defaultReaders), max(1, o.Prefetch))
 	switch {
 	case o.World < 1 || o.Rank < 0 || o.Rank >= o.World:
 		return o, fmt.Errorf("rank %d of %d: want 0 to %d", o.Rank, o.World, max(0, o.World-1))
@@ -72,7 +72,7 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("%d readers: want 1 to %d", o.Readers, maxReaders)
 	case o.Memory < 0:
 		return o, fmt.Errorf("memory of %d bytes: want 0 or more", o.Memory)
-	case o.OnDamage != Fail && o.OnDamage != Skip:
+	case o.OnDamage != fail && o.OnDamage != Skip:
 		return o, fmt.Errorf("damage %d: want Fail or Skip", o.OnDamage)
 	}
 	if o.Memory == 0 {

@@ -10,12 +10,12 @@ import (
 // Errors of this package. Functions also return errors of the operating system, such as
 // [fs.ErrNotExist] and [fs.ErrExist], and errors of package record for damaged samples.
 var (
-	ErrUnsupported = place.New(place.Refused, "not supported")                     // the tree has something that a packed folder cannot hold
-	ErrChanged     = place.New(place.Refused, "changed while it was being packed") // a file of the tree
-	ErrLimit       = place.New(place.Refused, "over a limit")                      // a file, a path or the number of files
+	errUnsupported = place.New(place.Refused, "not supported")                     // the tree has something that a packed folder cannot hold
+	errChanged     = place.New(place.Refused, "changed while it was being packed") // a file of the tree
+	errLimit       = place.New(place.Refused, "over a limit")                      // a file, a path or the number of files
 	ErrNotPacked   = place.New(place.Refused, "not a packed folder")               // the file may still be a sound shard
-	ErrNotEmpty    = place.New(place.Usage, "not an empty directory")              // the destination of Extract
-	ErrMalformed   = place.New(place.Refused, "malformed names")                   // the names of a packed folder are damaged or hostile
+	errNotEmpty    = place.New(place.Usage, "not an empty directory")              // the destination of Extract
+	errMalformed   = place.New(place.Refused, "malformed names")                   // the names of a packed folder are damaged or hostile
 )
 
 // An Error places an error at a packed file or a folder, and at a path in it.

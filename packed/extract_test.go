@@ -94,10 +94,10 @@ func TestExtractRefuses(t *testing.T) {
 		make func(t *testing.T, dst string)
 		want error
 	}{
-		{"a file", func(t *testing.T, dst string) { must(t, os.WriteFile(dst, nil, 0o600)) }, ErrNotEmpty},
-		{"not empty", func(t *testing.T, dst string) { must(t, os.MkdirAll(dst+"/x", 0o755)) }, ErrNotEmpty},
-		{"not empty, hidden", func(t *testing.T, dst string) { must(t, os.MkdirAll(dst+"/.x", 0o755)) }, ErrNotEmpty},
-		{"a link to nothing", func(t *testing.T, dst string) { must(t, os.Symlink("nowhere", dst)) }, ErrNotEmpty},
+		{"a file", func(t *testing.T, dst string) { must(t, os.WriteFile(dst, nil, 0o600)) }, errNotEmpty},
+		{"not empty", func(t *testing.T, dst string) { must(t, os.MkdirAll(dst+"/x", 0o755)) }, errNotEmpty},
+		{"not empty, hidden", func(t *testing.T, dst string) { must(t, os.MkdirAll(dst+"/.x", 0o755)) }, errNotEmpty},
+		{"a link to nothing", func(t *testing.T, dst string) { must(t, os.Symlink("nowhere", dst)) }, errNotEmpty},
 		{"no parent", func(t *testing.T, dst string) { must(t, os.Remove(filepath.Dir(dst))) }, fs.ErrNotExist},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -30,7 +30,7 @@ func FuzzTree(f *testing.F) {
 		var err error
 		fuzz.WantAllocated(t, 1<<20+500*len(sample), func() { root, dirs, err = parseNames(sample, int64(files)) })
 		if err != nil {
-			if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrNotPacked) {
+			if !errors.Is(err, errMalformed) && !errors.Is(err, ErrNotPacked) {
 				t.Fatal(err)
 			}
 			if strings.ContainsAny(err.Error(), "\n\x1b") {

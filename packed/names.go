@@ -35,7 +35,7 @@ func parseNames(sample string, files int64) (root *pickle.Dict, dirs int64, err 
 		err = fmt.Errorf("sample %d has no name", c.unnamed())
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("%w: %w", ErrMalformed, err)
+		return nil, 0, fmt.Errorf("%w: %w", errMalformed, err)
 	}
 	return root, c.dirs, nil
 }

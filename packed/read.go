@@ -35,7 +35,7 @@ func (s *source) Read(i int, b []byte) error {
 	want := &s.files[i]
 	f, err := s.fsys.Open(want.path())
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: it is gone", ErrChanged)
+		err = fmt.Errorf("%w: it is gone", errChanged)
 	}
 	if err == nil {
 		err = readListed(f, want.stat, b)
@@ -58,7 +58,7 @@ func readListed(f fs.File, want stat, b []byte) error {
 	case bad != nil:
 		return bad
 	case statOf(info) != want, err == nil && int64(n) != want.size:
-		return fmt.Errorf("%w: its size or time differs from the listing", ErrChanged)
+		return fmt.Errorf("%w: its size or time differs from the listing", errChanged)
 	}
 	return err
 }

@@ -27,7 +27,7 @@ func TestReferenceNegativeIndex(t *testing.T) {
 			"one more": {Items: []pickle.Item{{Key: "a", Int: 0}, {Key: "b", Int: 1}, {Key: "c", Int: i}}},
 		} {
 			_, err := Open(onDisk(t, shard(t, "first", "second", namesOf(root))), record.Options{})
-			if !errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), fmt.Sprintf("sample %d of %d", i, files)) {
+			if !errors.Is(err, errMalformed) || !strings.Contains(err.Error(), fmt.Sprintf("sample %d of %d", i, files)) {
 				t.Errorf("%s, sample %d: %v", name, i, err)
 			}
 		}

@@ -101,14 +101,14 @@ func (s *source) entry(ctx context.Context, dir string, e fs.DirEntry) (it pickl
 	name := join(dir, it.Key)
 	switch {
 	case !utf8.ValidString(it.Key):
-		return it, s.refuse(name, fmt.Errorf("%w: a name that is not UTF-8", ErrUnsupported), "")
+		return it, s.refuse(name, fmt.Errorf("%w: a name that is not UTF-8", errUnsupported), "")
 	case len(name) > maxPath:
-		return it, s.refuse(name, fmt.Errorf("%w: a path of more than %d bytes", ErrLimit, maxPath), "")
+		return it, s.refuse(name, fmt.Errorf("%w: a path of more than %d bytes", errLimit, maxPath), "")
 	}
 	info, err := fs.Stat(s.fsys, name)
 	if err != nil {
 		if s.leadsOut(name, e) {
-			err = fmt.Errorf("%w: a symbolic link that is absolute or leads out of the folder", ErrUnsupported)
+			err = fmt.Errorf("%w: a symbolic link that is absolute or leads out of the folder", errUnsupported)
 			return it, s.refuse(name, err, "WriteOptions.FollowOutside follows it")
 		}
 		return it, s.refuse(name, s.dangling(name, e, err), "")
@@ -118,12 +118,12 @@ func (s *source) entry(ctx context.Context, dir string, e fs.DirEntry) (it pickl
 		it.Int = int64(len(s.files))
 		return it, s.add(dir, it.Key, info)
 	case !mode.IsDir():
-		return it, s.refuse(name, fmt.Errorf("%w: neither a regular file nor a directory (%v)", ErrUnsupported, mode.Type()), "")
+		return it, s.refuse(name, fmt.Errorf("%w: neither a regular file nor a directory (%v)", errUnsupported, mode.Type()), "")
 	case e.Type()&fs.ModeSymlink != 0 && slices.ContainsFunc(s.up, func(up fs.FileInfo) bool { return os.SameFile(up, info) }):
-		return it, s.refuse(name, fmt.Errorf("%w: a symbolic link to a directory that it is in", ErrUnsupported), "")
+		return it, s.refuse(name, fmt.Errorf("%w: a symbolic link to a directory that it is in", errUnsupported), "")
 	}
 	if s.total.Dirs++; s.total.Dirs > s.opts.maxFiles() {
-		return it, s.refuse(name, fmt.Errorf("%w of %d directories", ErrLimit, s.opts.maxFiles()), s.hintFiles())
+		return it, s.refuse(name, fmt.Errorf("%w of %d directories", errLimit, s.opts.maxFiles()), s.hintFiles())
 	}
 	it.Dict, err = s.list(ctx, name, info)
 	return it, err
@@ -150,9 +150,9 @@ func (s *source) dangling(name string, e fs.DirEntry, err error) error {
 	case err2 != nil:
 		return err
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: a symbolic link to %q, which does not exist", ErrUnsupported, target)
+		return fmt.Errorf("%w: a symbolic link to %q, which does not exist", errUnsupported, target)
 	case errors.Is(err, syscall.ELOOP):
-		return fmt.Errorf("%w: a symbolic link to %q that leads back to itself", ErrUnsupported, target)
+		return fmt.Errorf("%w: a symbolic link to %q that leads back to itself", errUnsupported, target)
 	}
 	return err
 }
@@ -161,11 +161,11 @@ func (s *source) dangling(name string, e fs.DirEntry, err error) error {
 func (s *source) add(dir, base string, info fs.FileInfo) error {
 	name := join(dir, base)
 	if most := s.opts.maxFile(); info.Size() > most {
-		err := fmt.Errorf("%w: %d bytes, at most %d are allowed", ErrLimit, info.Size(), most)
+		err := fmt.Errorf("%w: %d bytes, at most %d are allowed", errLimit, info.Size(), most)
 		return s.refuse(name, err, "WriteOptions.MaxFile raises the limit")
 	}
 	if most := s.opts.maxFiles(); int64(len(s.files)) == most {
-		return s.refuse(name, fmt.Errorf("%w of %d files", ErrLimit, most), s.hintFiles())
+		return s.refuse(name, fmt.Errorf("%w of %d files", errLimit, most), s.hintFiles())
 	}
 	s.files = append(s.files, file{statOf(info), dir, base})
 	s.total.Files++

@@ -28,7 +28,7 @@ func TestSpecialFiles(t *testing.T) {
 		must(t, make(filepath.Join(dir, "special")))
 		for _, outside := range []bool{true, false} {
 			_, err = Write(t.Context(), dir, filepath.Join(t.TempDir(), "out.ffr"), WriteOptions{FollowOutside: outside})
-			if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), `"special"`) {
+			if !errors.Is(err, errUnsupported) || !strings.Contains(err.Error(), `"special"`) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

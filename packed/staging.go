@@ -56,7 +56,7 @@ func emptyDir(dst string) (exists bool, err error) {
 		}
 		return false, err
 	}
-	notEmpty := &Error{Where: dst, Off: -1, Err: ErrNotEmpty}
+	notEmpty := &Error{Where: dst, Off: -1, Err: errNotEmpty}
 	if st, err := os.Stat(dst); errors.Is(err, fs.ErrNotExist) || err == nil && !st.IsDir() {
 		return false, notEmpty // a dangling link, or not a directory
 	}

@@ -68,12 +68,12 @@ func checkTarget(dir, file string, overwrite bool) error {
 		return at
 	}
 	if !strings.HasSuffix(file, record.Ext) {
-		return refuse(fmt.Errorf("%w: the name of a packed folder ends in %s", ErrUnsupported, record.Ext), "")
+		return refuse(fmt.Errorf("%w: the name of a packed folder ends in %s", errUnsupported, record.Ext), "")
 	}
 	if inside, err := contains(dir, filepath.Dir(file)); err != nil {
 		return err
 	} else if inside {
-		return refuse(fmt.Errorf("%w: it would be within the folder to pack", ErrUnsupported), "")
+		return refuse(fmt.Errorf("%w: it would be within the folder to pack", errUnsupported), "")
 	}
 	info, err := os.Lstat(file)
 	switch {
@@ -145,7 +145,7 @@ func (s *source) write(ctx context.Context, file string, opts WriteOptions) (Rep
 func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (sum record.Summary, err error) {
 	names := appendNames(nil, s.names)
 	if most := max(s.opts.maxFile(), DefaultMaxFile); int64(len(names)) > most {
-		err := fmt.Errorf("sample %d: %w: the names of the files have %d bytes, a sample has at most %d", s.total.Files, ErrLimit, len(names), most)
+		err := fmt.Errorf("sample %d: %w: the names of the files have %d bytes, a sample has at most %d", s.total.Files, errLimit, len(names), most)
 		return sum, &Error{Where: s.dir, Off: -1, Err: err, Hint: "WriteOptions.MaxFile raises the limit"}
 	}
 	if err := direct.Reserve(f, record.FileSize(s.total.Files+1, s.total.Bytes+int64(len(names)))); err != nil {

@@ -137,7 +137,7 @@ func TestWriteRefuses(t *testing.T) {
 		want error // nil: only with the hint's option
 		hint string
 	}{
-		{name: "another extension", file: "out.tar", want: ErrUnsupported},
+		{name: "another extension", file: "out.tar", want: errUnsupported},
 		{name: "no directory for it", file: "no/out.ffr", want: fs.ErrNotExist},
 		{name: "it exists", make: func(t *testing.T, dir, out string) { tree{"out.ffr": "old"}.make(t, out) }, want: fs.ErrExist, hint: "WriteOptions.Overwrite"},
 		{name: "it is a directory", make: func(t *testing.T, dir, out string) { tree{"out.ffr/": ""}.make(t, out) },
@@ -147,32 +147,32 @@ func TestWriteRefuses(t *testing.T) {
 			must(t, os.RemoveAll(dir))
 			must(t, os.WriteFile(dir, nil, 0o600))
 		}, want: errAny},
-		{name: "a link to nothing", make: func(t *testing.T, dir, out string) { must(t, os.Symlink("nowhere", dir+"/l")) }, want: ErrUnsupported},
+		{name: "a link to nothing", make: func(t *testing.T, dir, out string) { must(t, os.Symlink("nowhere", dir+"/l")) }, want: errUnsupported},
 		{name: "a link to itself", make: func(t *testing.T, dir, out string) { must(t, os.Symlink("l", dir+"/l")) }, want: errAny},
-		{name: "a link to the parent", make: func(t *testing.T, dir, out string) { must(t, os.Symlink("..", dir+"/a/b/l")) }, want: ErrUnsupported},
-		{name: "a link to the root", make: func(t *testing.T, dir, out string) { must(t, os.Symlink(".", dir+"/l")) }, want: ErrUnsupported},
+		{name: "a link to the parent", make: func(t *testing.T, dir, out string) { must(t, os.Symlink("..", dir+"/a/b/l")) }, want: errUnsupported},
+		{name: "a link to the root", make: func(t *testing.T, dir, out string) { must(t, os.Symlink(".", dir+"/l")) }, want: errUnsupported},
 		{name: "two links in a ring", make: func(t *testing.T, dir, out string) {
 			must(t, os.Symlink("../val", dir+"/a/l"))
 			must(t, os.Symlink("../a", dir+"/val/l"))
-		}, want: ErrUnsupported},
+		}, want: errUnsupported},
 		{name: "a link out", make: func(t *testing.T, dir, out string) {
 			tree{"secret": "s"}.make(t, out)
 			must(t, os.Symlink(out+"/secret", dir+"/l"))
-		}, want: ErrUnsupported, hint: "WriteOptions.FollowOutside"},
+		}, want: errUnsupported, hint: "WriteOptions.FollowOutside"},
 		{name: "a linked directory out", make: func(t *testing.T, dir, out string) {
 			tree{"d/secret": "s"}.make(t, out)
 			rel, err := filepath.Rel(dir, out+"/d")
 			must(t, err)
 			must(t, os.Symlink(rel, dir+"/l"))
-		}, want: ErrUnsupported, hint: "WriteOptions.FollowOutside"},
-		{name: "a name that is not UTF-8", make: func(t *testing.T, dir, out string) { tree{"val/\xff": ""}.make(t, dir) }, want: ErrUnsupported},
-		{name: "a large file", opts: WriteOptions{MaxFile: 9999}, want: ErrLimit, hint: "WriteOptions.MaxFile"},
+		}, want: errUnsupported, hint: "WriteOptions.FollowOutside"},
+		{name: "a name that is not UTF-8", make: func(t *testing.T, dir, out string) { tree{"val/\xff": ""}.make(t, dir) }, want: errUnsupported},
+		{name: "a large file", opts: WriteOptions{MaxFile: 9999}, want: errLimit, hint: "WriteOptions.MaxFile"},
 		{name: "a path too long", make: func(t *testing.T, dir, out string) {
 			root, err := os.OpenRoot(dir)
 			must(t, err)
 			defer root.Close()
 			must(t, root.MkdirAll(strings.Repeat(longName+"/", 17), 0o755))
-		}, want: ErrLimit},
+		}, want: errLimit},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -234,11 +234,11 @@ func TestWriteIntoItself(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(dir, link))
 	for _, file := range []string{dir + "/out.ffr", dir + "/val/out.ffr", link + "/out.ffr", dir + "/val/../out.ffr"} {
-		if _, err := Write(t.Context(), dir, file, WriteOptions{}); !errors.Is(err, ErrUnsupported) {
+		if _, err := Write(t.Context(), dir, file, WriteOptions{}); !errors.Is(err, errUnsupported) {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
-	if _, err := Write(t.Context(), link, link+"/out.ffr", WriteOptions{}); !errors.Is(err, ErrUnsupported) {
+	if _, err := Write(t.Context(), link, link+"/out.ffr", WriteOptions{}); !errors.Is(err, errUnsupported) {
 		t.Error(err)
 	}
 	same(t, treeOf(t, os.DirFS(dir)), small())
@@ -289,7 +289,7 @@ func TestChanged(t *testing.T) {
 			if !errors.As(err, &placed) || placed.Entry != "a.txt" {
 				t.Fatalf("no place: %v", err)
 			}
-			if !errors.Is(err, ErrChanged) {
+			if !errors.Is(err, errChanged) {
 				t.Error(err)
 			}
 			if got := list(t, out); len(got) > 0 {

@@ -253,7 +253,7 @@ func TestReadBatchRefuses(t *testing.T) {
 	dir, samples := shardDir(t)
 	r := openBatches(t, dir, aio.Options{})
 	for _, i := range []int{-1, len(samples), 1 << 62} {
-		if out, err := r.ReadBatch(t.Context(), []int{0, i, 1}, nil); !errors.Is(err, ErrRange) || out != nil {
+		if out, err := r.ReadBatch(t.Context(), []int{0, i, 1}, nil); !errors.Is(err, errRange) || out != nil {
 			t.Errorf("%d: %d samples, %v", i, len(out), err)
 		}
 	}

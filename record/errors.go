@@ -32,9 +32,9 @@ const (
 	ErrTruncated = kind("truncated")
 	// ErrLegacy: the header has no checksum. Options.AllowLegacy accepts the file.
 	ErrLegacy = kind("written without a header checksum")
-	// ErrUnfinished: the file has the head that a Writer leaves until Close, or a head of zeros,
+	// errUnfinished: the file has the head that a Writer leaves until Close, or a head of zeros,
 	// which a killed writer of the original implementation leaves. No option accepts the file.
-	ErrUnfinished = kind("unfinished: its writer was stopped; write it again")
+	errUnfinished = kind("unfinished: its writer was stopped; write it again")
 )
 
 var (
@@ -43,8 +43,8 @@ var (
 	errNotRegular = place.New(place.Refused, "not a regular file")
 	// ErrReplaced: the name of an open file is gone, or another file has it.
 	ErrReplaced = place.New(place.Refused, "the file was removed or replaced after it was opened")
-	// ErrRange: an index or a number of samples is out of range.
-	ErrRange = errors.New("sample out of range")
+	// errRange: an index or a number of samples is out of range.
+	errRange = errors.New("sample out of range")
 )
 
 // A FormatError describes a defect, or a failed read, at one place of one file. Its text is one line.

@@ -29,7 +29,7 @@ func CheckHeader(src io.ReaderAt, path string, size int64, opts Options) (FileIn
 func ReadExtents(src io.ReaderAt, info FileInfo, first, count int64, dst []Extent) ([]Extent, error) {
 	t := table{path: info.Path, size: info.Size, n: info.Samples}
 	if first < 0 || count < 0 || first > t.n-count {
-		return nil, t.fault(-1, -1, ErrRange)
+		return nil, t.fault(-1, -1, errRange)
 	}
 	if count == 0 {
 		return dst, nil

@@ -33,7 +33,7 @@ func TestExtents(t *testing.T) {
 		}
 	}
 	for _, bad := range [][2]int64{{-1, 1}, {0, 6}, {5, 1}, {1, -1}} {
-		if _, err := ReadExtents(bytes.NewReader(sound), info, bad[0], bad[1], nil); !errors.Is(err, ErrRange) {
+		if _, err := ReadExtents(bytes.NewReader(sound), info, bad[0], bad[1], nil); !errors.Is(err, errRange) {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}

@@ -69,7 +69,7 @@ func (h *header) judgeHead() *FormatError {
 	h.crc = crc32.ChecksumIEEE(h.frag[coverOff:headSize])
 	switch {
 	case h.sum == poison32 && h.n == poisonN, h.sum == 0 && h.n == 0:
-		return h.fault(-1, 0, ErrUnfinished)
+		return h.fault(-1, 0, errUnfinished)
 	case h.n < 0 || h.n > noFile:
 		return h.fault(-1, coverOff, fmt.Errorf("%w: %d samples: damaged, or not an FFRecord file", ErrHeader, h.n))
 	case h.n > samplesFit(h.size):

@@ -123,7 +123,7 @@ func (r *Reader) Unchanged() error {
 // find returns the index of the file of sample i, and the index of the sample in that file.
 func (r *Reader) find(i int) (k int, j int64, err error) {
 	if i < 0 || i >= r.Len() {
-		return 0, 0, fmt.Errorf("sample %d of %d: %w", i, r.Len(), ErrRange)
+		return 0, 0, fmt.Errorf("sample %d of %d: %w", i, r.Len(), errRange)
 	}
 	k = sort.SearchInts(r.starts, i+1) - 1 // the last file that starts at or before i; it is not empty
 	return k, int64(i - r.starts[k]), nil

@@ -42,9 +42,9 @@ var damage = []struct {
 	{name: "last byte missing", corrupt: func(b []byte) []byte { return b[:1052] }, want: ErrChecksum, sample: 2},
 	{name: "last sample missing", corrupt: func(b []byte) []byte { return b[:53] }, want: ErrChecksum, sample: 2},
 	{name: "a byte more", corrupt: func(b []byte) []byte { return append(b, 'x') }, want: ErrChecksum, sample: 2},
-	{name: "poison head", corrupt: func(b []byte) []byte { putHead(b, 1, -1); return b }, want: ErrUnfinished, sample: -1, text: "unfinished"},
-	{name: "zero head", corrupt: func(b []byte) []byte { clear(b[:12]); return b }, want: ErrUnfinished, sample: -1},
-	{name: "twelve zeros", corrupt: func(b []byte) []byte { return make([]byte, 12) }, opts: Options{AllowLegacy: true}, want: ErrUnfinished, sample: -1},
+	{name: "poison head", corrupt: func(b []byte) []byte { putHead(b, 1, -1); return b }, want: errUnfinished, sample: -1, text: "unfinished"},
+	{name: "zero head", corrupt: func(b []byte) []byte { clear(b[:12]); return b }, want: errUnfinished, sample: -1},
+	{name: "twelve zeros", corrupt: func(b []byte) []byte { return make([]byte, 12) }, opts: Options{AllowLegacy: true}, want: errUnfinished, sample: -1},
 	{name: "negative count", corrupt: func(b []byte) []byte { b[11] = 0x80; return b }, want: ErrHeader, sample: -1},
 	{name: "header checksum", corrupt: func(b []byte) []byte { b[0]++; return b }, want: ErrChecksum, sample: -1, text: "wrong checksum of the header: stored 3154ea11, computed 3154ea10"},
 	{name: "no header checksum", corrupt: func(b []byte) []byte { clear(b[:4]); return b }, want: ErrLegacy, sample: -1, text: "written without a header checksum"},
@@ -213,7 +213,7 @@ func TestReaderDirectory(t *testing.T) {
 		_, err2 := r.Read(i, nil)
 		err3 := r.Check(i, nil)
 		for _, err := range []error{err1, err2, err3} {
-			if !errors.Is(err, ErrRange) || errors.Is(err, ErrCorrupt) {
+			if !errors.Is(err, errRange) || errors.Is(err, ErrCorrupt) {
 				t.Errorf("sample %d: %v", i, err)
 			}
 		}

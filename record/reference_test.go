@@ -91,14 +91,14 @@ func TestReferenceZeroedHeaderOpensAsEmptyDataset(t *testing.T) {
 		if !referenceOpens(row.b) {
 			t.Errorf("%s: the reference refuses it too", row.name)
 		}
-		refuses(t, row.name, row.b, ErrUnfinished, -1)
+		refuses(t, row.name, row.b, errUnfinished, -1)
 	}
 	// Among sound files it is not passed over either.
 	dir := filepath.Dir(onDisk(t, "a.ffr", whole))
 	if err := os.WriteFile(filepath.Join(dir, "b.ffr"), zeroed(headSize), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, Options{}); !errors.Is(err, ErrUnfinished) {
+	if _, err := Open(dir, Options{}); !errors.Is(err, errUnfinished) {
 		t.Errorf("in a directory: %v", err)
 	}
 	// A dataset that is empty is another thing, and says so under a checksum.
@@ -340,13 +340,13 @@ func TestReferenceNegativeIndex(t *testing.T) {
 				continue
 			}
 			data, err := r.Read(i, []byte("untouched"))
-			if !errors.Is(err, ErrRange) || errors.Is(err, ErrCorrupt) || data != nil {
+			if !errors.Is(err, errRange) || errors.Is(err, ErrCorrupt) || data != nil {
 				t.Errorf("%d samples: Read(%d) gives %d bytes, %v", n, i, len(data), err)
 			}
-			if _, e, err := r.Extent(i); !errors.Is(err, ErrRange) || e != (Extent{}) {
+			if _, e, err := r.Extent(i); !errors.Is(err, errRange) || e != (Extent{}) {
 				t.Errorf("%d samples: Extent(%d) gives %v, %v", n, i, e, err)
 			}
-			if err := r.Check(i, nil); !errors.Is(err, ErrRange) {
+			if err := r.Check(i, nil); !errors.Is(err, errRange) {
 				t.Errorf("%d samples: Check(%d) gives %v", n, i, err)
 			}
 		}

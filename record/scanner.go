@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// A Scanner checks one whole shard, which the caller writes to it in consecutive blocks of any
+// A scanner checks one whole shard, which the caller writes to it in consecutive blocks of any
 // size. It holds 12 bytes of memory per sample, allocated as the tables arrive, and no payload. It
 // must not be used concurrently.
-type Scanner struct {
+type scanner struct {
 	// Problem, if not nil, is called for each defect when it is found: once for the header, once
 	// for each bad sample. Set it before the first Write. The callee may keep the error.
 	Problem func(*FormatError)
@@ -27,18 +27,18 @@ type Scanner struct {
 var errScanClosed = errors.New("scanner is closed")
 
 // NewScanner returns a Scanner for a file of size bytes. path is for errors only.
-func NewScanner(path string, size int64, opts Options) *Scanner {
-	return &Scanner{h: newHeader(path, size, opts, true)}
+func NewScanner(path string, size int64, opts Options) *scanner {
+	return &scanner{h: newHeader(path, size, opts, true)}
 }
 
 // Samples returns the number of samples checked so far, sound or not.
-func (s *Scanner) Samples() int64 { return s.i }
+func (s *scanner) Samples() int64 { return s.i }
 
 // Write checks the next block and does not keep it. A bad sample, or a header with a wrong CRC but
 // valid tables, is passed to Problem, and the scan continues. Write returns an error if the tables
 // are invalid or the file is longer than announced. It passes that error to Problem, too, and all
 // later calls fail.
-func (s *Scanner) Write(block []byte) (int, error) {
+func (s *scanner) Write(block []byte) (int, error) {
 	if s.stop != nil {
 		return 0, s.stop
 	}
@@ -63,7 +63,7 @@ func (s *Scanner) Write(block []byte) (int, error) {
 }
 
 // header parses header bytes from the start of *p and removes them. It checks a complete header.
-func (s *Scanner) header(p *[]byte) error {
+func (s *scanner) header(p *[]byte) error {
 	k, bad := s.h.write(*p)
 	*p = (*p)[k:]
 	s.pos += int64(k)
@@ -87,7 +87,7 @@ func (s *Scanner) header(p *[]byte) error {
 }
 
 // load starts sample i, if there is one.
-func (s *Scanner) load() {
+func (s *scanner) load() {
 	if s.i < s.h.n {
 		s.at = s.h.extent(s.i)
 		s.left, s.crc = s.at.Size, 0
@@ -96,7 +96,7 @@ func (s *Scanner) load() {
 
 // endSamples checks the CRC of every sample that ends at pos: the current one, if it is complete,
 // and the empty samples that follow it.
-func (s *Scanner) endSamples() {
+func (s *scanner) endSamples() {
 	for s.i < s.h.n && s.left == 0 {
 		if bad := s.h.gate(s.i, s.at, s.crc); bad != nil {
 			s.report(bad)
@@ -109,7 +109,7 @@ func (s *Scanner) endSamples() {
 // Close ends the scan. It returns nil if exactly size bytes were written and have no defect,
 // otherwise the first problem. The Summary is zero if the tables are invalid or bytes are missing.
 // A second Close returns an error.
-func (s *Scanner) Close() (Summary, error) {
+func (s *scanner) Close() (Summary, error) {
 	switch {
 	case s.stop != nil:
 	case s.h.size < headSize:
@@ -131,7 +131,7 @@ func (s *Scanner) Close() (Summary, error) {
 	return sum, nil
 }
 
-func (s *Scanner) report(p *FormatError) {
+func (s *scanner) report(p *FormatError) {
 	if s.first == nil {
 		s.first = p
 	}
@@ -140,7 +140,7 @@ func (s *Scanner) report(p *FormatError) {
 	}
 }
 
-func (s *Scanner) halt(p *FormatError) error {
+func (s *scanner) halt(p *FormatError) error {
 	s.report(p)
 	s.stop = p
 	return p

@@ -110,11 +110,11 @@ func TestScannerSticky(t *testing.T) {
 	s := NewScanner("mem.ffr", 5000, Options{})
 	s.Problem = func(*FormatError) { calls++ }
 	for range 3 {
-		if _, err := s.Write(make([]byte, 500)); !errors.Is(err, ErrUnfinished) {
+		if _, err := s.Write(make([]byte, 500)); !errors.Is(err, errUnfinished) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Close(); !errors.Is(err, ErrUnfinished) || calls != 1 || s.Samples() != 0 {
+	if _, err := s.Close(); !errors.Is(err, errUnfinished) || calls != 1 || s.Samples() != 0 {
 		t.Errorf("%v, %d problems", err, calls)
 	}
 }

@@ -34,7 +34,7 @@ type Summary struct {
 // be used concurrently.
 type Writer struct {
 	w       io.WriterAt
-	swapper BufferSwapper // w, if it implements the interface
+	swapper bufferSwapper // w, if it implements the interface
 	n       int64         // samples promised
 	added   int64         // samples appended
 	err     error
@@ -48,7 +48,7 @@ type Writer struct {
 	rows struct{ sums, offs []byte } // table rows of the samples of one call
 }
 
-// A BufferSwapper is an io.WriterAt that may write asynchronously. A Writer fills buffers of the
+// A bufferSwapper is an io.WriterAt that may write asynchronously. A Writer fills buffers of the
 // BufferSwapper and swaps each full buffer for an empty one. It holds WriterBuffers of them. The
 // BufferSwapper writes buffers in the order of calls. After an error it writes nothing more and
 // returns the error from each later call.
@@ -56,7 +56,7 @@ type Writer struct {
 // A Writer swaps a buffer when the file offset reaches a multiple of the buffer's capacity. So each
 // buffer begins and ends at such an offset, as writes past the page cache must, except for the
 // first and the last one of the samples and of each table.
-type BufferSwapper interface {
+type bufferSwapper interface {
 	io.WriterAt
 	// SwapAt writes p at off and returns an empty buffer. The BufferSwapper owns p from then on. All
 	// buffers have the same capacity. If p is empty, SwapAt writes nothing; a Writer gets its first
@@ -73,7 +73,7 @@ const WriterBuffers = 3
 func NewWriter(w io.WriterAt, n int64) (*Writer, error) {
 	switch {
 	case n < 0:
-		return nil, fmt.Errorf("shard of %d samples: %w", n, ErrRange)
+		return nil, fmt.Errorf("shard of %d samples: %w", n, errRange)
 	case n > MaxSamples:
 		return nil, fmt.Errorf("shard of %d samples: %w of %d; use more shards", n, ErrTooLarge, int64(MaxSamples))
 	}
@@ -85,7 +85,7 @@ func NewWriter(w io.WriterAt, n int64) (*Writer, error) {
 	wr.data = region{off: payloadOff(n)}
 	putHead(head[:], poison32, poisonN)
 	wr.writeAt(head[:], 0)
-	if s, ok := w.(BufferSwapper); ok {
+	if s, ok := w.(bufferSwapper); ok {
 		wr.swapper = s
 		for _, r := range wr.regions() {
 			wr.swap(r)
@@ -168,7 +168,7 @@ func (w *Writer) accept(samples, size int64) error {
 	case w.done:
 		return errors.New("append to a closed shard")
 	case samples > w.n-w.added:
-		return w.fail(fmt.Errorf("append sample %d to a shard of %d: %w", w.n, w.n, ErrRange))
+		return w.fail(fmt.Errorf("append sample %d to a shard of %d: %w", w.n, w.n, errRange))
 	case size > math.MaxInt64-w.data.end():
 		return w.fail(fmt.Errorf("append sample %d: file %w", w.added, ErrTooLarge))
 	}
@@ -183,7 +183,7 @@ func (w *Writer) Close() (Summary, error) {
 		return w.sum, w.err
 	}
 	if w.added < w.n {
-		return Summary{}, w.fail(fmt.Errorf("close a shard of %d samples after %d: %w", w.n, w.added, ErrRange))
+		return Summary{}, w.fail(fmt.Errorf("close a shard of %d samples after %d: %w", w.n, w.added, errRange))
 	}
 	for _, r := range w.regions() {
 		w.flush(r)

@@ -123,19 +123,19 @@ func TestWriterUnfinished(t *testing.T) {
 	if want := "01000000ffffffffffffffff"; fmt.Sprintf("%x", d.b) != want {
 		t.Fatalf("head %x, want %s", d.b, want)
 	}
-	if _, err := readerOf(d.b, Options{AllowLegacy: true}); !errors.Is(err, ErrUnfinished) {
+	if _, err := readerOf(d.b, Options{AllowLegacy: true}); !errors.Is(err, errUnfinished) {
 		t.Errorf("head alone: %v", err)
 	}
 	if _, err := w.Append([]byte("one")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Close(); !errors.Is(err, ErrRange) {
+	if _, err := w.Close(); !errors.Is(err, errRange) {
 		t.Errorf("close of one of two: %v", err)
 	}
-	if _, err := w.Append([]byte("two")); !errors.Is(err, ErrRange) {
+	if _, err := w.Append([]byte("two")); !errors.Is(err, errRange) {
 		t.Errorf("not sticky: %v", err)
 	}
-	if _, _, err := scan(d.b, 5, Options{AllowLegacy: true}); !errors.Is(err, ErrUnfinished) {
+	if _, _, err := scan(d.b, 5, Options{AllowLegacy: true}); !errors.Is(err, errUnfinished) {
 		t.Errorf("after Close: %v", err)
 	}
 }
@@ -154,13 +154,13 @@ func TestWriterCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Append([]byte("one"))
-	if _, err := w.Append(); !errors.Is(err, ErrRange) {
+	if _, err := w.Append(); !errors.Is(err, errRange) {
 		t.Errorf("one too many: %v", err)
 	}
-	if _, err := w.Close(); !errors.Is(err, ErrRange) {
+	if _, err := w.Close(); !errors.Is(err, errRange) {
 		t.Errorf("close after one too many: %v", err)
 	}
-	if _, err := readerOf(d.b, Options{}); !errors.Is(err, ErrUnfinished) {
+	if _, err := readerOf(d.b, Options{}); !errors.Is(err, errUnfinished) {
 		t.Errorf("after one too many: %v", err)
 	}
 }
@@ -326,10 +326,10 @@ func TestWriterBatch(t *testing.T) {
 		t.Error("files differ")
 	}
 	c, _ := NewWriter(&disk{}, 1)
-	if got, err := c.AppendBatch(nil, []byte{1, 2}, []int{1, 2}); len(got) != 0 || !errors.Is(err, ErrRange) {
+	if got, err := c.AppendBatch(nil, []byte{1, 2}, []int{1, 2}); len(got) != 0 || !errors.Is(err, errRange) {
 		t.Errorf("one too many: %v, %v", got, err)
 	}
-	if _, err := c.Close(); !errors.Is(err, ErrRange) {
+	if _, err := c.Close(); !errors.Is(err, errRange) {
 		t.Errorf("close after one too many: %v", err)
 	}
 }

@@ -21,13 +21,13 @@ type Rule struct {
 	Length  int64 `json:"length"` // of each sample, bytes
 
 	// Runs are consecutive samples of one source. A run ends where the next one begins.
-	Runs []RuleRun `json:"runs"`
+	Runs []ruleRun `json:"runs"`
 }
 
-// A RuleRun is [sample, source, ordinal, source_offset]: its first sample in the shard, the row of "sources"
+// A ruleRun is [sample, source, ordinal, source_offset]: its first sample in the shard, the row of "sources"
 // in the manifest, the number of that sample among the samples of the source, and where it starts there,
 // in bytes.
-type RuleRun [4]int64
+type ruleRun [4]int64
 
 const (
 	RuleKey     = "ffconvert"
@@ -39,7 +39,7 @@ func newRule(s *plan.Shard, first int) *Rule {
 	r := &Rule{Version: RuleVersion, Samples: s.Samples, Offset: record.FileSize(s.Samples, 0), Length: s.RecordSize()}
 	sample := int64(0)
 	for _, run := range s.Runs {
-		r.Runs = append(r.Runs, RuleRun{sample, int64(first + run.Part), run.First, run.Off})
+		r.Runs = append(r.Runs, ruleRun{sample, int64(first + run.Part), run.First, run.Off})
 		sample += run.Count
 	}
 	return r

@@ -22,9 +22,9 @@ type PartProvider interface {
 	Take(ctx context.Context, first, n int) (src converters.Source, release func() error, err error)
 }
 
-// A Led provider has the parts of a slice and was opened by Slice.Lead, a part outside the slice that
+// A led provider has the parts of a slice and was opened by Slice.Lead, a part outside the slice that
 // shows the columns of the whole dataset. That part must be unchanged, too.
-type Led interface {
+type led interface {
 	PartProvider
 	// Lead returns that part; false if it is in the slice, or none is needed.
 	Lead() (converters.Part, bool)
@@ -124,7 +124,7 @@ func unchanged(parts []converters.Part) error {
 
 // sameLead refuses a provider that is opened by another first part than the plan was made with.
 func sameLead(ctx context.Context, parts PartProvider, s *plan.Slice, j *dataset.Journal) error {
-	l, ok := parts.(Led)
+	l, ok := parts.(led)
 	if !ok {
 		return nil
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A Mover is a Progress that is told of all the work of writing shards: data is fetched before it
+// A mover is a Progress that is told of all the work of writing shards: data is fetched before it
 // is written, and read again after. Its methods may be called concurrently.
-type Mover interface {
+type mover interface {
 	// Planned is called once the phase has begun: how many shards it writes, how many of the same
 	// slice are kept from an earlier run, and how many bytes it moves in addition to its data.
 	Planned(shards, kept int, beside int64)
@@ -17,9 +17,9 @@ type Mover interface {
 	Moved(bytes int64)
 }
 
-// A Watcher is a Progress that is told of each shard, too. Its methods may be called
+// A watcher is a Progress that is told of each shard, too. Its methods may be called
 // concurrently.
-type Watcher interface {
+type watcher interface {
 	plan.Progress
 	// Begun is called when the writing of a shard begins.
 	Begun(name string)
@@ -48,23 +48,23 @@ func (s *scaled) Add(samples, bytes int64) {
 }
 
 // A second is the Progress of a second pass over data: bytes are moved, not written.
-type second struct{ to Mover }
+type second struct{ to mover }
 
 func (s second) Start(string, int64) {}
 
 func (s second) Add(_, bytes int64) { s.to.Moved(bytes) }
 
 // moverOf returns p where it is a Mover, else one that does nothing.
-func moverOf(p plan.Progress) Mover {
-	if m, ok := p.(Mover); ok {
+func moverOf(p plan.Progress) mover {
+	if m, ok := p.(mover); ok {
 		return m
 	}
 	return unheard{}
 }
 
 // watcherOf returns p where it is a Watcher, else one that does nothing.
-func watcherOf(p plan.Progress) Watcher {
-	if w, ok := p.(Watcher); ok {
+func watcherOf(p plan.Progress) watcher {
+	if w, ok := p.(watcher); ok {
 		return w
 	}
 	return unheard{}

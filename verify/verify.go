@@ -1,4 +1,4 @@
-// Package verify proves that shards are sound. It reads them again, from the device where that can
+// package verify proves that shards are sound. It reads them again, from the device where that can
 // be proven (see [aio.File.Uncache]), and checks the header, the CRC of every sample, and that
 // each shard is the expected one.
 //
@@ -130,7 +130,7 @@ func inTurns(ctx context.Context, n, workers int, each aio.Options, do func(ctx 
 // dataset: a missing shard, a shard that is not listed and a symbolic link in place of a shard are
 // problems too. If want is nil, Dataset follows symbolic links, as readers of shards do.
 func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Report, error) {
-	names, err := Shards(dir)
+	names, err := shards(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -196,9 +196,9 @@ func stat(root *os.Root, want *Expect) []Problem {
 	return res.Problems
 }
 
-// Shards returns the names in dir that end in [record.Ext], sorted as strings. Readers take every
+// shards returns the names in dir that end in [record.Ext], sorted as strings. Readers take every
 // such file for a shard.
-func Shards(dir string) ([]string, error) {
+func shards(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err

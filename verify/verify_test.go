@@ -147,7 +147,7 @@ func TestDataset(t *testing.T) {
 				if !slices.Equal(got, row.want) {
 					t.Errorf("problems %q\nwant     %q", got, row.want)
 				}
-				if names, err := Shards(dir); err != nil || len(report.Examined) != len(names) || report.Examined[0].Path != filepath.Join(dir, names[0]) {
+				if names, err := shards(dir); err != nil || len(report.Examined) != len(names) || report.Examined[0].Path != filepath.Join(dir, names[0]) {
 					t.Errorf("looked at %+v, there are %q: %v", report.Examined, names, err)
 				}
 				if sound := report.Err() == nil; sound != (row.want == nil) {

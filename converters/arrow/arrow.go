@@ -1,4 +1,4 @@
-// Package arrow finds and reads the rows of Arrow files, streams and Feather files, and of the directories that Hugging
+// package arrow finds and reads the rows of Arrow files, streams and Feather files, and of the directories that Hugging
 // Face's datasets save. A part is a file, a row is a sample, a column of the schema a field:
 //
 //	src, err := arrow.Open(parts, arrow.Options{})
@@ -62,8 +62,8 @@ type Options struct {
 	MaxValue int64
 }
 
-// A Source is an opened list of parts. It holds no file open between calls.
-type Source struct {
+// A source is an opened list of parts. It holds no file open between calls.
+type source struct {
 	parts []converters.Part
 	opts  Options
 	says  converters.Description
@@ -75,19 +75,19 @@ type Source struct {
 }
 
 var (
-	_ converters.Source    = (*Source)(nil)
-	_ converters.Describer = (*Source)(nil)
-	_ converters.Divisible = (*Source)(nil)
-	_ converters.Doubter   = (*Source)(nil)
+	_ converters.Source    = (*source)(nil)
+	_ converters.Describer = (*source)(nil)
+	_ converters.Divisible = (*source)(nil)
+	_ converters.Doubter   = (*source)(nil)
 )
 
 // Open returns a source with these parts. It reads the metadata of the first one, for the columns and classes of the
 // dataset. Index and Read check that size and time of the files have not changed.
-func Open(parts []converters.Part, opts Options) (*Source, error) {
+func Open(parts []converters.Part, opts Options) (*source, error) {
 	return openSource(parts, opts, new(converters.Files).Open)
 }
 
-func openSource(parts []converters.Part, opts Options, open func(converters.Part, converters.Access) (converters.File, error)) (*Source, error) {
+func openSource(parts []converters.Part, opts Options, open func(converters.Part, converters.Access) (converters.File, error)) (*source, error) {
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
@@ -97,7 +97,7 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 	if opts.MaxValue <= 0 {
 		opts.MaxValue = DefaultMaxValue
 	}
-	s := &Source{parts: parts, opts: opts, open: open, unlike: &columns.Unlike{}}
+	s := &source{parts: parts, opts: opts, open: open, unlike: &columns.Unlike{}}
 	if len(parts) == 0 {
 		return s, nil
 	}
@@ -115,22 +115,22 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 }
 
 // Parts lists the parts in dataset order.
-func (s *Source) Parts() []converters.Part { return s.parts }
+func (s *source) Parts() []converters.Part { return s.parts }
 
 // WithParts returns a source with other parts of the same dataset.
-func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
-	return &Source{parts: parts, opts: s.opts, says: s.says, open: s.open, unlike: s.unlike}
+func (s *source) WithParts(_ int, parts []converters.Part) converters.Source {
+	return &source{parts: parts, opts: s.opts, says: s.says, open: s.open, unlike: s.unlike}
 }
 
 // Describe returns the columns of the first part and their types, and the names of a single column of labels.
-func (s *Source) Describe() converters.Description {
+func (s *source) Describe() converters.Description {
 	says := s.says
 	says.Columns, says.Classes = slices.Clone(says.Columns), slices.Clone(says.Classes)
 	return says
 }
 
 // table returns the metadata of part p, which is open.
-func (s *Source) table(p int, f io.ReaderAt) (*arrowipc.Table, error) {
+func (s *source) table(p int, f io.ReaderAt) (*arrowipc.Table, error) {
 	return s.tables.Get(p, func() (*arrowipc.Table, int64, error) {
 		t, err := arrowipc.Read(f, s.parts[p].Name, s.parts[p].Size)
 		if err == nil {
@@ -144,10 +144,10 @@ func (s *Source) table(p int, f io.ReaderAt) (*arrowipc.Table, error) {
 }
 
 // Doubts reports the first of the parts that have other columns than the first part.
-func (s *Source) Doubts() []converters.Doubt { return s.unlike.Doubts(s.parts) }
+func (s *source) Doubts() []converters.Doubt { return s.unlike.Doubts(s.parts) }
 
 // Index yields the rows of part p. It reads metadata, offsets, texts and numbers of the chosen columns.
-func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
+func (s *source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
 		if err := s.index(ctx, p, yield); err != nil {
 			yield(converters.Span{}, err)
@@ -155,7 +155,7 @@ func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, er
 	}
 }
 
-func (s *Source) index(ctx context.Context, p int, yield func(converters.Span, error) bool) error {
+func (s *source) index(ctx context.Context, p int, yield func(converters.Span, error) bool) error {
 	r, err := s.reader(p, converters.ForIndex, true, 1<<62)
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (s *Source) index(ctx context.Context, p int, yield func(converters.Span, e
 }
 
 // Read yields the rows of a run. The bytes of a field of the first level are in a buffer, not copied.
-func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
+func (s *source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
 		if run.Count <= 0 {
 			return
@@ -190,7 +190,7 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 	}
 }
 
-func (s *Source) read(ctx context.Context, run converters.Run, yield func(*converters.Sample, error) bool) error {
+func (s *source) read(ctx context.Context, run converters.Run, yield func(*converters.Sample, error) bool) error {
 	r, err := s.reader(run.Part, converters.ForRun(run), false, run.Count)
 	if err != nil {
 		return err

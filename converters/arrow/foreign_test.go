@@ -22,7 +22,7 @@ import (
 )
 
 // openFiles opens parts as they are now.
-func openFiles(t testing.TB, opts Options, paths ...string) *Source {
+func openFiles(t testing.TB, opts Options, paths ...string) *source {
 	t.Helper()
 	s, err := Open(convertertest.Parts(t, paths...), opts)
 	if err != nil {

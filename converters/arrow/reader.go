@@ -13,7 +13,7 @@ import (
 
 // A reader reads rows of one part. It is for one goroutine.
 type reader struct {
-	src    *Source
+	src    *source
 	part   converters.Part
 	number int // of the part
 	how    converters.Access
@@ -44,7 +44,7 @@ type reader struct {
 	broken  *arrowipc.Field
 }
 
-func (s *Source) reader(p int, how converters.Access, index bool, rows int64) (*reader, error) {
+func (s *source) reader(p int, how converters.Access, index bool, rows int64) (*reader, error) {
 	f, err := s.open(s.parts[p], how)
 	if err != nil {
 		return nil, err

@@ -313,7 +313,7 @@ func FuzzArrow(f *testing.F) {
 	f.Add(nestedWords())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		parts, open := convertertest.InMemory(".arrow", data)
-		var s *Source
+		var s *source
 		var err error
 		n := int64(0)
 		fuzz.WantAllocated(t, 2*columns.MostWindow+32<<20+1000*len(data), func() {

@@ -73,7 +73,7 @@ func few(n int) int {
 }
 
 // benchPart writes the items of a case, all of one size.
-func benchPart(b *testing.B, items int, make func([]byte, int) []byte, opts Options) (*Source, int64) {
+func benchPart(b *testing.B, items int, make func([]byte, int) []byte, opts Options) (*source, int64) {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "bench.cbor")
 	f, err := os.Create(path)

@@ -23,20 +23,20 @@ const (
 )
 
 // openFiles opens parts as they are now.
-func openFiles(t testing.TB, opts Options, paths ...string) *Source {
+func openFiles(t testing.TB, opts Options, paths ...string) *source {
 	t.Helper()
 	return Open(convertertest.Parts(t, paths...), opts)
 }
 
 // counted makes a source count what it does with its files.
-func counted(s *Source) (*Source, *convertertest.Usage) {
+func counted(s *source) (*source, *convertertest.Usage) {
 	var use *convertertest.Usage
 	s.open, use = convertertest.Count(s.open)
 	return s.with(s.Parts()), use
 }
 
 // memory is a source of one part that is in memory.
-func memory(opts Options, data []byte) *Source {
+func memory(opts Options, data []byte) *source {
 	parts, open := convertertest.InMemory(".cbor", data)
 	s := Open(parts, opts)
 	s.open = open
@@ -142,7 +142,7 @@ func anyWords(v any) string {
 }
 
 // indexed is what the index of a source's only part has, and where it stopped.
-func indexed(t testing.TB, s *Source) (all []content, err error) {
+func indexed(t testing.TB, s *source) (all []content, err error) {
 	t.Helper()
 	for span, err := range s.Index(t.Context(), 0) {
 		if err != nil {
@@ -154,7 +154,7 @@ func indexed(t testing.TB, s *Source) (all []content, err error) {
 }
 
 // contents reads all samples of a source's only part as one run.
-func contents(t testing.TB, s *Source) (all []content, err error) {
+func contents(t testing.TB, s *source) (all []content, err error) {
 	t.Helper()
 	shapes, err := indexed(t, s)
 	if err != nil {
@@ -170,7 +170,7 @@ func contents(t testing.TB, s *Source) (all []content, err error) {
 }
 
 // count indexes and reads the items of a source's only part.
-func count(t testing.TB, s *Source) (n int64, err error) {
+func count(t testing.TB, s *source) (n int64, err error) {
 	t.Helper()
 	for _, err := range s.Index(t.Context(), 0) {
 		if err != nil {

@@ -1,4 +1,4 @@
-// Package cbor finds and reads the samples of CBOR sequences, and of MessagePack streams.
+// package cbor finds and reads the samples of CBOR sequences, and of MessagePack streams.
 //
 // A part is a sequence of data items without anything between them (RFC 8742). Each item is one
 // sample:
@@ -48,8 +48,8 @@ const (
 	DefaultMaxName  = 64 << 10 // bytes
 )
 
-// ItemField is the name of the field that holds a whole item.
-const ItemField = "item"
+// itemField is the name of the field that holds a whole item.
+const itemField = "item"
 
 // Limits without an option.
 const (
@@ -92,8 +92,8 @@ type Options struct {
 	Load func(field string) bool
 }
 
-// A Source is an opened list of parts. It holds no file open between calls.
-type Source struct {
+// A source is an opened list of parts. It holds no file open between calls.
+type source struct {
 	*scan.Source
 	opts  Options
 	forms *heads.Forms
@@ -102,14 +102,14 @@ type Source struct {
 }
 
 var (
-	_ converters.Source    = (*Source)(nil)
-	_ converters.Describer = (*Source)(nil)
-	_ converters.Divisible = (*Source)(nil)
+	_ converters.Source    = (*source)(nil)
+	_ converters.Describer = (*source)(nil)
+	_ converters.Divisible = (*source)(nil)
 )
 
 // Open returns a source with these parts. It does not open files. Index and Read do, and check that
 // size and time of the file have not changed.
-func Open(parts []converters.Part, opts Options) *Source {
+func Open(parts []converters.Part, opts Options) *source {
 	if opts.MaxDepth <= 0 {
 		opts.MaxDepth = DefaultMaxDepth
 	}
@@ -124,7 +124,7 @@ func Open(parts []converters.Part, opts Options) *Source {
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
-	s := &Source{opts: opts, forms: heads.CBOR, open: new(converters.Files).Open}
+	s := &source{opts: opts, forms: heads.CBOR, open: new(converters.Files).Open}
 	if opts.MessagePack {
 		s.forms = heads.MessagePack
 	}
@@ -132,14 +132,14 @@ func Open(parts []converters.Part, opts Options) *Source {
 }
 
 // WithParts returns a source with other parts and the same options.
-func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
+func (s *source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
 
-func (s Source) with(parts []converters.Part) *Source {
+func (s source) with(parts []converters.Part) *source {
 	s.Source = scan.New(parts, s.open, "item", func() scan.Reader { return s.scanner() })
 	return &s
 }
 
-func (s *Source) scanner() *scanner {
+func (s *source) scanner() *scanner {
 	c := &scanner{opts: &s.opts, forms: s.forms, quickly: s.opts.Items && !s.slow, mostHeads: max(s.opts.MaxItem, 4<<20) / elementSize}
 	c.spans[0] = converters.Span{Entries: 1, Shape: &c.sample}
 	return c
@@ -147,7 +147,7 @@ func (s *Source) scanner() *scanner {
 
 // Describe returns the default encoding, raw: a record is an item's own bytes. It needs
 // Options.Items.
-func (s *Source) Describe() converters.Description {
+func (s *source) Describe() converters.Description {
 	if s.opts.Fields {
 		return converters.Description{}
 	}

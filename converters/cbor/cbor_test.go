@@ -59,7 +59,7 @@ func TestSource(t *testing.T) {
 			"fields":            {MessagePack: pack},
 			"fields, all read":  {MessagePack: pack, Load: func(string) bool { return true }},
 			"items":             {MessagePack: pack, Items: true},
-			"items, these read": {MessagePack: pack, Items: true, Load: func(field string) bool { return field == ItemField }},
+			"items, these read": {MessagePack: pack, Items: true, Load: func(field string) bool { return field == itemField }},
 		} {
 			kinds, last := mixed(pack), lastItem(pack)
 			var inside []int64 // all bytes of the last item

@@ -33,7 +33,7 @@ func (s *scanner) fields() error {
 	if err == errNotText {
 		s.clear()
 		s.SeekBack(s.start)
-		err = s.value(name{ItemField, s.loadItem})
+		err = s.value(name{itemField, s.loadItem})
 	}
 	if err != nil {
 		return err

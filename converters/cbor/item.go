@@ -12,7 +12,7 @@ import (
 // Begin prepares for the items of a pass.
 func (s *scanner) Begin(_ context.Context, p *scan.Pass) error {
 	s.part, s.ordinal, s.start = p.Part.Name, p.Run.First-1, p.Run.Off
-	s.loadItem = s.opts.Load(ItemField)
+	s.loadItem = s.opts.Load(itemField)
 	s.whole, s.marks, s.before = !p.Index || s.opts.Items && s.loadItem, nil, -1
 	if p.Index {
 		s.marks = new(scan.Marks)
@@ -124,7 +124,7 @@ func (s *scanner) item() error {
 	if s.whole {
 		v = converters.Bytes(s.Held())
 	}
-	s.sample.Fields = append(s.sample.Fields, converters.Field{Name: ItemField, Value: v})
+	s.sample.Fields = append(s.sample.Fields, converters.Field{Name: itemField, Value: v})
 	return nil
 }
 

@@ -18,7 +18,7 @@ func (s *scanner) quick() bool {
 		s.sample.Key = s.keys.keep(key)
 	}
 	if len(s.sample.Fields) == 0 {
-		s.sample.Fields = append(s.sample.Fields, converters.Field{Name: ItemField})
+		s.sample.Fields = append(s.sample.Fields, converters.Field{Name: itemField})
 	}
 	if s.whole {
 		s.sample.Fields[0].Value = converters.Bytes(b[:o.size:o.size])

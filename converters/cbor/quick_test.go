@@ -17,7 +17,7 @@ import (
 )
 
 // told is all that a source says of its only part, by Index and by Read.
-func told(t *testing.T, src *Source) (lines []string) {
+func told(t *testing.T, src *source) (lines []string) {
 	t.Helper()
 	n := int64(0)
 	for span, err := range src.Index(t.Context(), 0) {

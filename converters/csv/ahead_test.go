@@ -81,7 +81,7 @@ func values(s *converters.Sample, k kind) string {
 }
 
 // wantReadRows compares the rows that ReadRows yields of the first len(want) samples.
-func wantReadRows(t *testing.T, src *Source, k kind, want []mixedRow) {
+func wantReadRows(t *testing.T, src *source, k kind, want []mixedRow) {
 	t.Helper()
 	all, ok := src.ReadRows(t.Context(), converters.Run{Count: int64(len(want))})
 	if !ok {
@@ -162,7 +162,7 @@ func TestAhead(t *testing.T) {
 
 // wantSpans wants an index of the rows, all of one shape, and one that ends where it is
 // left.
-func wantSpans(t *testing.T, src *Source, want []mixedRow) {
+func wantSpans(t *testing.T, src *source, want []mixedRow) {
 	t.Helper()
 	for _, most := range []int{1, 2, 5, 257, 1000, len(want) + 1} {
 		row := 0

@@ -1,4 +1,4 @@
-// Package csv finds and reads the rows of CSV parts. Package partname finds parts by the names that OneFlow's
+// package csv finds and reads the rows of CSV parts. Package partname finds parts by the names that OneFlow's
 // OFRecord loader gives them.
 //
 //	src, err := csv.Open(parts, csv.Options{Header: true, Columns: []string{"x", "y"}})
@@ -111,8 +111,8 @@ type Options struct {
 	MaxSample int64
 }
 
-// A Source is an opened list of CSV parts. It holds no file open between calls.
-type Source struct {
+// A source is an opened list of CSV parts. It holds no file open between calls.
+type source struct {
 	*scan.Source
 	opts    Options
 	schema  schema
@@ -124,20 +124,20 @@ type Source struct {
 }
 
 var (
-	_ converters.Source    = (*Source)(nil)
-	_ converters.Describer = (*Source)(nil)
-	_ converters.Divisible = (*Source)(nil)
-	_ converters.Doubter   = (*Source)(nil)
+	_ converters.Source    = (*source)(nil)
+	_ converters.Describer = (*source)(nil)
+	_ converters.Divisible = (*source)(nil)
+	_ converters.Doubter   = (*source)(nil)
 )
 
 // Open returns a source with these parts. It reads the header and the first rows of the first part that
 // has rows, to determine columns and types. Index and Read check that size and time of the file have
 // not changed.
-func Open(parts []converters.Part, opts Options) (*Source, error) {
+func Open(parts []converters.Part, opts Options) (*source, error) {
 	return openSource(parts, opts, new(converters.Files).Open)
 }
 
-func openSource(parts []converters.Part, opts Options, open scan.Opener) (*Source, error) {
+func openSource(parts []converters.Part, opts Options, open scan.Opener) (*source, error) {
 	if opts.Delimiter == 0 {
 		opts.Delimiter = ','
 	}
@@ -160,7 +160,7 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*Sourc
 		return nil, fmt.Errorf("form %d is not known", opts.Form)
 	}
 	find := opts.FindHeader && !opts.Header && opts.Columns == nil
-	s := (Source{opts: opts, open: open, rounded: &rounding{}}).with(parts)
+	s := (source{opts: opts, open: open, rounded: &rounding{}}).with(parts)
 	err := s.inspect()
 	if find && (err == nil || s.look.isHeader()) {
 		var failed error
@@ -170,7 +170,7 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*Sourc
 		s.missed = s.look.rows > 0 && !slices.ContainsFunc(s.look.values, isNumberText)
 	}
 	if find && opts.Header {
-		s = (Source{opts: opts, found: true, open: open, rounded: &rounding{}}).with(parts)
+		s = (source{opts: opts, found: true, open: open, rounded: &rounding{}}).with(parts)
 		err = s.inspect()
 	}
 	if err != nil {
@@ -180,13 +180,13 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*Sourc
 }
 
 // WithParts returns a source with other parts and the same columns and types.
-func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
+func (s *source) WithParts(_ int, parts []converters.Part) converters.Source {
 	some := s.with(parts)
 	some.look = look{} // of the whole source
 	return some
 }
 
-func (s Source) with(parts []converters.Part) *Source {
+func (s source) with(parts []converters.Part) *source {
 	s.Source = scan.New(parts, s.open, "sample", func() scan.Reader { return s.reader() })
 	return &s
 }
@@ -203,7 +203,7 @@ func mayDelimit(c byte) bool {
 }
 
 // Describe returns the columns and their types, and the shape of a packed sample.
-func (s *Source) Describe() converters.Description {
+func (s *source) Describe() converters.Description {
 	d := converters.Description{Encoding: "msgpack", HeaderFound: s.found, HeaderMissed: s.missed}
 	for _, c := range s.schema.kept {
 		d.Columns = append(d.Columns, converters.ColumnType{Name: c.name, DType: c.kind.String()})

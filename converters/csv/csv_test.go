@@ -14,7 +14,7 @@ import (
 )
 
 // openFiles opens parts as they are now.
-func openFiles(t testing.TB, opts Options, paths ...string) *Source {
+func openFiles(t testing.TB, opts Options, paths ...string) *source {
 	t.Helper()
 	src, err := Open(convertertest.Parts(t, paths...), opts)
 	if err != nil {
@@ -82,7 +82,7 @@ func TestSource(t *testing.T) {
 }
 
 // inFields puts the samples of all parts into words: "offset: name=value …".
-func inFields(t testing.TB, src *Source) (all []string) {
+func inFields(t testing.TB, src *source) (all []string) {
 	t.Helper()
 	for p := range src.Parts() {
 		skipped, err := collect(t, src, p, func(s *converters.Sample) {

@@ -122,7 +122,7 @@ func randomValue(rnd *rand.Rand, k kind) string {
 func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
 // collect indexes and reads a part: its samples, and how many lines were passed over.
-func collect(t testing.TB, src *Source, part int, each func(s *converters.Sample)) (skipped map[string]int, err error) {
+func collect(t testing.TB, src *source, part int, each func(s *converters.Sample)) (skipped map[string]int, err error) {
 	t.Helper()
 	skipped = make(map[string]int)
 	run := converters.Run{Part: part}
@@ -208,7 +208,7 @@ func TestAgainstPython(t *testing.T) {
 }
 
 // againstPython compares one row.
-func againstPython(t *testing.T, src *Source, s *converters.Sample, tb *table, answer *pythonAnswer, row int) {
+func againstPython(t *testing.T, src *source, s *converters.Sample, tb *table, answer *pythonAnswer, row int) {
 	t.Helper()
 	if src.schema.form == Packed {
 		got := s.Fields[0].Value.Data()

@@ -69,7 +69,7 @@ func (l *look) add(s *splitter, kept []column) {
 
 // Doubts reports a first row that looks like a header, rows of one column, and integers that lose digits
 // in the parts that have been indexed since the source was opened.
-func (s *Source) Doubts() []converters.Doubt {
+func (s *source) Doubts() []converters.Doubt {
 	all := s.oddTable()
 	if d, ok := s.rounded.doubt(s.Parts(), &s.schema); ok {
 		all = append(all, d)
@@ -78,7 +78,7 @@ func (s *Source) Doubts() []converters.Doubt {
 }
 
 // oddTable reports what the first rows show.
-func (s *Source) oddTable() []converters.Doubt {
+func (s *source) oddTable() []converters.Doubt {
 	l := &s.look
 	doubt := converters.Doubt{Part: l.part, Off: l.off, Entry: "row 1"}
 	switch {

@@ -40,7 +40,7 @@ func TestFindHeader(t *testing.T) {
 		if want := strings.Count(row.part, "\n"); n != want && !row.found || row.found && n != want-1 {
 			t.Errorf("%+v: %d rows", row.opts, n)
 		}
-		if again := src.WithParts(0, src.Parts()).(*Source); again.Describe().HeaderFound != row.found {
+		if again := src.WithParts(0, src.Parts()).(*source); again.Describe().HeaderFound != row.found {
 			t.Errorf("%+v: not with other parts", row.opts)
 		}
 	}

@@ -45,7 +45,7 @@ var commonNames = strings.Fields(`answer audio author caption category class cla
 	sentence2 source speaker split summary target text title transcript transcription translation url video`)
 
 // findHeader reports whether the first lines of the parts name the columns. The first rows of the first part were looked at.
-func (s *Source) findHeader() (bool, error) {
+func (s *source) findHeader() (bool, error) {
 	l := &s.look
 	is := l.decide(s.opts.Delimiter)
 	if is == notKnown && !l.aboveNumbers() {
@@ -89,7 +89,7 @@ func (l *look) decide(delimiter byte) firstRow {
 }
 
 // nextFirst returns the first row of the second part, or nil if there is none or the part is not here.
-func (s *Source) nextFirst() (row []string, err error) {
+func (s *source) nextFirst() (row []string, err error) {
 	if len(s.Parts()) < 2 || s.Parts()[1].Path == "" {
 		return nil, nil
 	}

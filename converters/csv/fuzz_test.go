@@ -126,7 +126,7 @@ func FuzzSource(f *testing.F) {
 }
 
 // outlines is what Index has of a part, of so many bytes, and where.
-func outlines(t *testing.T, src *Source, part, size int) (all []string, offs []int64, err error) {
+func outlines(t *testing.T, src *source, part, size int) (all []string, offs []int64, err error) {
 	fuzz.WantAllocated(t, 8<<20+1000*size, func() {
 		all, offs = nil, nil
 		for span, e := range src.Index(t.Context(), part) {
@@ -142,7 +142,7 @@ func outlines(t *testing.T, src *Source, part, size int) (all []string, offs []i
 }
 
 // readOutlines wants samples of the sizes that Index said. It returns them with their bytes.
-func readOutlines(t *testing.T, src *Source, run converters.Run, want []string) (all []string) {
+func readOutlines(t *testing.T, src *source, run converters.Run, want []string) (all []string) {
 	for s, err := range src.Read(t.Context(), run) {
 		i := len(all)
 		if err != nil || i >= len(want) || sizes(s) != want[i] {
@@ -161,7 +161,7 @@ func readOutlines(t *testing.T, src *Source, run converters.Run, want []string) 
 }
 
 // wantRows wants as many samples as the part has rows for, and of packed rows their numbers.
-func wantRows(t *testing.T, src *Source, data []byte, samples []string) {
+func wantRows(t *testing.T, src *source, data []byte, samples []string) {
 	rows, err := rowsOf(bytes.TrimPrefix(data, []byte("\uFEFF")), src.opts.Delimiter, windowSize)
 	if err != nil {
 		t.Fatalf("accepted, and yet: %v", err)

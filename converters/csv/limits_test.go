@@ -46,7 +46,7 @@ func (e endless) ReadAt(b []byte, off int64) (int, error) {
 }
 
 // openEndless opens parts that are all of one kind.
-func openEndless(opts Options, parts ...endless) (*Source, error) {
+func openEndless(opts Options, parts ...endless) (*source, error) {
 	var list []converters.Part
 	for i, e := range parts {
 		list = append(list, converters.Part{Name: "part-" + string(rune('0'+i)), Size: e.size})
@@ -110,7 +110,7 @@ func TestEndless(t *testing.T) {
 			limit += 64 << 20
 			var err error
 			got := allocated(func() {
-				var src *Source
+				var src *source
 				src, err = openEndless(c.opts, c.parts...)
 				for p := range c.parts {
 					if err != nil {

@@ -50,7 +50,7 @@ func (p *packedRows) read(from *numeric) []converters.Span {
 }
 
 // ReadRows is Read for samples of one packed row.
-func (s *Source) ReadRows(ctx context.Context, run converters.Run) (iter.Seq2[converters.Rows, error], bool) {
+func (s *source) ReadRows(ctx context.Context, run converters.Run) (iter.Seq2[converters.Rows, error], bool) {
 	return func(yield func(converters.Rows, error) bool) {
 		err := scan.Each(ctx, s.Source, run, false, func(each scan.Reader) error {
 			r := each.(*reader)

@@ -26,7 +26,7 @@ type reader struct {
 	splitter splitter
 	decoder  decoder
 	single   *numeric // the decoder, if a sample is one packed row; else nil
-	src      *Source
+	src      *source
 	opts     *Options
 	index    bool
 	header   int64 // offset of the header until it has been returned; -1: none
@@ -46,7 +46,7 @@ type reader struct {
 const askEvery = 256
 
 // reader returns a reader for all parts.
-func (s *Source) reader() *reader {
+func (s *source) reader() *reader {
 	r := &reader{src: s, opts: &s.opts}
 	if s.schema.numeric {
 		n := newNumeric(&r.splitter, &s.schema, s.opts.MaxSample)

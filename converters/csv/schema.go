@@ -28,7 +28,7 @@ type column struct {
 }
 
 // inspect determines the schema from the first part that has rows.
-func (s *Source) inspect() error {
+func (s *source) inspect() error {
 	fixed, all, err := parseDTypes(s.opts.DType)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (s *Source) inspect() error {
 }
 
 // inspectPart reads the header and the first rows of a part.
-func (s *Source) inspectPart(r *splitter, p converters.Part, g *guess) error {
+func (s *source) inspectPart(r *splitter, p converters.Part, g *guess) error {
 	f, err := s.open(p, converters.Access{})
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (s *Source) inspectPart(r *splitter, p converters.Part, g *guess) error {
 }
 
 // inspectHeader reads the header of a part. It must be the same as in the first part.
-func (s *Source) inspectHeader(r *splitter) error {
+func (s *source) inspectHeader(r *splitter) error {
 	if s.schema.header != nil {
 		return r.sameHeader(s.schema.header)
 	}

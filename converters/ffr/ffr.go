@@ -1,4 +1,4 @@
-// Package ffr reads FFRecord shards: shards of ffconvert, with the keys and labels of their indexes,
+// package ffr reads FFRecord shards: shards of ffconvert, with the keys and labels of their indexes,
 // and shards of other programs, with opaque records.
 //
 //	src := ffr.Open(parts, ffr.Options{})                // a record is copied unchanged
@@ -19,7 +19,7 @@ import (
 // Names of the fields of a sample that is a whole record.
 const (
 	RecordField = "record" // the bytes of the record
-	LabelField  = "cls"    // its label, an integer, where its index has one
+	labelField  = "cls"    // its label, an integer, where its index has one
 )
 
 // A Shard holds facts about a part from outside its bytes. The zero value holds none.

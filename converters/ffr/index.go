@@ -62,7 +62,7 @@ func (w *whole) sample(row *sidecar.Row, e record.Extent, v converters.Value) *c
 	w.fields[0] = converters.Field{Name: RecordField, Value: v}
 	fields := w.fields[:1]
 	if row.Labeled {
-		w.fields[1] = converters.Field{Name: LabelField, Value: converters.Int(row.Label)}
+		w.fields[1] = converters.Field{Name: labelField, Value: converters.Int(row.Label)}
 		fields = w.fields[:2]
 	}
 	w.shape = converters.Sample{Key: row.Key, Off: e.Off, Fields: fields}

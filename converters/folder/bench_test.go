@@ -27,7 +27,7 @@ func few(n int) int {
 }
 
 // benchFolder writes an image folder of one class.
-func benchFolder(b *testing.B, files, size int) (root string, src *Source) {
+func benchFolder(b *testing.B, files, size int) (root string, src *source) {
 	b.Helper()
 	root = b.TempDir()
 	if err := os.Mkdir(filepath.Join(root, "n01"), 0o755); err != nil {

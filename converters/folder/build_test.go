@@ -46,7 +46,7 @@ func add(t testing.TB, root, name, data string) {
 }
 
 // open opens roots, the first of which the user called data.
-func open(t testing.TB, opts Options, roots ...string) (*Source, error) {
+func open(t testing.TB, opts Options, roots ...string) (*source, error) {
 	t.Helper()
 	var parts []converters.Part
 	for i, root := range roots {
@@ -55,7 +55,7 @@ func open(t testing.TB, opts Options, roots ...string) (*Source, error) {
 	return Open(t.Context(), parts, opts)
 }
 
-func mustOpen(t testing.TB, opts Options, roots ...string) *Source {
+func mustOpen(t testing.TB, opts Options, roots ...string) *source {
 	t.Helper()
 	s, err := open(t, opts, roots...)
 	if err != nil {
@@ -65,7 +65,7 @@ func mustOpen(t testing.TB, opts Options, roots ...string) *Source {
 }
 
 // listed is what the index of all parts says, a line a span.
-func indexed(t testing.TB, s *Source) (lines []string, err error) {
+func indexed(t testing.TB, s *source) (lines []string, err error) {
 	t.Helper()
 	for p, part := range s.Parts() {
 		for span, err := range s.Index(t.Context(), p) {
@@ -102,7 +102,7 @@ func words(s *converters.Sample) string {
 }
 
 // runOf is the run of all samples of a part.
-func runOf(t testing.TB, s *Source, p int) converters.Run {
+func runOf(t testing.TB, s *source, p int) converters.Run {
 	t.Helper()
 	run := converters.Run{Part: p}
 	for span, err := range s.Index(t.Context(), p) {
@@ -117,7 +117,7 @@ func runOf(t testing.TB, s *Source, p int) converters.Run {
 }
 
 // contents reads all samples of all parts.
-func contents(t testing.TB, s *Source) (lines []string, err error) {
+func contents(t testing.TB, s *source) (lines []string, err error) {
 	t.Helper()
 	for p, part := range s.Parts() {
 		for sample, err := range s.Read(t.Context(), runOf(t, s, p)) {
@@ -173,7 +173,7 @@ func (f countedFile) Close() error {
 }
 
 // counted makes a source count.
-func counted(s *Source) *usage {
+func counted(s *source) *usage {
 	use := new(usage)
 	s.opened = func(f *os.File) file {
 		use.opened.Add(1)

@@ -19,7 +19,7 @@ var metadata = []struct{ name, hint string }{
 var splitNames = []string{"dev", "test", "train", "training", "val", "valid", "validation"}
 
 // splitsAsClasses returns the classes, with commas between, if all of them have names of splits.
-func (s *Source) splitsAsClasses() string {
+func (s *source) splitsAsClasses() string {
 	if s.opts.Flat || s.opts.Splits != nil || len(s.classes) == 0 {
 		return ""
 	}
@@ -33,7 +33,7 @@ func (s *Source) splitsAsClasses() string {
 
 // Doubts reports a file of metadata in a root: what its lines say of the files is not converted. Once all parts are
 // listed it reports directories whose files seem to belong together, too, and classes that have the names of splits.
-func (s *Source) Doubts() []converters.Doubt {
+func (s *source) Doubts() []converters.Doubt {
 	var all []converters.Doubt
 	var last *tree
 	for i := range s.dirs {

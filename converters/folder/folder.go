@@ -1,4 +1,4 @@
-// Package folder finds and reads the samples of folders of files.
+// package folder finds and reads the samples of folders of files.
 //
 // An image folder has a directory for each class. With Options.Flat the directories do not matter:
 //
@@ -57,7 +57,7 @@ type Options struct {
 
 	// Pairs make one sample of files in different directories. Keys and fields are as with Flat and Group,
 	// the key is that of the file that Match matches. Flat, Group, Splits and Classes are ignored.
-	Pairs []Pair
+	Pairs []pair
 
 	// Unmatched accepts files that Pairs name without a partner, which are counted. Otherwise they are refused.
 	// Without Pairs it accepts what Check refuses.
@@ -100,9 +100,9 @@ type Options struct {
 	Load func(field string) bool
 }
 
-// A Source is an opened list of folders. Between calls it has no open files. It keeps the listing of
+// A source is an opened list of folders. Between calls it has no open files. It keeps the listing of
 // each part that has been indexed or read, some 50 bytes per file.
-type Source struct {
+type source struct {
 	*scan.Source
 	parts   []converters.Part // until it is open
 	dirs    []part            // parallel to the parts
@@ -114,15 +114,15 @@ type Source struct {
 }
 
 var (
-	_ converters.Source    = (*Source)(nil)
-	_ converters.Describer = (*Source)(nil)
-	_ converters.Divisible = (*Source)(nil)
-	_ converters.Doubter   = (*Source)(nil)
+	_ converters.Source    = (*source)(nil)
+	_ converters.Describer = (*source)(nil)
+	_ converters.Divisible = (*source)(nil)
+	_ converters.Doubter   = (*source)(nil)
 )
 
 // Open lists the first level of each root and returns a source of all of them. The Path of a root is
 // its directory, the Name is shown in messages.
-func Open(ctx context.Context, roots []converters.Part, opts Options) (*Source, error) {
+func Open(ctx context.Context, roots []converters.Part, opts Options) (*source, error) {
 	if opts.MaxSample <= 0 {
 		opts.MaxSample = DefaultMaxSample
 	}
@@ -130,7 +130,7 @@ func Open(ctx context.Context, roots []converters.Part, opts Options) (*Source, 
 	if opts.Pairs != nil {
 		opts.Flat, opts.Group, opts.Splits, opts.Classes = true, false, nil, nil
 	}
-	s := &Source{opts: opts, opened: func(f *os.File) file { return f }, apart: new(apart)}
+	s := &source{opts: opts, opened: func(f *os.File) file { return f }, apart: new(apart)}
 	for _, root := range roots {
 		if err := s.addRoot(ctx, root); err != nil {
 			return nil, err
@@ -144,19 +144,19 @@ func Open(ctx context.Context, roots []converters.Part, opts Options) (*Source, 
 
 // WithParts returns a source with these parts, which must be the parts of s from number first on. The
 // numbers of the classes are the same as in s.
-func (s *Source) WithParts(first int, parts []converters.Part) converters.Source {
+func (s *source) WithParts(first int, parts []converters.Part) converters.Source {
 	some := *s
 	some.dirs, some.apart = s.dirs[first:first+len(parts)], new(apart)
 	return some.with(parts)
 }
 
-func (s Source) with(parts []converters.Part) *Source {
+func (s source) with(parts []converters.Part) *source {
 	s.parts = nil
 	s.Source = scan.New(parts, nil, "sample", func() scan.Reader { return &reader{hand: hand{src: &s}} })
 	return &s
 }
 
 // Describe returns the names of the classes by number, including empty class directories.
-func (s *Source) Describe() converters.Description {
+func (s *source) Describe() converters.Description {
 	return converters.Description{Classes: s.classes}
 }

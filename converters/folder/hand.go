@@ -26,7 +26,7 @@ type file interface {
 // A hand reads files of one part, one at a time. It keeps the directory of the last file open, so that a
 // file takes five system calls: openat, fstat, read, fstat, close.
 type hand struct {
-	src  *Source
+	src  *source
 	part *part
 	l    *listing
 	dir  *os.Root

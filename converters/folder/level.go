@@ -109,7 +109,7 @@ type level struct {
 }
 
 // level appends the entries of a directory to names. top means that they are the classes.
-func (s *Source) level(ctx context.Context, d place, top bool, names *packed) (l level, err error) {
+func (s *source) level(ctx context.Context, d place, top bool, names *packed) (l level, err error) {
 	f, err := os.OpenFile(d.real, openFlags, 0)
 	if err != nil {
 		return l, err
@@ -149,7 +149,7 @@ func (s *Source) level(ctx context.Context, d place, top bool, names *packed) (l
 }
 
 // classify returns the kind of a directory entry. It needs a system call only for links.
-func (s *Source) classify(d place, e fs.DirEntry, top bool) kind {
+func (s *source) classify(d place, e fs.DirEntry, top bool) kind {
 	name, typ := e.Name(), e.Type()
 	if !s.opts.Hidden && name[0] == '.' {
 		if typ.IsDir() {

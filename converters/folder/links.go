@@ -16,7 +16,7 @@ import (
 var errOutside = fmt.Errorf("%w: a symbolic link out of the root", converters.ErrUnsupported)
 
 // inside refuses a path, without symbolic links, that is outside the tree.
-func (s *Source) inside(t *tree, real string) error {
+func (s *source) inside(t *tree, real string) error {
 	if s.opts.FollowOutside || within(real, t.real) {
 		return nil
 	}
@@ -30,7 +30,7 @@ func within(path, dir string) bool {
 }
 
 // follow returns the final target of a link, which must be inside the tree.
-func (s *Source) follow(t *tree, path string) (string, error) {
+func (s *source) follow(t *tree, path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return "", err

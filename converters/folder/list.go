@@ -13,9 +13,9 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// A List is a source of files that a list names, each under a name of its own, as the recipes of tarp do. Lines
+// A list is a source of files that a list names, each under a name of its own, as the recipes of tarp do. Lines
 // with one key are a sample. It keeps the list, some 120 bytes a line beside its text, and no open files.
-type List struct {
+type list struct {
 	*scan.Source
 	opts  Options
 	parts []converters.Part // until it is open
@@ -32,8 +32,8 @@ type listPart struct {
 }
 
 var (
-	_ converters.Source    = (*List)(nil)
-	_ converters.Divisible = (*List)(nil)
+	_ converters.Source    = (*list)(nil)
+	_ converters.Divisible = (*list)(nil)
 )
 
 // A listedSample is consecutive lines with one key.
@@ -66,12 +66,12 @@ const (
 // called in a WebDataset tar: its key and the suffix that names the field. SOURCE is a path, below root unless it is
 // absolute, with or without file: before it, or text:CONTENT. Empty lines and lines that begin with # are passed over. name is the list in
 // messages. Of the options KeepDuplicates, MaxSample and Load count.
-func OpenList(r io.Reader, name, root string, opts Options) (*List, error) {
+func OpenList(r io.Reader, name, root string, opts Options) (*list, error) {
 	if opts.MaxSample <= 0 {
 		opts.MaxSample = DefaultMaxSample
 	}
 	opts.MaxSample = min(opts.MaxSample, maxSample)
-	l := &List{opts: opts}
+	l := &list{opts: opts}
 	var names fieldname.Names
 	keys := make(map[string]bool)
 	in := bufio.NewScanner(r)
@@ -153,7 +153,7 @@ func splitDir(file string) (dir, base string) {
 }
 
 // add begins a sample, and a part if the last one is full.
-func (l *List) add(name, key string, line int64) *listedSample {
+func (l *list) add(name, key string, line int64) *listedSample {
 	n := len(l.each)
 	if n == 0 || len(l.each[n-1].samples) == samplesInPart {
 		if n > 0 {
@@ -168,13 +168,13 @@ func (l *List) add(name, key string, line int64) *listedSample {
 }
 
 // WithParts returns a source with these parts, which must be the parts of l from number first on.
-func (l *List) WithParts(first int, parts []converters.Part) converters.Source {
+func (l *list) WithParts(first int, parts []converters.Part) converters.Source {
 	some := *l
 	some.each = l.each[first : first+len(parts)]
 	return some.with(parts)
 }
 
-func (l List) with(parts []converters.Part) *List {
+func (l list) with(parts []converters.Part) *list {
 	l.parts = nil
 	l.Source = scan.New(parts, nil, "sample", func() scan.Reader { return &listReader{of: &l} })
 	return &l

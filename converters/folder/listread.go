@@ -70,7 +70,7 @@ func (s *listedSample) newest() time.Time {
 
 // A listReader reads the samples of a part, one at a time.
 type listReader struct {
-	of    *List
+	of    *list
 	part  *listPart
 	run   converters.Run
 	load  func(field string) bool

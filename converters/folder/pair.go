@@ -15,8 +15,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// A Pair is a rule for files of one sample that are in different directories.
-type Pair struct {
+// A pair is a rule for files of one sample that are in different directories.
+type pair struct {
 	Field string // of the partner; "": its suffix
 	rule  *replace.Rule
 	made  *regexp.Regexp // all paths that can be a partner's
@@ -24,25 +24,25 @@ type Pair struct {
 
 // ParsePair reads a rule REGEX=TEMPLATE or REGEX=FIELD:TEMPLATE. The expression must match the whole path of
 // a file below the root, and the template is the path of its partner; \1 is what the first group matched.
-func ParsePair(rule string) (Pair, error) {
+func ParsePair(rule string) (pair, error) {
 	expr, template, ok := strings.Cut(rule, "=")
 	field, path, named := strings.Cut(template, ":")
 	if !named {
 		field, path = "", template
 	}
 	if !ok || expr == "" || path == "" || named && field == "" {
-		return Pair{}, fmt.Errorf("want REGEX=PATH or REGEX=FIELD:PATH, as %s", `'images/(.*)\.jpg=masks/\1.png'`)
+		return pair{}, fmt.Errorf("want REGEX=PATH or REGEX=FIELD:PATH, as %s", `'images/(.*)\.jpg=masks/\1.png'`)
 	}
 	var names fieldname.Names
 	field, err := names.Of([]byte(field))
 	if err != nil {
-		return Pair{}, err
+		return pair{}, err
 	}
 	r, err := replace.Parse("^(?:"+expr+")$", path)
 	if err != nil {
-		return Pair{}, err
+		return pair{}, err
 	}
-	return Pair{Field: field, rule: r, made: r.Results()}, nil
+	return pair{Field: field, rule: r, made: r.Results()}, nil
 }
 
 // maxPairs is the number of rules that fits into listing.rules.
@@ -148,7 +148,7 @@ func (p *pairing) unused() (kinds []kind, err error) {
 		}
 		kinds[i] = kindNoPair
 		path := l.path(l.files[i].dir, l.files[i].name)
-		if dirs[l.files[i].dir] || slices.ContainsFunc(opts.Pairs, func(r Pair) bool { return r.made.MatchString(path) }) {
+		if dirs[l.files[i].dir] || slices.ContainsFunc(opts.Pairs, func(r pair) bool { return r.made.MatchString(path) }) {
 			kinds[i] = kindUnpaired
 			if n++; n == 1 {
 				first = path

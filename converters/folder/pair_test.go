@@ -12,7 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/convertertest"
 )
 
-func pairs(t testing.TB, rules ...string) (all []Pair) {
+func pairs(t testing.TB, rules ...string) (all []pair) {
 	t.Helper()
 	for _, rule := range rules {
 		p, err := ParsePair(rule)

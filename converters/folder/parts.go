@@ -92,7 +92,7 @@ type run struct {
 }
 
 // addRoot adds the parts of one root, or of its splits.
-func (s *Source) addRoot(ctx context.Context, root converters.Part) error {
+func (s *source) addRoot(ctx context.Context, root converters.Part) error {
 	real, err := realDir(root.Path)
 	if err != nil {
 		return (&part{name: root.Name}).fail("", err, "")
@@ -114,7 +114,7 @@ func (s *Source) addRoot(ctx context.Context, root converters.Part) error {
 		}
 		to := s
 		if s.opts.Only != "" && split != s.opts.Only {
-			to = &Source{opts: s.opts} // for its classes alone
+			to = &source{opts: s.opts} // for its classes alone
 		}
 		if err := to.addLevel(ctx, t, place{split + "/", real}); err != nil {
 			return err
@@ -127,7 +127,7 @@ func (s *Source) addRoot(ctx context.Context, root converters.Part) error {
 }
 
 // addOthers adds the classes of a split that is not converted.
-func (s *Source) addOthers(of *Source) {
+func (s *source) addOthers(of *source) {
 	if s.others == nil {
 		s.others = make(map[string]bool)
 	}
@@ -139,7 +139,7 @@ func (s *Source) addOthers(of *Source) {
 }
 
 // split returns the path of the directory of a split, without symbolic links.
-func (s *Source) split(t *tree, name string) (string, error) {
+func (s *source) split(t *tree, name string) (string, error) {
 	if name == "." || !filepath.IsLocal(name) || strings.ContainsAny(name, "/"+string(filepath.Separator)) {
 		return "", fmt.Errorf("%w: a split is one directory of the root", converters.ErrUnsupported)
 	}
@@ -154,7 +154,7 @@ func (s *Source) split(t *tree, name string) (string, error) {
 }
 
 // addLevel adds the parts of one first level: its directories, and the files between them.
-func (s *Source) addLevel(ctx context.Context, t *tree, d place) error {
+func (s *source) addLevel(ctx context.Context, t *tree, d place) error {
 	w := walker{src: s, part: &part{tree: t, name: t.name}, l: new(listing)}
 	if _, err := w.enter(d); err != nil {
 		return err
@@ -234,13 +234,13 @@ func dirNames(prefix string, names packed, order []uint32) string {
 	return strings.Clone(all.String()) // without unused capacity
 }
 
-func (s *Source) add(t *tree, name string, below int32, r *run) {
+func (s *source) add(t *tree, name string, below int32, r *run) {
 	s.dirs = append(s.dirs, part{tree: t, name: name, below: below, num: -1, run: r})
 	s.parts = append(s.parts, converters.Part{Name: name})
 }
 
 // numberClasses numbers the classes, and sets part.num.
-func (s *Source) numberClasses() error {
+func (s *source) numberClasses() error {
 	if s.opts.Flat {
 		return nil
 	}

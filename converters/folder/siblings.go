@@ -33,7 +33,7 @@ type siblings struct {
 
 // Check refuses samples of Options.Group that leave apart what seems to belong together, when all parts were
 // indexed. Options.Unmatched accepts it.
-func (s *Source) Check(context.Context) error {
+func (s *source) Check(context.Context) error {
 	if !s.opts.Group || s.opts.Unmatched {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (a *siblings) hint() string {
 }
 
 // siblings returns what seems to belong together, nil as long as some part is not listed.
-func (s *Source) siblings() []*siblings {
+func (s *source) siblings() []*siblings {
 	s.apart.mu.Lock()
 	defer s.apart.mu.Unlock()
 	if s.apart.known || s.opts.Pairs != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // listing returns the listing of a part. The first call makes it.
-func (s *Source) listing(ctx context.Context, p *part) (*listing, error) {
+func (s *source) listing(ctx context.Context, p *part) (*listing, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.run == listed {
@@ -39,7 +39,7 @@ func (s *Source) listing(ctx context.Context, p *part) (*listing, error) {
 
 // A walker makes the listing of a part.
 type walker struct {
-	src    *Source
+	src    *source
 	part   *part
 	dir    place // of the part
 	l      *listing

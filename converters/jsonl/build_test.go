@@ -11,7 +11,7 @@ import (
 )
 
 // memory is a source of parts that are in memory.
-func memory(opts Options, parts ...string) *Source {
+func memory(opts Options, parts ...string) *source {
 	contents := make([][]byte, len(parts))
 	for i := range parts {
 		contents[i] = []byte(parts[i])

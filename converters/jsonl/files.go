@@ -12,7 +12,7 @@ import (
 // compression.
 const MetadataName = "metadata.jsonl"
 
-// Files is a source of files that the lines of a metadata.jsonl name, as Hugging Face's imagefolder and audiofolder have
+// files is a source of files that the lines of a metadata.jsonl name, as Hugging Face's imagefolder and audiofolder have
 // it. A line is a sample: its members, and behind each member that names a file the bytes of that file.
 //
 //	┌──────────────────────────────────────────────────┬─────────────────────┬────────────────────────┐
@@ -27,7 +27,7 @@ const MetadataName = "metadata.jsonl"
 //
 // Options.KeyField, or a member "__key__", is the key in place of file_name. A part is a metadata.jsonl. Its files are
 // looked up once, by the first Index or Read, which takes 32 bytes a line; Read refuses a file that has changed since.
-type Files struct {
+type files struct {
 	parts []converters.Part
 	opts  Options
 	each  []*folder // parallel to parts
@@ -54,14 +54,14 @@ type row struct {
 }
 
 var (
-	_ converters.Source    = (*Files)(nil)
-	_ converters.Divisible = (*Files)(nil)
+	_ converters.Source    = (*files)(nil)
+	_ converters.Divisible = (*files)(nil)
 )
 
 // OpenFiles returns a source of metadata.jsonl files with the files beside them. dirs are the directories that the names
 // in them are below, one for each part. It opens no file.
-func OpenFiles(parts []converters.Part, dirs []string, opts Options) *Files {
-	s := &Files{parts: parts, opts: opts.filled()}
+func OpenFiles(parts []converters.Part, dirs []string, opts Options) *files {
+	s := &files{parts: parts, opts: opts.filled()}
 	for i, p := range parts {
 		s.each = append(s.each, &folder{opts: s.opts, meta: p, dir: dirs[i], open: new(converters.Files).Open})
 	}
@@ -69,11 +69,11 @@ func OpenFiles(parts []converters.Part, dirs []string, opts Options) *Files {
 }
 
 // Parts lists the metadata.jsonl files in dataset order.
-func (s *Files) Parts() []converters.Part { return s.parts }
+func (s *files) Parts() []converters.Part { return s.parts }
 
 // WithParts returns a source with these parts, which must be the parts of s from number first on.
-func (s *Files) WithParts(first int, parts []converters.Part) converters.Source {
-	some := &Files{parts: parts, opts: s.opts}
+func (s *files) WithParts(first int, parts []converters.Part) converters.Source {
+	some := &files{parts: parts, opts: s.opts}
 	for i, p := range parts {
 		d := s.each[first+i]
 		if d.meta != p { // it was not local

@@ -19,7 +19,7 @@ import (
 )
 
 // rooted calls f with the directory of part p.
-func (s *Files) rooted(ctx context.Context, p int, f func(d *folder, root *os.Root) error) error {
+func (s *files) rooted(ctx context.Context, p int, f func(d *folder, root *os.Root) error) error {
 	d := s.each[p]
 	if err := ctx.Err(); err != nil {
 		return &converters.Error{Where: d.meta.Name, Off: -1, Err: err}
@@ -34,7 +34,7 @@ func (s *Files) rooted(ctx context.Context, p int, f func(d *folder, root *os.Ro
 
 // Index yields the lines of part p; empty lines, and files of the directory that no line names, are skipped entries. It
 // reads the files that Options.Load asks for alone.
-func (s *Files) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
+func (s *files) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
 		err := s.rooted(ctx, p, func(d *folder, root *os.Root) error {
 			others := newOthers()
@@ -68,7 +68,7 @@ func (s *Files) Index(ctx context.Context, p int) iter.Seq2[converters.Span, err
 }
 
 // Read yields the samples of a run. While the caller uses a sample, the files of the next ones are read.
-func (s *Files) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
+func (s *files) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
 		if run.Count <= 0 {
 			return

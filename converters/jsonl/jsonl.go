@@ -1,4 +1,4 @@
-// Package jsonl finds and reads the objects of JSON Lines files (https://jsonlines.org), and the files that lie beside a
+// package jsonl finds and reads the objects of JSON Lines files (https://jsonlines.org), and the files that lie beside a
 // metadata.jsonl.
 //
 //	src := jsonl.Open(parts, jsonl.Options{})
@@ -91,28 +91,28 @@ func (o *Options) decoder() *decode.Decoder {
 	return decode.NewJSONDecoder(o.KeyField, o.MaxDepth, int(o.MaxLine/valueSize)+1)
 }
 
-// A Source is an opened list of JSON Lines files. It holds no file open between calls.
-type Source struct {
+// A source is an opened list of JSON Lines files. It holds no file open between calls.
+type source struct {
 	*scan.Source
 	opts Options
 	open scan.Opener
 }
 
 var (
-	_ converters.Source    = (*Source)(nil)
-	_ converters.Divisible = (*Source)(nil)
+	_ converters.Source    = (*source)(nil)
+	_ converters.Divisible = (*source)(nil)
 )
 
 // Open returns a source with these parts. It does not open files. Index and Read do, and check that size and time of
 // the file have not changed.
-func Open(parts []converters.Part, opts Options) *Source {
-	return (Source{opts: opts.filled(), open: new(converters.Files).Open}).with(parts)
+func Open(parts []converters.Part, opts Options) *source {
+	return (source{opts: opts.filled(), open: new(converters.Files).Open}).with(parts)
 }
 
 // WithParts returns a source with other parts and the same options.
-func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
+func (s *source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
 
-func (s Source) with(parts []converters.Part) *Source {
+func (s source) with(parts []converters.Part) *source {
 	s.Source = scan.New(parts, s.open, "sample", func() scan.Reader { return newReader(&s.opts) })
 	return &s
 }

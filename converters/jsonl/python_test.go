@@ -75,7 +75,7 @@ func TestAgainstPython(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, src *Source, want [][]string) {
+func compare(t *testing.T, src *source, want [][]string) {
 	t.Helper()
 	i := 0
 	for span, err := range src.Index(t.Context(), 0) {

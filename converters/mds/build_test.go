@@ -53,11 +53,11 @@ func write(t testing.TB, columns []Column, samples ...[]string) written {
 		data = word(data, uint32(at+len(body)))
 	}
 	data = slices.Concat(data, head, body)
-	return written{data, Shard{Columns: columns, Samples: int64(len(samples)), Raw: File{Name: "shard.mds", Bytes: int64(len(data))}}}
+	return written{data, Shard{Columns: columns, Samples: int64(len(samples)), Raw: file{Name: "shard.mds", Bytes: int64(len(data))}}}
 }
 
 // memory is a source of shards that are in memory.
-func memory(opts Options, shards ...written) (*Source, error) {
+func memory(opts Options, shards ...written) (*source, error) {
 	var contents [][]byte
 	var about []Shard
 	for _, w := range shards {
@@ -73,7 +73,7 @@ func memory(opts Options, shards ...written) (*Source, error) {
 }
 
 // contents returns the samples of the first part in words, read as one run and from the middle on. Index says the same.
-func contents(t testing.TB, s *Source) ([]string, error) {
+func contents(t testing.TB, s *source) ([]string, error) {
 	t.Helper()
 	var shapes []string
 	var offs []int64

@@ -45,7 +45,7 @@ func (w wide) Sum(b []byte) []byte {
 }
 
 // unknown returns the names of hashes that are not compared, sorted.
-func (f *File) unknown() []string {
+func (f *file) unknown() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(f.Hashes)) {
 		if algorithms[name] == nil {
@@ -59,7 +59,7 @@ func (f *File) unknown() []string {
 const hashBlock = 1 << 20
 
 // compare compares the hashes of a file of size bytes.
-func (f *File) compare(ctx context.Context, in io.ReaderAt, size int64) error {
+func (f *file) compare(ctx context.Context, in io.ReaderAt, size int64) error {
 	var names []string
 	var all []io.Writer
 	for _, name := range slices.Sorted(maps.Keys(f.Hashes)) {

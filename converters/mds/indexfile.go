@@ -19,8 +19,8 @@ type Shard struct {
 	Columns     []Column // in the order of values in a sample
 	Compression string   // algorithm and level, as in zstd:7; "": none
 	Samples     int64
-	Raw         File // the shard
-	Zip         File // the stored, compressed form; without a name if there is none
+	Raw         file // the shard
+	Zip         file // the stored, compressed form; without a name if there is none
 
 	// Stored is the path of the compressed file, if it is local. Open and its caller set it, not ParseIndex.
 	Stored string
@@ -32,8 +32,8 @@ type Column struct {
 	Size           int64 // of a value in bytes; 0: each sample has its own
 }
 
-// A File is a file of a shard. Its name has slashes and may have directories, as merged indexes have.
-type File struct {
+// A file is a file of a shard. Its name has slashes and may have directories, as merged indexes have.
+type file struct {
 	Name   string
 	Bytes  int64
 	Hashes map[string]string // hexadecimal digests by the name of the algorithm
@@ -132,13 +132,13 @@ func (j *configJSON) columns() ([]Column, error) {
 	return columns, nil
 }
 
-func (j *fileJSON) file() (File, error) {
+func (j *fileJSON) file() (file, error) {
 	name := path.Clean(j.Basename)
 	if !filepath.IsLocal(filepath.FromSlash(name)) || name == "." {
-		return File{}, fmt.Errorf("%w: the name %.200q leads out of the directory", converters.ErrUnsupported, j.Basename)
+		return file{}, fmt.Errorf("%w: the name %.200q leads out of the directory", converters.ErrUnsupported, j.Basename)
 	}
 	if j.Bytes < 0 {
-		return File{}, fmt.Errorf("%w: %q has %d bytes", converters.ErrMalformed, name, j.Bytes)
+		return file{}, fmt.Errorf("%w: %q has %d bytes", converters.ErrMalformed, name, j.Bytes)
 	}
-	return File{Name: name, Bytes: j.Bytes, Hashes: j.Hashes}, nil
+	return file{Name: name, Bytes: j.Bytes, Hashes: j.Hashes}, nil
 }

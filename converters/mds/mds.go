@@ -1,4 +1,4 @@
-// Package mds finds and reads the samples of MDS shards, which MosaicML's streaming library writes.
+// package mds finds and reads the samples of MDS shards, which MosaicML's streaming library writes.
 //
 //	index, err := mds.ParseIndex(text, "data/index.json")    // what each shard is
 //	src, err := mds.Open(parts, shards, mds.Options{})       // shards[i] describes parts[i]
@@ -65,8 +65,8 @@ type Options struct {
 	Load func(field string) bool
 }
 
-// A Source is an opened list of shards. It holds no file open between calls.
-type Source struct {
+// A source is an opened list of shards. It holds no file open between calls.
+type source struct {
 	*scan.Source
 	shards []*layout // parallel to the parts
 	opts   Options
@@ -74,19 +74,19 @@ type Source struct {
 }
 
 var (
-	_ converters.Source    = (*Source)(nil)
-	_ converters.Divisible = (*Source)(nil)
-	_ converters.Doubter   = (*Source)(nil)
+	_ converters.Source    = (*source)(nil)
+	_ converters.Divisible = (*source)(nil)
+	_ converters.Doubter   = (*source)(nil)
 )
 
 // Open returns a source of these parts, which shards describe, one each. It refuses columns that have no value. It opens
 // no files.
-func Open(parts []converters.Part, shards []Shard, opts Options) (*Source, error) {
+func Open(parts []converters.Part, shards []Shard, opts Options) (*source, error) {
 	opts.MaxSample = cmp.Or(max(opts.MaxSample, 0), DefaultMaxSample)
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
-	s := Source{opts: opts, open: new(converters.Files).Open}
+	s := source{opts: opts, open: new(converters.Files).Open}
 	for i := range parts {
 		if i > 0 && sameColumns(&shards[i], &shards[i-1]) {
 			l := *s.shards[i-1]
@@ -106,23 +106,23 @@ func Open(parts []converters.Part, shards []Shard, opts Options) (*Source, error
 func sameColumns(a, b *Shard) bool { return slices.Equal(a.Columns, b.Columns) }
 
 // WithParts returns a source with these parts, which must be the parts of s from number first on.
-func (s *Source) WithParts(first int, parts []converters.Part) converters.Source {
+func (s *source) WithParts(first int, parts []converters.Part) converters.Source {
 	some := *s
 	some.shards = s.shards[first : first+len(parts)]
 	return some.with(parts)
 }
 
-func (s Source) with(parts []converters.Part) *Source {
+func (s source) with(parts []converters.Part) *source {
 	s.Source = scan.New(parts, s.open, "sample", func() scan.Reader { return &reader{src: &s} })
 	return &s
 }
 
 // Doubts reports hashes that are not compared.
-func (s *Source) Doubts() []converters.Doubt {
+func (s *source) Doubts() []converters.Doubt {
 	var all []converters.Doubt
 	told := make(map[string]bool)
 	for i, l := range s.shards {
-		for _, f := range []*File{&l.Raw, &l.Zip} {
+		for _, f := range []*file{&l.Raw, &l.Zip} {
 			for _, name := range f.unknown() {
 				if !told[name] {
 					told[name] = true

@@ -35,7 +35,7 @@ func TestSource(t *testing.T) {
 					paths = append(paths, shards[i].save(t, t.TempDir(), fmt.Sprintf("shard.%05d.mds", i)))
 					about = append(about, shards[i].shard)
 				}
-				reopen := func(t *testing.T) *Source {
+				reopen := func(t *testing.T) *source {
 					s, err := Open(convertertest.Parts(t, paths...), about, opts)
 					if err != nil {
 						t.Fatal(err)

@@ -30,7 +30,7 @@ const tableBlock = 16 << 10
 // A reader reads the samples of a shard. Readers are reused.
 type reader struct {
 	scan.Window
-	src    *Source
+	src    *source
 	pass   *scan.Pass
 	part   converters.Part
 	shard  *layout

@@ -1,4 +1,4 @@
-// Package ofrecord finds and reads the records of OFRecord files, the format of OneFlow's data loader.
+// package ofrecord finds and reads the records of OFRecord files, the format of OneFlow's data loader.
 //
 //	src, err := ofrecord.Open(parts, ofrecord.Options{})
 //	for span, err := range src.Index(ctx, 0) { … }                                   // large values are not read
@@ -29,8 +29,8 @@ import (
 // Options define a sample. The zero value makes a field of each feature.
 type Options = features.Options
 
-// RecordField is the name of the field that holds a whole record.
-const RecordField = features.RecordField
+// recordField is the name of the field that holds a whole record.
+const recordField = features.RecordField
 
 // Open returns a source with these parts. It reads the first records of the first part that has some, to find out
 // which features are lists. Index and Read check that size and time of a file have not changed.

@@ -54,7 +54,7 @@ type table struct {
 }
 
 // table returns the footer of part p, which is open.
-func (s *Source) table(p int, f io.ReaderAt) (*table, error) {
+func (s *source) table(p int, f io.ReaderAt) (*table, error) {
 	return s.footers.Get(p, func() (*table, int64, error) {
 		t, err := s.readTable(s.Parts()[p], f)
 		if err != nil {
@@ -73,7 +73,7 @@ const (
 )
 
 // readTable reads the footer of a part.
-func (s *Source) readTable(p converters.Part, f io.ReaderAt) (*table, error) {
+func (s *source) readTable(p converters.Part, f io.ReaderAt) (*table, error) {
 	fail := func(off int64, err error, hint string) error {
 		return &converters.Error{Where: p.Name, Off: off, Entry: footerName, Err: err, Hint: hint}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // openFiles opens parts as they are now.
-func openFiles(t testing.TB, opts Options, paths ...string) *Source {
+func openFiles(t testing.TB, opts Options, paths ...string) *source {
 	t.Helper()
 	s, err := Open(convertertest.Parts(t, paths...), opts)
 	if err != nil {
@@ -22,7 +22,7 @@ func openFiles(t testing.TB, opts Options, paths ...string) *Source {
 }
 
 // indexOf returns the offsets of the rows of a part, and wants that Index has the sizes of what Read has.
-func indexOf(t testing.TB, s *Source, p int) (offs []int64, err error) {
+func indexOf(t testing.TB, s *source, p int) (offs []int64, err error) {
 	t.Helper()
 	for span, err := range s.Index(t.Context(), p) {
 		if err != nil {

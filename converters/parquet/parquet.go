@@ -1,4 +1,4 @@
-// Package parquet finds and reads the rows of Parquet files. A part is a file, a row is a sample, a column of the
+// package parquet finds and reads the rows of Parquet files. A part is a file, a row is a sample, a column of the
 // schema's first level is a field:
 //
 //	src, err := parquet.Open(parts, parquet.Options{})
@@ -67,8 +67,8 @@ type Options struct {
 	MaxValue int64
 }
 
-// A Source is an opened list of parts. It holds no file open between calls.
-type Source struct {
+// A source is an opened list of parts. It holds no file open between calls.
+type source struct {
 	*scan.Source
 	opts     Options
 	says     converters.Description
@@ -79,26 +79,26 @@ type Source struct {
 }
 
 var (
-	_ converters.Source    = (*Source)(nil)
-	_ converters.Describer = (*Source)(nil)
-	_ converters.Divisible = (*Source)(nil)
-	_ converters.Doubter   = (*Source)(nil)
+	_ converters.Source    = (*source)(nil)
+	_ converters.Describer = (*source)(nil)
+	_ converters.Divisible = (*source)(nil)
+	_ converters.Doubter   = (*source)(nil)
 )
 
 // Open returns a source with these parts. It reads the footer of the first one, for the columns and classes of the
 // dataset. Index and Read check that size and time of the files have not changed.
-func Open(parts []converters.Part, opts Options) (*Source, error) {
+func Open(parts []converters.Part, opts Options) (*source, error) {
 	return openSource(parts, opts, new(converters.Files).Open)
 }
 
-func openSource(parts []converters.Part, opts Options, open scan.Opener) (*Source, error) {
+func openSource(parts []converters.Part, opts Options, open scan.Opener) (*source, error) {
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
 	opts.MaxFooter = limit(opts.MaxFooter, DefaultMaxFooter)
 	opts.MaxPage = limit(opts.MaxPage, DefaultMaxPage)
 	opts.MaxValue = limit(opts.MaxValue, DefaultMaxValue)
-	s := (Source{opts: opts, flowFrom: flowFrom, open: open, unlike: &columns.Unlike{}}).with(parts)
+	s := (source{opts: opts, flowFrom: flowFrom, open: open, unlike: &columns.Unlike{}}).with(parts)
 	if len(parts) == 0 {
 		return s, nil
 	}
@@ -124,19 +124,19 @@ func limit(n, usual int64) int64 {
 }
 
 // WithParts returns a source with other parts of the same dataset.
-func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
+func (s *source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
 
-func (s Source) with(parts []converters.Part) *Source {
+func (s source) with(parts []converters.Part) *source {
 	s.footers = &columns.Tables[*table]{}
 	s.Source = scan.New(parts, s.open, "row", func() scan.Reader { return &reader{src: &s} })
 	return &s
 }
 
 // Doubts reports the first of the parts that have other columns than the first part.
-func (s *Source) Doubts() []converters.Doubt { return s.unlike.Doubts(s.Parts()) }
+func (s *source) Doubts() []converters.Doubt { return s.unlike.Doubts(s.Parts()) }
 
 // Describe returns the columns of the first part and their types, and the names of a single column of labels.
-func (s *Source) Describe() converters.Description {
+func (s *source) Describe() converters.Description {
 	says := s.says
 	says.Columns, says.Classes = slices.Clone(says.Columns), slices.Clone(says.Classes)
 	return says

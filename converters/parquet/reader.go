@@ -20,7 +20,7 @@ const mostKept = 64 << 20
 
 // A reader reads rows of one part. It is for one goroutine.
 type reader struct {
-	src   *Source
+	src   *source
 	part  converters.Part
 	pass  *scan.Pass
 	index bool

@@ -1,4 +1,4 @@
-// Package partname finds the parts of a dataset by the names that OneFlow's OFRecord loader gives them.
+// package partname finds the parts of a dataset by the names that OneFlow's OFRecord loader gives them.
 //
 //	naming := partname.Naming{Prefix: "part-", SuffixLength: -1}
 //	parts, err := naming.Arrange(names) // part-0, part-1, …
@@ -37,8 +37,8 @@ func (n Naming) name(i uint64) string { return n.Prefix + n.number(i) }
 
 func (n Naming) number(i uint64) string { return fmt.Sprintf("%0*d", max(n.SuffixLength, 0), i) }
 
-// Names yields the names of the Parts parts, in order, without extension.
-func (n Naming) Names() iter.Seq[string] {
+// names yields the names of the Parts parts, in order, without extension.
+func (n Naming) names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range max(n.Parts, 0) {
 			if !yield(n.name(uint64(i))) {

@@ -23,11 +23,11 @@ func TestNames(t *testing.T) {
 		{Naming{Parts: 2}, "0 1"},
 		{Naming{Prefix: "part-"}, ""},
 	} {
-		if got := strings.Join(slices.Collect(c.naming.Names()), " "); got != c.want {
+		if got := strings.Join(slices.Collect(c.naming.names()), " "); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.naming, got, c.want)
 		}
 	}
-	for range (Naming{Parts: 1 << 40}).Names() {
+	for range (Naming{Parts: 1 << 40}).names() {
 		break // they are made one by one
 	}
 }

@@ -62,7 +62,7 @@ type rowReader struct {
 // head finds the columns of the keys and of the field.
 func (t *rowReader) head(columns []string) error {
 	t.columns = slices.Clone(columns)
-	t.key = max(0, slices.IndexFunc(t.columns, func(s string) bool { return slices.Contains(KeyColumns, s) }))
+	t.key = max(0, slices.IndexFunc(t.columns, func(s string) bool { return slices.Contains(keyColumns, s) }))
 	t.value = slices.Index(t.columns, t.field)
 	if t.value >= 0 && t.value != t.key {
 		return nil

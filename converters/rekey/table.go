@@ -13,9 +13,9 @@ import (
 	"github.com/ffconvert/ffconvert/decode"
 )
 
-// KeyColumns are the names that the column, or the JSON member, of the keys may have, the likelier one first. In CSV
+// keyColumns are the names that the column, or the JSON member, of the keys may have, the likelier one first. In CSV
 // it may have any name if it is the first column.
-var KeyColumns = []string{"key", converters.KeyField}
+var keyColumns = []string{"key", converters.KeyField}
 
 // A Table has the values of one field by key. It takes some 150 bytes of memory a row, beside keys and texts.
 type Table struct {
@@ -80,14 +80,14 @@ func ReadJSONL(r io.Reader, name, field string) (*Table, error) {
 			return nil, t.failed(line, fmt.Errorf("%w: not an object", converters.ErrMalformed))
 		}
 		key, found := "", false
-		for _, name := range KeyColumns {
+		for _, name := range keyColumns {
 			if x, ok := member(object, name); ok && !found {
 				key, found = x.(string)
 			}
 		}
 		value, ok := member(object, field)
 		if !found || !ok {
-			return nil, t.failed(line, fmt.Errorf("%w: want a text in the member %q and a value in %q", converters.ErrUnsupported, KeyColumns[0], field))
+			return nil, t.failed(line, fmt.Errorf("%w: want a text in the member %q and a value in %q", converters.ErrUnsupported, keyColumns[0], field))
 		}
 		if err := t.addKey(key, line); err != nil {
 			return nil, err

@@ -19,7 +19,7 @@ func few(n int) int {
 }
 
 // benchTar writes a tar of samples with one field of size bytes, and a class.
-func benchTar(b *testing.B, samples, size int) *Source {
+func benchTar(b *testing.B, samples, size int) *source {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "bench.tar")
 	f, err := os.Create(path)

@@ -78,14 +78,14 @@ func archive(members ...[]byte) []byte {
 }
 
 // counted makes a source count what it does with its files.
-func counted(s *Source) (*Source, *convertertest.Usage) {
+func counted(s *source) (*source, *convertertest.Usage) {
 	var use *convertertest.Usage
 	s.open, use = convertertest.Count(s.open)
 	return s.with(s.Parts()), use
 }
 
 // memory is a source whose parts are in memory.
-func memory(opts Options, tars ...[]byte) *Source {
+func memory(opts Options, tars ...[]byte) *source {
 	parts, open := convertertest.InMemory(".tar", tars...)
 	s := Open(parts, opts)
 	s.open = open
@@ -93,7 +93,7 @@ func memory(opts Options, tars ...[]byte) *Source {
 }
 
 // listed is what the index of part 0 says, a line a span, and where it stopped.
-func listed(t testing.TB, s *Source) (lines []string, err error) {
+func listed(t testing.TB, s *source) (lines []string, err error) {
 	t.Helper()
 	for span, err := range s.Index(t.Context(), 0) {
 		switch {
@@ -124,7 +124,7 @@ type content struct {
 type namedData struct{ Name, Data string }
 
 // contents reads all samples of part 0 as one run.
-func contents(t testing.TB, s *Source) (all []content, err error) {
+func contents(t testing.TB, s *source) (all []content, err error) {
 	t.Helper()
 	run := converters.Run{}
 	for span, err := range s.Index(t.Context(), 0) {

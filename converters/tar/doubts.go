@@ -2,11 +2,11 @@ package tar
 
 import "github.com/ffconvert/ffconvert/converters"
 
-var _ converters.Doubter = (*Source)(nil)
+var _ converters.Doubter = (*source)(nil)
 
 // Doubts reports that Index has found the first sample of the first part to be nothing but a tar: its members may be what
 // was meant.
-func (s *Source) Doubts() []converters.Doubt {
+func (s *source) Doubts() []converters.Doubt {
 	if !s.tarInTar.Load() {
 		return nil
 	}

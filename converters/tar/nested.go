@@ -27,7 +27,7 @@ import (
 // the samples of a tar without one have a field cls of their own.
 type Nested struct {
 	*scan.Source
-	src     *Source
+	src     *source
 	classes []string
 	number  map[string]int64 // of each class; nil: not known yet, or labels are given
 	lists   []*innerTars     // of each part
@@ -73,7 +73,7 @@ func OpenNested(ctx context.Context, parts []converters.Part, opts Options) (*Ne
 	return openNested(ctx, Open(parts, opts))
 }
 
-func openNested(ctx context.Context, src *Source) (*Nested, error) {
+func openNested(ctx context.Context, src *source) (*Nested, error) {
 	n := (Nested{classes: slices.Clone(src.opts.Classes)}).with(src)
 	n.unlisted()
 	if n.classes == nil {

@@ -15,7 +15,7 @@ func (n *Nested) WithParts(first int, parts []converters.Part) converters.Source
 	return some.with(n.src.with(parts))
 }
 
-func (n Nested) with(src *Source) *Nested {
+func (n Nested) with(src *source) *Nested {
 	n.src = src
 	n.Source = scan.New(src.Parts(), src.open, "sample", func() scan.Reader { return &nestedReader{reader: reader{src: src}, of: &n} })
 	return &n

@@ -23,7 +23,7 @@ const (
 
 // A reader reads the samples of one tar. Readers are reused.
 type reader struct {
-	src     *Source
+	src     *source
 	scanner scanner
 	window  scan.Window
 	pass    *scan.Pass

@@ -1,4 +1,4 @@
-// Package tar finds and reads the samples of WebDataset tars.
+// package tar finds and reads the samples of WebDataset tars.
 //
 // A sample is a group of consecutive members with the same key. The key is the path of a member up to the
 // first dot of its base name. The rest of the name, after that dot, names the field:
@@ -78,8 +78,8 @@ type Options struct {
 	MaxHeader int64
 }
 
-// A Source is an opened list of tars. It holds no file open between calls.
-type Source struct {
+// A source is an opened list of tars. It holds no file open between calls.
+type source struct {
 	*scan.Source
 	opts     Options
 	open     scan.Opener
@@ -87,13 +87,13 @@ type Source struct {
 }
 
 var (
-	_ converters.Source    = (*Source)(nil)
-	_ converters.Divisible = (*Source)(nil)
+	_ converters.Source    = (*source)(nil)
+	_ converters.Divisible = (*source)(nil)
 )
 
 // Open returns a source with these parts. It does not open files. Index and Read do, and check that
 // size and time of the file have not changed.
-func Open(parts []converters.Part, opts Options) *Source {
+func Open(parts []converters.Part, opts Options) *source {
 	if opts.MaxSample <= 0 {
 		opts.MaxSample = DefaultMaxSample
 	}
@@ -101,13 +101,13 @@ func Open(parts []converters.Part, opts Options) *Source {
 		opts.MaxHeader = DefaultMaxHeader
 	}
 	opts.MaxSample, opts.MaxHeader = min(opts.MaxSample, maxBuffer), min(opts.MaxHeader, maxBuffer)
-	return (Source{opts: opts, open: new(converters.Files).Open}).with(parts)
+	return (source{opts: opts, open: new(converters.Files).Open}).with(parts)
 }
 
 // WithParts returns a source with other tars and the same options.
-func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
+func (s *source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
 
-func (s Source) with(parts []converters.Part) *Source {
+func (s source) with(parts []converters.Part) *source {
 	s.tarInTar = new(atomic.Bool)
 	s.Source = scan.New(parts, s.open, "sample", func() scan.Reader { return &reader{src: &s} })
 	return &s

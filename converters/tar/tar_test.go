@@ -17,7 +17,7 @@ import (
 const testdata = "../../testdata"
 
 // openFiles opens tars as they are now.
-func openFiles(t testing.TB, opts Options, paths ...string) *Source {
+func openFiles(t testing.TB, opts Options, paths ...string) *source {
 	t.Helper()
 	return Open(convertertest.Parts(t, paths...), opts)
 }

@@ -1,4 +1,4 @@
-// Package tfrecord finds and reads the records of TFRecord files, TensorFlow's Examples and SequenceExamples.
+// package tfrecord finds and reads the records of TFRecord files, TensorFlow's Examples and SequenceExamples.
 //
 //	src, err := tfrecord.Open(parts, tfrecord.Options{})
 //	for span, err := range src.Index(ctx, 0) { … }                                   // large values are not read
@@ -33,8 +33,8 @@ type Options = features.Options
 // DefaultMaxSample is the default of Options.MaxSample, in bytes.
 const DefaultMaxSample = features.DefaultMaxSample
 
-// RecordField is the name of the field that holds a whole record.
-const RecordField = features.RecordField
+// recordField is the name of the field that holds a whole record.
+const recordField = features.RecordField
 
 // Open returns a source with these parts. It reads the first records of the first part that has some, to find out
 // which features are lists. Index and Read check that size and time of a file have not changed.

@@ -1,4 +1,4 @@
-// Package signature signs the manifest of a dataset as minisign does, and checks such signatures.
+// package signature signs the manifest of a dataset as minisign does, and checks such signatures.
 //
 //	key, err := signature.ReadPrivateKey("minisign.key", password)
 //	text, err := key.Sign(manifest)
@@ -28,15 +28,15 @@ var (
 	ErrUnsigned = place.New(place.Refused, "not signed")
 )
 
-// A Statement is what a signature says of itself. Nothing of it is checked.
-type Statement struct {
+// A statement is what a signature says of itself. Nothing of it is checked.
+type statement struct {
 	Key     string // ID of the key, in hexadecimal, as minisign prints it
 	Comment string // the comment that is signed, too: when and of which file, as a rule
 }
 
 // Read returns what a signature says of itself. One that is damaged is [ErrWrong]: so is one that holds the right
 // values in other bytes than minisign writes, as base64 allows it.
-func Read(signature []byte) (Statement, error) {
+func Read(signature []byte) (statement, error) {
 	var s minisign.Signature
 	err := s.UnmarshalText(signature)
 	if err == nil {
@@ -46,9 +46,9 @@ func Read(signature []byte) (Statement, error) {
 		}
 	}
 	if err != nil {
-		return Statement{}, fmt.Errorf("%w: it is damaged, or not of minisign", ErrWrong)
+		return statement{}, fmt.Errorf("%w: it is damaged, or not of minisign", ErrWrong)
 	}
-	return Statement{Key: keyID(s.KeyID), Comment: s.TrustedComment}, nil
+	return statement{Key: keyID(s.KeyID), Comment: s.TrustedComment}, nil
 }
 
 // lines returns a text with the ends of lines of Unix, and none after its last.

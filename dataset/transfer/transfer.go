@@ -1,4 +1,4 @@
-// Package transfer copies a finished dataset from one place to another, each a directory or an object store:
+// package transfer copies a finished dataset from one place to another, each a directory or an object store:
 //
 //	done, err := transfer.Copy(ctx, "out", "s3://bucket/data/", transfer.Options{Bucket: bucket.Options{Client: client}})
 //
@@ -68,8 +68,8 @@ var (
 	ErrSource = place.New(place.Corrupt, "it is not as its manifest says")
 	// ErrNone says that there is no dataset to copy.
 	ErrNone = place.New(place.Refused, "no dataset: it has no "+dataset.ManifestName)
-	// ErrChanged says that the dataset was changed while it was copied.
-	ErrChanged = place.New(place.Refused, "it was changed while it was copied")
+	// errChanged says that the dataset was changed while it was copied.
+	errChanged = place.New(place.Refused, "it was changed while it was copied")
 )
 
 // A file of a dataset that a manifest describes.
@@ -271,7 +271,7 @@ func (j *job) complete(ctx context.Context) error {
 		}
 	}
 	if now, err := j.from.read(ctx, dataset.ManifestName); err != nil || !slices.Equal(now, j.text) {
-		return errors.Join(fmt.Errorf("%s: %w", j.from.name, ErrChanged), err)
+		return errors.Join(fmt.Errorf("%s: %w", j.from.name, errChanged), err)
 	}
 	return j.to.finish(ctx, j)
 }

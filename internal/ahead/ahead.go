@@ -1,4 +1,4 @@
-// Package ahead reads small files before they are needed, several at once, and returns them in order.
+// package ahead reads small files before they are needed, several at once, and returns them in order.
 //
 //	a := ahead.Start(src, 0, files, nil) // src: what to read, and how
 //	defer a.Stop()
@@ -24,8 +24,8 @@ const (
 	MaxItem   = arenaSize / 4 // bytes of one item; a larger one is read alone
 )
 
-// A Source has the items to read, numbered from 0 on.
-type Source interface {
+// A source has the items to read, numbered from 0 on.
+type source interface {
 	// Size returns the size of an item in bytes.
 	Size(item int) int64
 	// Worker returns a new worker. It is called by the goroutine that calls Start.
@@ -46,7 +46,7 @@ type Worker interface {
 // A Reader reads items before the caller asks for them. Items are placed in the arena in order, read by
 // any of the workers, and returned in order. A Reader must be used by one goroutine.
 type Reader struct {
-	src     Source
+	src     source
 	arena   ring
 	placed  int // the next item to place
 	end     int // of the items
@@ -68,7 +68,7 @@ type slot struct {
 
 // Start starts to read the items from first to first+n-1. The Reader reads into arena if that is large
 // enough; it may be nil. The caller must call Stop.
-func Start(src Source, first, n int, arena []byte) *Reader {
+func Start(src source, first, n int, arena []byte) *Reader {
 	size := int64(0)
 	for i := first; i < first+n && size < arenaSize; i++ {
 		size += src.Size(i)

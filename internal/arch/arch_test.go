@@ -14,11 +14,11 @@ var layers = []struct {
 	folders []string
 }{
 	{"helpers", []string{
-		"internal/ahead", "internal/arrowipc", "internal/atomicfile", "internal/blocking", "internal/crc64", "internal/crcline", "internal/heads",
+		"internal/ahead", "internal/atomicfile", "internal/blocking", "internal/crcline",
 		"internal/pickle", "internal/picture", "internal/pin", "internal/place", "internal/replace", "internal/text", "internal/whole",
 	}},
-	{"bytes", []string{"aio", "record", "verify", "internal/blocksum", "internal/direct", "internal/sidecar"}},
-	{"samples", []string{"converters", "decode", "encode", "internal/jsonvalue"}},
+	{"bytes", []string{"aio", "record", "verify", "internal/blocksum", "internal/direct"}},
+	{"samples", []string{"converters", "decode", "encode", "internal/arrowipc", "internal/heads", "internal/jsonvalue", "internal/sidecar"}},
 	{"files", []string{"input", "internal/store"}},
 	{"plan", []string{"shard/choose", "shard/plan"}},
 	{"dataset", []string{"dataset"}},

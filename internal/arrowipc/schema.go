@@ -1,4 +1,4 @@
-// Package arrowipc parses the metadata of Arrow IPC files and streams, which may be damaged or hostile: schemas, and where the columns of
+// package arrowipc parses the metadata of Arrow IPC files and streams, which may be damaged or hostile: schemas, and where the columns of
 // record batches lie. It reads no column, and allocates no more than the metadata has.
 //
 //	table, err := arrowipc.Read(file, name, size) // all messages, by the footer of a file
@@ -16,11 +16,11 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A Shape says how the values of a field lie in buffers, its validity aside.
-type Shape uint8
+// A shape says how the values of a field lie in buffers, its validity aside.
+type shape uint8
 
 const (
-	ShapeNull      Shape = iota // none
+	ShapeNull      shape = iota // none
 	ShapeFixed                  // values of width bytes
 	ShapeBits                   // values of a bit
 	ShapeBytes                  // offsets, bytes
@@ -53,7 +53,7 @@ const schemaDepth = 64
 type Field struct {
 	Name     string
 	in       *Field // that it is a part of; nil: none
-	Shape    Shape
+	Shape    shape
 	scalar   scalar
 	Width    int64  // of a fixed value in bytes
 	Wide     bool   // offsets have 8 bytes, else 4

@@ -6,9 +6,9 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 )
 
-// BlockSize is the capacity of a block in bytes. A write waits for the device, so it must be large:
+// blockSize is the capacity of a block in bytes. A write waits for the device, so it must be large:
 // an index written in blocks of 256 KiB holds up its shard (BenchmarkFile).
-const BlockSize = 1 << 20
+const blockSize = 1 << 20
 
 // Blocks are buffers for Writers, one after another. They are outside the Go heap and aligned for O_DIRECT.
 type Blocks struct {
@@ -37,13 +37,13 @@ func NewSparseBlocks(n int) (*Blocks, error) {
 
 // add allocates n blocks in one mapping.
 func (b *Blocks) add(n int) error {
-	mem, err := aio.Alloc(n * BlockSize)
+	mem, err := aio.Alloc(n * blockSize)
 	if err != nil {
 		return err
 	}
 	b.mem = append(b.mem, mem)
 	for at := range n {
-		b.Empty = append(b.Empty, mem[at*BlockSize:at*BlockSize:(at+1)*BlockSize])
+		b.Empty = append(b.Empty, mem[at*blockSize:at*blockSize:(at+1)*blockSize])
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func TestBlocks(t *testing.T) {
 			t.Fatalf("%s: %d blocks, %v", name, len(b.Empty), err)
 		}
 		for i, block := range b.Empty {
-			if len(block) != 0 || cap(block) != BlockSize {
+			if len(block) != 0 || cap(block) != blockSize {
 				t.Errorf("%s: block %d: %d bytes of %d", name, i, len(block), cap(block))
 			}
 			block[:1][0] = byte(i)
@@ -51,7 +51,7 @@ func checkSparse(t *testing.T, b *Blocks) {
 			t.Fatal(err)
 		}
 		page := int64(os.Getpagesize())
-		entries := make([]byte, 8*BlockSize/page)
+		entries := make([]byte, 8*blockSize/page)
 		if _, err := pages.ReadAt(entries, 8*address/page); err != nil {
 			need.Missing(t, err)
 		}

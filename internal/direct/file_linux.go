@@ -11,11 +11,11 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 )
 
-// A File makes aligned writes past the page cache and others through it. A dataset is written once
+// A file makes aligned writes past the page cache and others through it. A dataset is written once
 // and not read back through the cache, so a copy of each block in the cache gains nothing
 // (BenchmarkFile; docs/decisions/006-device-io.md). Both kinds of write need an fsync. Aligned writes
 // may be concurrent with one another, but not with others.
-type File struct {
+type file struct {
 	*os.File
 	mu      sync.Mutex
 	direct  bool // O_DIRECT is set
@@ -23,10 +23,10 @@ type File struct {
 }
 
 // NewFile returns a File that writes to f.
-func NewFile(f *os.File) *File { return &File{File: f} }
+func NewFile(f *os.File) *file { return &file{File: f} }
 
 // WriteAt writes to the file, directly where off, p and its length are aligned.
-func (f *File) WriteAt(p []byte, off int64) (int, error) {
+func (f *file) WriteAt(p []byte, off int64) (int, error) {
 	direct, err := f.set(isAligned(p, off))
 	if err != nil {
 		return 0, err
@@ -44,7 +44,7 @@ func (f *File) WriteAt(p []byte, off int64) (int, error) {
 }
 
 // refuse turns O_DIRECT off for good.
-func (f *File) refuse() error {
+func (f *file) refuse() error {
 	f.mu.Lock()
 	f.refused = true
 	f.mu.Unlock()
@@ -53,7 +53,7 @@ func (f *File) refuse() error {
 }
 
 // set turns O_DIRECT on or off, and returns what it is. If the file system refuses it, it is not tried again.
-func (f *File) set(direct bool) (bool, error) {
+func (f *file) set(direct bool) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	direct = direct && !f.refused

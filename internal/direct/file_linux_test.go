@@ -116,8 +116,8 @@ func BenchmarkFile(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer blocks.Free()
-	block := blocks.Empty[0][:BlockSize]
-	copy(block, bytes.Repeat([]byte("0123456789abcdef"), BlockSize/16))
+	block := blocks.Empty[0][:blockSize]
+	copy(block, bytes.Repeat([]byte("0123456789abcdef"), blockSize/16))
 	const size = 256 << 20
 	for name, wrap := range map[string]func(f *os.File) io.WriterAt{
 		"page cache": func(f *os.File) io.WriterAt { return f },
@@ -136,7 +136,7 @@ func BenchmarkFile(b *testing.B) {
 					b.Fatal(err)
 				}
 				w := wrap(f)
-				for off := int64(0); off < size; off += BlockSize {
+				for off := int64(0); off < size; off += blockSize {
 					if _, err := w.WriteAt(block, off); err != nil {
 						b.Fatal(err)
 					}

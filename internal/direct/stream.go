@@ -10,14 +10,14 @@ import (
 // io.WriteSeeker that an Arrow writer wants: all its seeking is asking where it is. It
 // sums up its bytes.
 type Stream struct {
-	writer *Writer
+	writer *writer
 	buf    []byte
 	off    int64  // in the file, of buf
 	crc    uint32 // of the bytes before off
 }
 
 // NewStream returns a Stream that writes to s, which it closes.
-func NewStream(s *Writer) *Stream {
+func NewStream(s *writer) *Stream {
 	buf, _ := s.SwapAt(nil, 0) // nothing was written that could have failed
 	return &Stream{writer: s, buf: buf}
 }

@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// A Writer writes to a file in goroutines of its own, so that the caller fills the next block while
+// A writer writes to a file in goroutines of its own, so that the caller fills the next block while
 // others are written. Aligned blocks are written at the same time. A block that is not aligned is written
 // after all blocks before it and before all blocks after it, and none is written after an error: the
 // head of a shard, which is not aligned and comes last, never follows a payload that was not written. A
 // Writer must be used by one goroutine, and must be closed.
-type Writer struct {
+type writer struct {
 	w     io.WriterAt
 	full  chan block
 	free  chan []byte
@@ -36,8 +36,8 @@ type block struct {
 // NewWriter writes to w, which must accept aligned writes from several goroutines. The Writer owns the
 // buffers until it is closed. It needs one more than the caller fills at a time; each further one permits
 // one more write in flight.
-func NewWriter(w io.WriterAt, buffers [][]byte) *Writer {
-	s := &Writer{w: w, full: make(chan block, len(buffers)), free: make(chan []byte, len(buffers)), ended: make(chan struct{})}
+func NewWriter(w io.WriterAt, buffers [][]byte) *writer {
+	s := &writer{w: w, full: make(chan block, len(buffers)), free: make(chan []byte, len(buffers)), ended: make(chan struct{})}
 	for _, b := range buffers {
 		s.free <- b[:0]
 	}
@@ -46,7 +46,7 @@ func NewWriter(w io.WriterAt, buffers [][]byte) *Writer {
 }
 
 // run writes aligned blocks at the same time, and any other block alone, after all blocks before it.
-func (s *Writer) run() {
+func (s *writer) run() {
 	defer close(s.ended)
 	var inFlight sync.WaitGroup
 	for b := range s.full {
@@ -60,7 +60,7 @@ func (s *Writer) run() {
 	inFlight.Wait()
 }
 
-func (s *Writer) write(b block) {
+func (s *writer) write(b block) {
 	if s.failed() == nil {
 		if _, err := s.w.WriteAt(b.data, b.off); err != nil {
 			s.mu.Lock()
@@ -71,14 +71,14 @@ func (s *Writer) write(b block) {
 	s.free <- b.data[:0]
 }
 
-func (s *Writer) failed() error {
+func (s *writer) failed() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
 // SwapAt writes p, a buffer of the Writer, and returns an empty buffer; see record.BufferSwapper.
-func (s *Writer) SwapAt(p []byte, off int64) ([]byte, error) {
+func (s *writer) SwapAt(p []byte, off int64) ([]byte, error) {
 	if len(p) > 0 {
 		s.full <- block{p, off}
 	}
@@ -87,14 +87,14 @@ func (s *Writer) SwapAt(p []byte, off int64) ([]byte, error) {
 
 // WriteAt writes a copy of p, which must fit into a buffer. The error may be the one of an earlier
 // write.
-func (s *Writer) WriteAt(p []byte, off int64) (int, error) {
+func (s *writer) WriteAt(p []byte, off int64) (int, error) {
 	s.full <- block{append(<-s.free, p...), off}
 	return len(p), s.failed()
 }
 
 // Close waits for all writes and returns the error of the first one that failed. It may be called
 // again.
-func (s *Writer) Close() error {
+func (s *writer) Close() error {
 	if s.full != nil {
 		close(s.full)
 		<-s.ended

@@ -34,7 +34,7 @@ func (m *memoryFile) WriteAt(p []byte, off int64) (int, error) {
 }
 
 // writerOf returns a Writer with small buffers.
-func writerOf(w io.WriterAt) *Writer {
+func writerOf(w io.WriterAt) *writer {
 	buffers := make([][]byte, 3)
 	for i := range buffers {
 		buffers[i] = make([]byte, 0, 4096)

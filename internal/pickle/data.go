@@ -37,7 +37,7 @@ var ErrData = fmt.Errorf("not a pickle of plain data as ffconvert writes it")
 // NewData begins to read a pickle.
 func NewData(b []byte) (*Data, error) {
 	d := &Data{b: b}
-	if head, err := d.take(2); err != nil || head[0] != Proto || head[1] != 4 {
+	if head, err := d.take(2); err != nil || head[0] != proto || head[1] != 4 {
 		return nil, d.fail("it does not begin with protocol 4")
 	}
 	return d, nil
@@ -78,22 +78,22 @@ func (d *Data) Value() (any, error) {
 		return nil, nil
 	case True, False:
 		return op[0] == True, nil
-	case BinInt, BinInt1, BinInt2, Long1:
+	case binInt, binInt1, binInt2, long1:
 		return d.integer(op[0])
-	case BinFloat:
+	case binFloat:
 		b, err := d.take(8)
 		if err != nil {
 			return nil, err
 		}
 		return math.Float64frombits(binary.BigEndian.Uint64(b)), nil
-	case ShortBinUnicode, BinUnicode, BinUnicode8:
-		b, err := d.payload(op[0], ShortBinUnicode, BinUnicode)
+	case shortBinUnicode, binUnicode, binUnicode8:
+		b, err := d.payload(op[0], shortBinUnicode, binUnicode)
 		if err == nil && !utf8.Valid(b) {
 			err = d.fail("text that is not UTF-8")
 		}
 		return string(b), err
-	case ShortBinBytes, BinBytes, BinBytes8:
-		return d.payload(op[0], ShortBinBytes, BinBytes)
+	case shortBinBytes, binBytes, binBytes8:
+		return d.payload(op[0], shortBinBytes, binBytes)
 	case EmptyList, EmptyDict:
 		if mark, err := d.take(1); err != nil || mark[0] != Mark {
 			return nil, d.fail("no mark after a list or a dict")
@@ -147,11 +147,11 @@ func (d *Data) payload(op, op1, op4 byte) ([]byte, error) {
 func (d *Data) integer(op byte) (any, error) {
 	width := uint64(4)
 	switch op {
-	case BinInt1:
+	case binInt1:
 		width = 1
-	case BinInt2:
+	case binInt2:
 		width = 2
-	case Long1:
+	case long1:
 		n, err := d.uint(1)
 		if err != nil {
 			return nil, err
@@ -160,10 +160,10 @@ func (d *Data) integer(op byte) (any, error) {
 	}
 	if width < 9 {
 		x, err := d.uint(width)
-		if op == BinInt {
+		if op == binInt {
 			x = uint64(int64(int32(x)))
 		}
-		if op == Long1 && width < 8 {
+		if op == long1 && width < 8 {
 			err = d.fail("an int of %d bytes", width)
 		}
 		return int64(x), err

@@ -20,7 +20,7 @@ func TestData(t *testing.T) {
 	b, want = AppendUint(b, math.MaxUint64), append(want, uint64(math.MaxUint64))
 	b, want = AppendFloat(b, -1.5), append(want, -1.5)
 	b, want = AppendBool(AppendBool(append(b, None), true), false), append(want, nil, true, false)
-	b, want = AppendText(AppendText(b, "ä"), big), append(want, "ä", string(big))
+	b, want = appendText(appendText(b, "ä"), big), append(want, "ä", string(big))
 	b, want = append(AppendBytesHead(b, 300), big...), append(want, big)
 	b, want = append(AppendBytesHead(b, 0), EmptyList, Mark, Appends, SetItems, Stop), append(want, []byte{}, BeginList, EndList, EndDict, End)
 	d, err := NewData(b)

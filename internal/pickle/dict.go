@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// MaxDepth is the deepest nesting of dicts, including the outermost: the depth of directories in a
+// maxDepth is the deepest nesting of dicts, including the outermost: the depth of directories in a
 // path of 4,095 bytes, the longest that Linux accepts.
-const MaxDepth = 2049
+const maxDepth = 2049
 
 // A Dict is a Python dict from str to int or dict, in the order of insertion.
 type Dict struct {
@@ -75,22 +75,22 @@ func (d *Dict) sort() {
 // collections.OrderedDict. AppendDict does not check the depth or that keys are UTF-8.
 func AppendDict(b []byte, d *Dict) []byte {
 	b = Begin(b)
-	b = AppendText(b, module)
-	b = AppendText(b, class)
-	b = append(b, StackGlobal, Memoize) // as number 0
-	return append(appendItems(append(b, EmptyTuple, Reduce), d), Stop)
+	b = appendText(b, module)
+	b = appendText(b, class)
+	b = append(b, stackGlobal, memoize) // as number 0
+	return append(appendItems(append(b, emptyTuple, reduce), d), Stop)
 }
 
 // appendItems appends opcodes that put the items of d into the dict on the stack.
 func appendItems(b []byte, d *Dict) []byte {
 	for _, it := range d.Items {
-		b = AppendText(b, it.Key)
+		b = appendText(b, it.Key)
 		if it.Dict == nil {
 			b = AppendInt(b, it.Int)
 		} else {
-			b = appendItems(append(b, BinGet, 0, EmptyTuple, Reduce), it.Dict)
+			b = appendItems(append(b, binGet, 0, emptyTuple, reduce), it.Dict)
 		}
-		b = append(b, SetItem)
+		b = append(b, setItem)
 	}
 	return b
 }

@@ -29,7 +29,7 @@ func TestDecodeDict(t *testing.T) {
 		{"wide text", "\x80\x04}\x8d\x02\x00\x00\x00\x00\x00\x00\x00\xc3\xa9K\x01s.", "{é:1}"},
 		{"two batches", "\x80\x02}(X\x01\x00\x00\x00aK\x00u(X\x01\x00\x00\x00bK\x01u.", "{a:0 b:1}"},
 		{"no order", "\x80\x02}(X\x01\x00\x00\x00bK\x00X\x01\x00\x00\x00aK\x01u.", "{b:0 a:1}"},
-		{"as deep as allowed", nested(MaxDepth), ""},
+		{"as deep as allowed", nested(maxDepth), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -134,7 +134,7 @@ func hostile() []struct{ name, pickle, why string } {
 		{"key twice, further down", "\x80\x02}X\x01\x00\x00\x00d}(X\x01\x00\x00\x00aK\x00X\x01\x00\x00\x00aK\x01us.", `"a" twice`},
 		{"not UTF-8", "\x80\x02}X\x01\x00\x00\x00\xffK\x00s.", "UTF-8"},
 		{"surrogate", "\x80\x02}X\x03\x00\x00\x00\xed\xa0\x80K\x00s.", "UTF-8"},
-		{"one level too deep", nested(MaxDepth + 1), "in each other"},
+		{"one level too deep", nested(maxDepth + 1), "in each other"},
 		{"a million levels", nested(1e6), "in each other"},
 		{"a million marks", "\x80\x02}" + strings.Repeat("(", 1e6) + ".", "under way"},
 		{"a million texts", "\x80\x04}" + strings.Repeat("\x8c\x00", 1e6) + ".", "under way"},

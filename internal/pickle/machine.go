@@ -60,7 +60,7 @@ func (m *machine) run() *Dict {
 		m.fail("it has %d bytes, and at most 2^32 - 1 are read", len(m.s))
 		return nil
 	}
-	if op, version := m.uint(1), m.uint(1); op != Proto || version < 2 || version > 5 {
+	if op, version := m.uint(1), m.uint(1); op != proto || version < 2 || version > 5 {
 		m.fail("it does not begin as a pickle of protocol 2 to 5 does")
 	}
 	for m.err == nil {
@@ -89,53 +89,53 @@ func (m *machine) stop() *Dict {
 
 func (m *machine) step(op byte) {
 	switch op {
-	case Frame:
+	case frame:
 		if n := m.uint(8); n > uint64(len(m.s)-m.pos) {
 			m.fail("a frame of %d bytes, and %d are left", n, len(m.s)-m.pos)
 		}
 	case Mark:
 		m.marks = append(m.marks, len(m.stack))
 		m.push(value{kind: mark})
-	case ShortBinUnicode, BinUnicode, BinUnicode8:
+	case shortBinUnicode, binUnicode, binUnicode8:
 		s := m.text(op)
 		if !utf8.ValidString(s) {
 			m.fail("a str that is not UTF-8: %q", short(s))
 		}
 		m.push(value{kind: text, text: s})
-	case BinInt1:
+	case binInt1:
 		m.push(value{kind: number, n: int64(m.uint(1))})
-	case BinInt2:
+	case binInt2:
 		m.push(value{kind: number, n: int64(m.uint(2))})
-	case BinInt:
+	case binInt:
 		m.push(value{kind: number, n: int64(int32(m.uint(4)))})
-	case Long1:
+	case long1:
 		m.push(value{kind: number, n: m.long()})
 	case EmptyDict:
 		m.push(value{kind: dict, dict: &Dict{}})
-	case EmptyTuple:
+	case emptyTuple:
 		m.push(value{kind: tuple})
-	case Global:
+	case global:
 		m.global()
-	case StackGlobal:
+	case stackGlobal:
 		name, from := m.pop(text), m.pop(text)
 		m.class(from.text, name.text)
-	case Reduce:
+	case reduce:
 		m.pop(tuple)
 		m.pop(ordered)
 		m.push(value{kind: dict, dict: &Dict{}})
-	case SetItem:
+	case setItem:
 		m.setItems(len(m.stack)-2, len(m.stack)-3)
 	case SetItems:
 		m.setMarked()
-	case Memoize:
+	case memoize:
 		m.memoize(uint64(len(m.memo)))
-	case BinPut:
+	case binPut:
 		m.memoize(m.uint(1))
-	case LongBinPut:
+	case longBinPut:
 		m.memoize(m.uint(4))
-	case BinGet:
+	case binGet:
 		m.get(m.uint(1))
-	case LongBinGet:
+	case longBinGet:
 		m.get(m.uint(4))
 	default:
 		m.fail("opcode %#02x, which no tree of names needs", op)
@@ -180,9 +180,9 @@ func (m *machine) long() int64 {
 func (m *machine) text(op byte) string {
 	size := uint64(4)
 	switch op {
-	case ShortBinUnicode:
+	case shortBinUnicode:
 		size = 1
-	case BinUnicode8:
+	case binUnicode8:
 		size = 8
 	}
 	n := m.uint(size)

@@ -35,7 +35,7 @@ func TestLoads(t *testing.T) {
 	}
 	for _, n := range []int{0, 1, 255, 256, 65_536} {
 		text, data := strings.Repeat("ä", n/2)+strings.Repeat("x", n%2), strings.Repeat("y", n)
-		add(AppendText(nil, text), "'"+text+"'")
+		add(appendText(nil, text), "'"+text+"'")
 		add(append(AppendTextHead(nil, int64(len(text))), text...), "'"+text+"'")
 		add(append(AppendBytesHead(nil, int64(n)), data...), "b'"+data+"'")
 	}
@@ -48,12 +48,12 @@ func TestLoads(t *testing.T) {
 	add([]byte{EmptyList, None, Append}, "[None]")
 	add([]byte{EmptyDict}, "{}")
 	add([]byte{EmptyDict, Mark, SetItems}, "{}")
-	add([]byte{EmptyDict, Mark, None, True, True, EmptyTuple, SetItems}, "{None: True, True: ()}")
-	add([]byte{EmptyDict, None, True, SetItem}, "{None: True}")
-	add([]byte{EmptyTuple, BinPut, 3, EmptyList, Mark, BinGet, 3, LongBinPut, 4, 1, 0, 0, LongBinGet, 4, 1, 0, 0, Appends}, "[(), ()]")
-	add(append([]byte{Global}, "collections\nOrderedDict\n)R"...), "OrderedDict()")
-	add(append(AppendText(AppendText(nil, "collections"), "OrderedDict"), StackGlobal, EmptyTuple, Reduce, Memoize), "OrderedDict()")
-	add(append([]byte{Frame, 1, 0, 0, 0, 0, 0, 0, 0}, None), "None")
+	add([]byte{EmptyDict, Mark, None, True, True, emptyTuple, SetItems}, "{None: True, True: ()}")
+	add([]byte{EmptyDict, None, True, setItem}, "{None: True}")
+	add([]byte{emptyTuple, binPut, 3, EmptyList, Mark, binGet, 3, longBinPut, 4, 1, 0, 0, longBinGet, 4, 1, 0, 0, Appends}, "[(), ()]")
+	add(append([]byte{global}, "collections\nOrderedDict\n)R"...), "OrderedDict()")
+	add(append(appendText(appendText(nil, "collections"), "OrderedDict"), stackGlobal, emptyTuple, reduce, memoize), "OrderedDict()")
+	add(append([]byte{frame, 1, 0, 0, 0, 0, 0, 0, 0}, None), "None")
 
 	py := python.Start(t, `
 import io, pickle
@@ -74,13 +74,13 @@ def reply(request):
 func TestOpcodes(t *testing.T) {
 	t.Parallel()
 	ops := map[string]byte{
-		"PROTO": Proto, "FRAME": Frame, "STOP": Stop, "MARK": Mark, "NONE": None, "NEWTRUE": True, "NEWFALSE": False,
-		"BININT": BinInt, "BININT1": BinInt1, "BININT2": BinInt2, "LONG1": Long1, "BINFLOAT": BinFloat,
-		"SHORT_BINUNICODE": ShortBinUnicode, "BINUNICODE": BinUnicode, "BINUNICODE8": BinUnicode8,
-		"SHORT_BINBYTES": ShortBinBytes, "BINBYTES": BinBytes, "BINBYTES8": BinBytes8,
-		"EMPTY_LIST": EmptyList, "APPEND": Append, "APPENDS": Appends, "EMPTY_DICT": EmptyDict, "SETITEM": SetItem,
-		"SETITEMS": SetItems, "EMPTY_TUPLE": EmptyTuple, "GLOBAL": Global, "STACK_GLOBAL": StackGlobal, "REDUCE": Reduce,
-		"MEMOIZE": Memoize, "BINPUT": BinPut, "LONG_BINPUT": LongBinPut, "BINGET": BinGet, "LONG_BINGET": LongBinGet,
+		"PROTO": proto, "FRAME": frame, "STOP": Stop, "MARK": Mark, "NONE": None, "NEWTRUE": True, "NEWFALSE": False,
+		"BININT": binInt, "BININT1": binInt1, "BININT2": binInt2, "LONG1": long1, "BINFLOAT": binFloat,
+		"SHORT_BINUNICODE": shortBinUnicode, "BINUNICODE": binUnicode, "BINUNICODE8": binUnicode8,
+		"SHORT_BINBYTES": shortBinBytes, "BINBYTES": binBytes, "BINBYTES8": binBytes8,
+		"EMPTY_LIST": EmptyList, "APPEND": Append, "APPENDS": Appends, "EMPTY_DICT": EmptyDict, "SETITEM": setItem,
+		"SETITEMS": SetItems, "EMPTY_TUPLE": emptyTuple, "GLOBAL": global, "STACK_GLOBAL": stackGlobal, "REDUCE": reduce,
+		"MEMOIZE": memoize, "BINPUT": binPut, "LONG_BINPUT": longBinPut, "BINGET": binGet, "LONG_BINGET": longBinGet,
 	}
 	var all []struct {
 		Name  string
@@ -132,7 +132,7 @@ func TestHeads(t *testing.T) {
 // It is not parallel: allocations are counted.
 func TestWriteAllocs(t *testing.T) {
 	b := make([]byte, 0, 100)
-	if n := testing.AllocsPerRun(100, func() { AppendFloat(AppendInt(AppendText(Begin(b), "cls"), -7), 0.5) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { AppendFloat(AppendInt(appendText(Begin(b), "cls"), -7), 0.5) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -140,7 +140,7 @@ func TestWriteAllocs(t *testing.T) {
 func Example() {
 	b := Begin(nil)
 	b = append(b, EmptyDict, Mark)
-	b = AppendText(b, "cls")
+	b = appendText(b, "cls")
 	b = AppendInt(b, 7)
 	b = append(b, SetItems, Stop)
 	fmt.Printf("%q\n", b)

@@ -29,8 +29,8 @@ func (m *machine) push(v value) {
 		m.dicts++
 	}
 	switch {
-	case m.dicts > MaxDepth:
-		m.fail("more than %d dicts are in each other", MaxDepth)
+	case m.dicts > maxDepth:
+		m.fail("more than %d dicts are in each other", maxDepth)
 	case len(m.stack) == maxStack:
 		m.fail("more than %d values are under way", maxStack)
 	}
@@ -115,9 +115,9 @@ func (m *machine) get(n uint64) {
 	}
 	var v value
 	switch at := int(m.memo[n]); m.s[at] {
-	case Global, StackGlobal:
+	case global, stackGlobal:
 		v.kind = ordered
-	case ShortBinUnicode, BinUnicode, BinUnicode8:
+	case shortBinUnicode, binUnicode, binUnicode8:
 		back := m.pos
 		m.pos = at + 1
 		v.kind, v.text = text, m.text(m.s[at])

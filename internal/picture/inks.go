@@ -53,7 +53,7 @@ func (p *inks) chroma(component int) *chroma {
 	})
 }
 
-func (p *inks) row(dst []byte, y int, r *Rows) {
+func (p *inks) row(dst []byte, y int, r *rows) {
 	from := p.m.Pix[y*p.m.Stride:]
 	width := len(r.inks) / 2
 	first, black := r.inks[:width], r.inks[width:]

@@ -26,10 +26,10 @@ func ToRGB(dst []byte, m image.Image) RGB {
 	return out
 }
 
-// Rows reads a decoded picture row by row as RGB. Like Pillow's convert("RGB") it drops the alpha channel, repeats grey, takes palettes by their
+// rows reads a decoded picture row by row as RGB. Like Pillow's convert("RGB") it drops the alpha channel, repeats grey, takes palettes by their
 // colours and multiplies inks. Chroma with fewer samples than there are pixels is interpolated as libjpeg and libwebp do. Of 16 bits it keeps the
 // upper 8. It must not be used concurrently.
-type Rows struct {
+type rows struct {
 	m      image.Image
 	box    image.Rectangle
 	cb, cr *chroma
@@ -37,8 +37,8 @@ type Rows struct {
 }
 
 // NewRows returns the rows of a picture that this package has decoded.
-func NewRows(m image.Image) *Rows {
-	r := &Rows{m: m, box: m.Bounds()}
+func NewRows(m image.Image) *rows {
+	r := &rows{m: m, box: m.Bounds()}
 	switch m := m.(type) {
 	case *image.YCbCr:
 		r.cb, r.cr = planes(m)
@@ -52,7 +52,7 @@ func NewRows(m image.Image) *Rows {
 }
 
 // Read writes row y of the picture, from 0, into dst, 3 bytes a pixel.
-func (r *Rows) Read(dst []byte, y int) {
+func (r *rows) Read(dst []byte, y int) {
 	width, x0 := r.box.Dx(), r.box.Min.X
 	switch m := r.m.(type) {
 	case *image.YCbCr:

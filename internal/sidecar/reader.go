@@ -1,4 +1,4 @@
-// Package sidecar reads the Arrow index that lies beside a shard, a row a sample.
+// package sidecar reads the Arrow index that lies beside a shard, a row a sample.
 //
 //	r, err := sidecar.Open(file, size)    // to read it from its begin on
 //	r.SkipTo(n)                           // or from any row on
@@ -35,7 +35,7 @@ type Reader struct {
 	end      int64            // the row after the last one to read
 	chunk    chunk
 
-	Want Want // what rows have
+	Want want // what rows have
 }
 
 // Open begins to read an index of size bytes. The first row is next.

@@ -25,17 +25,17 @@ type Row struct {
 	SourceOff int64 // where it begins there, in bytes; -1 if the index does not say, or unless Everything is wanted
 }
 
-// Want says what is read of rows: each column is a read of its own.
-type Want int
+// want says what is read of rows: each column is a read of its own.
+type want int
 
 const (
-	Usual      Want = iota // all but SourceOff
+	usual      want = iota // all but SourceOff
 	Everything             // SourceOff too
 	KeysAlone              // Key; other members are as if the index did not say
 )
 
 // wants reports whether the values in a buffer are read.
-func (w Want) wants(buffer int) bool {
+func (w want) wants(buffer int) bool {
 	switch buffer {
 	case keyEnds:
 		return true
@@ -62,7 +62,7 @@ type chunk struct {
 	row     Row
 }
 
-func (c *chunk) want(w Want) {
+func (c *chunk) want(w want) {
 	for i, has := range c.layout.has {
 		c.has[i] = has && w.wants(i)
 	}

@@ -73,8 +73,8 @@ func (e *Epoch) groups() {
 	}
 }
 
-// Sample returns the sample at position p, 0 ≤ p < Len.
-func (e *Epoch) Sample(p int64) int64 {
+// sample returns the sample at position p, 0 ≤ p < Len.
+func (e *Epoch) sample(p int64) int64 {
 	var one [1]int64
 	return e.Append(one[:0], p, p+1)[0]
 }

@@ -1,4 +1,4 @@
-// Package order says which sample comes at which position of an epoch: docs/order.md, version 1.
+// package order says which sample comes at which position of an epoch: docs/order.md, version 1.
 //
 //	o, err := order.New([]int64{r.Len()}, order.Options{Seed: 7, Batch: 256})
 //	epoch := o.Epoch(2)
@@ -17,8 +17,8 @@ import (
 	"strings"
 )
 
-// Version is the version of docs/order.md that this package implements.
-const Version = 1
+// version is the version of docs/order.md that this package implements.
+const version = 1
 
 // A Mode says how samples are ordered. [Window] has its size behind it.
 type Mode string

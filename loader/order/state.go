@@ -25,7 +25,7 @@ var ErrState = place.New(place.Refused, "the state is not of this run")
 
 // State returns the state before a step of an epoch, 0 ≤ step ≤ Steps.
 func (o *Order) State(dataset string, epoch uint64, step int64) State {
-	return State{Version, dataset, o.opts.Mode, o.opts.Seed, epoch, step * o.opts.Batch, o.opts.Batch}
+	return State{version, dataset, o.opts.Mode, o.opts.Seed, epoch, step * o.opts.Batch, o.opts.Batch}
 }
 
 // Step returns the step that comes next: Steps at the end of the epoch. It is an error if the state is of another dataset or order; the
@@ -33,8 +33,8 @@ func (o *Order) State(dataset string, epoch uint64, step int64) State {
 func (o *Order) Step(s State, dataset string) (step int64, err error) {
 	var why error
 	switch {
-	case s.Order != Version:
-		why = fmt.Errorf("it is of order %d, this program has %d", s.Order, Version)
+	case s.Order != version:
+		why = fmt.Errorf("it is of order %d, this program has %d", s.Order, version)
 	case s.Dataset != dataset:
 		why = fmt.Errorf("its dataset is %s, this one is %s: samples were added, removed or changed, or shards are in another order", s.Dataset, dataset)
 	case s.Mode != o.opts.Mode:

@@ -1,4 +1,4 @@
-// Package choose decides which samples of a dataset become records, and in which order. It sees a sample as an
+// package choose decides which samples of a dataset become records, and in which order. It sees a sample as an
 // index does: its key, and its fields with their sizes, of which few have their bytes.
 //
 //	opts := choose.Options{Where: "label=3", Limit: 1000}
@@ -21,8 +21,8 @@ import (
 // Options say which samples are chosen. The zero value chooses all, in their order. The JSON is part of the plan.
 // A sample must pass all options; Slice and then Limit count those that have passed the others.
 type Options struct {
-	Keys    *KeySet `json:"keys,omitempty"`         // samples with these keys
-	Drop    *KeySet `json:"drop_keys,omitempty"`    // samples without these keys
+	Keys    *keySet `json:"keys,omitempty"`         // samples with these keys
+	Drop    *keySet `json:"drop_keys,omitempty"`    // samples without these keys
 	Unknown string  `json:"unknown_keys,omitempty"` // a listed key that no sample has: UnknownError (default) or UnknownSkip
 
 	Where   string `json:"where,omitempty"`    // samples for which this expression is true: see CheckWhere
@@ -56,7 +56,7 @@ const (
 	bySplitBy    = "split-by"
 	bySlice      = "slice"
 	byLimit      = "limit"
-	MissingField = "missing field"
+	missingField = "missing field"
 )
 
 // IsZero reports whether all samples are chosen, in their order.
@@ -77,7 +77,7 @@ func (o Options) Fields() []string {
 	add := func(s subject) {
 		switch {
 		case s.of == theLabel || s.of == theClass:
-			names = append(names, LabelFields...)
+			names = append(names, labelFields...)
 		case s.of == theField:
 			names = append(names, s.field)
 		}
@@ -97,8 +97,8 @@ func (o Options) Fields() []string {
 	return slices.Compact(names)
 }
 
-// LabelFields are where the number of the class of a sample is; the first that exists counts.
-var LabelFields = []string{"cls", "index", "label"}
+// labelFields are where the number of the class of a sample is; the first that exists counts.
+var labelFields = []string{"cls", "index", "label"}
 
 // A Chooser chooses samples by Options. Its parts may be used concurrently, unless Options.Ordered.
 type Chooser struct {
@@ -138,7 +138,7 @@ func New(opts Options, classes []string) (*Chooser, error) {
 		if err != nil {
 			return nil, fmt.Errorf("split %q: %w", opts.Split, err)
 		}
-		i := slices.IndexFunc(sides, func(s Side) bool { return s.Name == opts.Side })
+		i := slices.IndexFunc(sides, func(s side) bool { return s.Name == opts.Side })
 		if i < 0 {
 			return nil, fmt.Errorf("split %q: it has no side %q", opts.Split, opts.Side)
 		}
@@ -162,7 +162,7 @@ func New(opts Options, classes []string) (*Chooser, error) {
 	if u := cmp.Or(opts.Unknown, UnknownError); u != UnknownError && u != UnknownSkip {
 		return nil, fmt.Errorf("unknown-keys %q: want %s or %s", opts.Unknown, UnknownError, UnknownSkip)
 	}
-	for _, k := range []*KeySet{opts.Keys, opts.Drop} {
+	for _, k := range []*keySet{opts.Keys, opts.Drop} {
 		if k != nil && k.at == nil {
 			return nil, errors.New("its list of keys was not read")
 		}
@@ -281,7 +281,7 @@ func (c *Chooser) Finish() error {
 		return nil
 	}
 	if c.opts.Listed() {
-		for _, k := range []*KeySet{c.opts.Keys, c.opts.Drop} {
+		for _, k := range []*keySet{c.opts.Keys, c.opts.Drop} {
 			if err := k.unknown(); err != nil {
 				return err
 			}

@@ -148,7 +148,7 @@ func TestSplit(t *testing.T) {
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "keys")
-	read := func(text string) *KeySet {
+	read := func(text string) *keySet {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestKeys(t *testing.T) {
 	if _, err := ReadKeys(file, 6); err == nil || !strings.Contains(err.Error(), "max-keys-size") {
 		t.Errorf("a list over the limit: %v", err)
 	}
-	if _, err := New(Options{Keys: &KeySet{N: 1}}, nil); err == nil {
+	if _, err := New(Options{Keys: &keySet{N: 1}}, nil); err == nil {
 		t.Error("a list that a plan names chooses")
 	}
 }
@@ -228,7 +228,7 @@ func TestValues(t *testing.T) {
 	if _, err := c.Part("x").Leave(&converters.Sample{}); err == nil || !strings.Contains(err.Error(), "no cls to split by") {
 		t.Errorf("a sample without the field: %v", err)
 	}
-	for i := range MaxSides {
+	for i := range maxSides {
 		err = leave(fmt.Sprint(i))
 	}
 	if err == nil || !strings.Contains(err.Error(), "more than 1000 values") {
@@ -260,7 +260,7 @@ func TestSortKeys(t *testing.T) {
 			t.Errorf("value %d is not above the one before", i)
 		}
 	}
-	long := &converters.Sample{Fields: []converters.Field{{Name: "x", Value: converters.Bytes(bytes.Repeat([]byte("x"), MaxSortKey+1))}}}
+	long := &converters.Sample{Fields: []converters.Field{{Name: "x", Value: converters.Bytes(bytes.Repeat([]byte("x"), maxSortKey+1))}}}
 	if err := c.AddSortKey(&keys, long); err == nil {
 		t.Error("a text over the limit is sorted")
 	}
@@ -305,8 +305,8 @@ func TestOther(t *testing.T) {
 	}{
 		{nil, nil, ""}, {nil, &Options{}, ""}, {&Options{Limit: 5}, &Options{Limit: 5}, ""},
 		{&Options{Limit: 5}, nil, "it was made with option limit=5"}, {nil, &Options{Where: "a=1"}, "it was made without option where"},
-		{&Options{Keys: &KeySet{N: 2, SHA256: "abcdef0123456789"}}, nil, "option keys=a list of 2 keys (SHA-256 abcdef012345…)"},
-		{&Options{Keys: &KeySet{N: 2, SHA256: "ab"}}, &Options{Keys: &KeySet{N: 2, SHA256: "ab", at: map[string]uint32{}}}, ""},
+		{&Options{Keys: &keySet{N: 2, SHA256: "abcdef0123456789"}}, nil, "option keys=a list of 2 keys (SHA-256 abcdef012345…)"},
+		{&Options{Keys: &keySet{N: 2, SHA256: "ab"}}, &Options{Keys: &keySet{N: 2, SHA256: "ab", at: map[string]uint32{}}}, ""},
 	} {
 		if got := Other(row.was, row.is); got != row.want && (row.want == "" || !strings.Contains(got, row.want)) {
 			t.Errorf("%v, %v: %q, want %q", row.was, row.is, got, row.want)

@@ -19,8 +19,8 @@ import (
 // bytes for each key.
 const DefaultMaxKeys = 1 << 30
 
-// A KeySet is a list of keys. Its JSON, which a plan has, tells it from other lists.
-type KeySet struct {
+// A keySet is a list of keys. Its JSON, which a plan has, tells it from other lists.
+type keySet struct {
 	N      int    `json:"keys"`
 	SHA256 string `json:"sha256"` // of the keys in order, each with a newline
 
@@ -32,8 +32,8 @@ type KeySet struct {
 
 // ReadKeys reads a file of one key a line, of at most max bytes; 0: DefaultMaxKeys. Lines may end in CR LF,
 // empty lines are passed over, and a key that is listed twice counts once.
-func ReadKeys(name string, max int64) (*KeySet, error) {
-	refuse := func(err error, hint string) (*KeySet, error) {
+func ReadKeys(name string, max int64) (*keySet, error) {
+	refuse := func(err error, hint string) (*keySet, error) {
 		return nil, &converters.Error{Where: name, Off: -1, Err: err, Hint: hint}
 	}
 	if max <= 0 {
@@ -55,7 +55,7 @@ func ReadKeys(name string, max int64) (*KeySet, error) {
 	if lines > math.MaxUint32 {
 		return refuse(fmt.Errorf("%w: it has more than %d lines", converters.ErrLimit, uint32(math.MaxUint32)), "")
 	}
-	k := &KeySet{name: name, at: make(map[string]uint32)}
+	k := &keySet{name: name, at: make(map[string]uint32)}
 	sum := sha256.New()
 	for line := range strings.Lines(strings.TrimPrefix(string(data), "\ufeff")) {
 		key := strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
@@ -82,7 +82,7 @@ func pathless(err error) error {
 }
 
 // restart forgets which keys were found.
-func (k *KeySet) restart() {
+func (k *keySet) restart() {
 	if k != nil {
 		k.seen = make([]atomic.Bool, k.N)
 		k.n.Store(0)
@@ -90,7 +90,7 @@ func (k *KeySet) restart() {
 }
 
 // found reports whether a key is listed.
-func (k *KeySet) found(key string) bool {
+func (k *keySet) found(key string) bool {
 	i, ok := k.at[key]
 	if ok && !k.seen[i].Load() && k.seen[i].CompareAndSwap(false, true) {
 		k.n.Add(1)
@@ -99,18 +99,18 @@ func (k *KeySet) found(key string) bool {
 }
 
 // missing returns how many keys no sample had yet.
-func (k *KeySet) missing() int64 {
+func (k *keySet) missing() int64 {
 	if k == nil {
 		return 0
 	}
 	return int64(k.N) - k.n.Load()
 }
 
-// ErrUnknown says that no sample has a listed key.
-var ErrUnknown = errors.New("no sample has")
+// errUnknown says that no sample has a listed key.
+var errUnknown = errors.New("no sample has")
 
 // unknown returns an error that names the first of the keys that no sample had.
-func (k *KeySet) unknown() error {
+func (k *keySet) unknown() error {
 	n := k.missing()
 	if n == 0 {
 		return nil
@@ -121,7 +121,7 @@ func (k *KeySet) unknown() error {
 			first, at = key, i
 		}
 	}
-	err := fmt.Errorf("%w the key %q", ErrUnknown, first)
+	err := fmt.Errorf("%w the key %q", errUnknown, first)
 	if n > 1 {
 		err = fmt.Errorf("%w, nor %d others of the %d", err, n-1, k.N)
 	}

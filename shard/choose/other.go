@@ -10,7 +10,7 @@ type setting struct{ name, value string }
 
 // settings lists all options, in one order.
 func (o *Options) settings() []setting {
-	set := func(k *KeySet) string {
+	set := func(k *keySet) string {
 		if k == nil {
 			return ""
 		}

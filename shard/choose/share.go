@@ -60,16 +60,16 @@ func CheckFraction(text string) error {
 	return err
 }
 
-// A Side is one of the parts of a split.
-type Side struct {
+// A side is one of the parts of a split.
+type side struct {
 	Name     string
 	Fraction string // of all samples, as a decimal number: the same for .9, 0.90 and 9e-1
 	share    share
 }
 
 // ParseSplit reads the sides of a split: "train=0.9,val=0.1". They make at most 1 in all.
-func ParseSplit(text string) ([]Side, error) {
-	var sides []Side
+func ParseSplit(text string) ([]side, error) {
+	var sides []side
 	sum := new(big.Rat)
 	from := uint64(0)
 	for item := range strings.SplitSeq(text, ",") {
@@ -77,7 +77,7 @@ func ParseSplit(text string) ([]Side, error) {
 		if !ok {
 			return nil, fmt.Errorf("%q is not NAME=FRACTION, as in train=0.9,val=0.1", item)
 		}
-		if err := CheckName(name); err != nil {
+		if err := checkName(name); err != nil {
 			return nil, err
 		}
 		r, err := fraction(value)
@@ -95,7 +95,7 @@ func ParseSplit(text string) ([]Side, error) {
 		}
 		to, last := edge(sum)
 		digits, _ := r.FloatPrec()
-		sides = append(sides, Side{name, r.FloatString(digits), share{from, to, last}})
+		sides = append(sides, side{name, r.FloatString(digits), share{from, to, last}})
 		from = to
 	}
 	return sides, nil

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSides limits the values of SplitBy: each becomes a dataset, and reads the index anew.
-const MaxSides = 1000
+// maxSides limits the values of SplitBy: each becomes a dataset, and reads the index anew.
+const maxSides = 1000
 
 // values are the values of Options.SplitBy that samples have.
 type values struct {
@@ -27,11 +27,11 @@ func (v *values) add(value string) error {
 	if _, known := v.all[value]; known {
 		return nil
 	}
-	if err := CheckName(value); err != nil {
+	if err := checkName(value); err != nil {
 		return fmt.Errorf("split-by: %w", err)
 	}
-	if v.all[value] = struct{}{}; len(v.all) > MaxSides {
-		return fmt.Errorf("split-by: it has more than %d values, each of which would be a dataset", MaxSides)
+	if v.all[value] = struct{}{}; len(v.all) > maxSides {
+		return fmt.Errorf("split-by: it has more than %d values, each of which would be a dataset", maxSides)
 	}
 	return nil
 }
@@ -44,8 +44,8 @@ func (c *Chooser) Values() []string {
 	return slices.Sorted(maps.Keys(c.values.all))
 }
 
-// CheckName returns an error if a name cannot be the name of a side's directory.
-func CheckName(name string) error {
+// checkName returns an error if a name cannot be the name of a side's directory.
+func checkName(name string) error {
 	var why string
 	switch {
 	case name == "":

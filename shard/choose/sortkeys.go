@@ -10,8 +10,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// MaxSortKey limits the value by which a sample is sorted, in bytes: all are held in memory until the plan is made.
-const MaxSortKey = 64 << 10
+// maxSortKey limits the value by which a sample is sorted, in bytes: all are held in memory until the plan is made.
+const maxSortKey = 64 << 10
 
 // SortKeys are what the chosen samples of a part are sorted by, as texts whose bytes have the order: whole numbers and
 // others by their values, then texts by their bytes, then samples that have none. They take the bytes of a text, or 9 of
@@ -59,8 +59,8 @@ func (c *Chooser) AddSortKey(k *SortKeys, s *converters.Sample) error {
 	case v.num.ok:
 		k.text = append(k.text, sortNumber)
 		k.text = binary.BigEndian.AppendUint64(k.text, ascending(v.num.f))
-	case len(v.txt) > MaxSortKey:
-		return fmt.Errorf("sort: %w: its %s has %d bytes, more than %d", converters.ErrLimit, c.sort, len(v.txt), MaxSortKey)
+	case len(v.txt) > maxSortKey:
+		return fmt.Errorf("sort: %w: its %s has %d bytes, more than %d", converters.ErrLimit, c.sort, len(v.txt), maxSortKey)
 	default:
 		k.text = append(append(k.text, sortText), v.txt...)
 	}

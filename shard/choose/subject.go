@@ -58,8 +58,8 @@ func (s subject) String() string {
 	return ""
 }
 
-// MaxValue limits the value of a field that is compared, in bytes: an index reads it.
-const MaxValue = 1 << 20
+// maxValue limits the value of a field that is compared, in bytes: an index reads it.
+const maxValue = 1 << 20
 
 // A value is what a sample has of a subject: a number, or a text. It is valid as long as the sample.
 type value struct {
@@ -119,7 +119,7 @@ func (s subject) class(sample *converters.Sample, c *Chooser) (value, bool, erro
 
 // label returns the number of the class of a sample, and false if it has none.
 func (c *Chooser) label(sample *converters.Sample) (value, bool, error) {
-	for _, name := range LabelFields {
+	for _, name := range labelFields {
 		for i := range sample.Fields {
 			f := &sample.Fields[i]
 			if f.Name != name {
@@ -178,8 +178,8 @@ func valueOf(v *converters.Value) (value, error) {
 	if v.Unread() {
 		return value{}, errors.New("the index of such a source does not read it; key, label and sizes are compared")
 	}
-	if v.Len() > MaxValue {
-		return value{}, fmt.Errorf("%w: it has %d bytes, and %d at most are compared", converters.ErrLimit, v.Len(), MaxValue)
+	if v.Len() > maxValue {
+		return value{}, fmt.Errorf("%w: it has %d bytes, and %d at most are compared", converters.ErrLimit, v.Len(), maxValue)
 	}
 	text := bytes.TrimSpace(v.Data())
 	n := number{}
@@ -316,7 +316,7 @@ func (u *unseen) err() error {
 			}
 			what := fmt.Sprintf("field %q", name)
 			if name == labelled {
-				what = fmt.Sprintf("label (a field %s)", strings.Join(LabelFields, " or "))
+				what = fmt.Sprintf("label (a field %s)", strings.Join(labelFields, " or "))
 			}
 			return &place.OptionsError{Text: fmt.Sprintf("option where: no sample that it was asked of has a %s; %s", what, hint)}
 		}

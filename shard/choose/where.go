@@ -81,14 +81,14 @@ func parseWhere(text string) ([]condition, error) {
 	}
 }
 
-// An ExprError says where an expression is wrong.
-type ExprError struct {
+// An exprError says where an expression is wrong.
+type exprError struct {
 	Text string // the expression
 	Col  int    // of the first character that is wrong, from 1
 	What string
 }
 
-func (e *ExprError) Error() string { return fmt.Sprintf("column %d: %s", e.Col, e.What) }
+func (e *exprError) Error() string { return fmt.Sprintf("column %d: %s", e.Col, e.What) }
 
 type parser struct {
 	text string
@@ -96,7 +96,7 @@ type parser struct {
 }
 
 func (p *parser) fail(at int, format string, args ...any) error {
-	return &ExprError{p.text, utf8.RuneCountInString(p.text[:at]) + 1, fmt.Sprintf(format, args...)}
+	return &exprError{p.text, utf8.RuneCountInString(p.text[:at]) + 1, fmt.Sprintf(format, args...)}
 }
 
 func (p *parser) space() {

@@ -74,7 +74,7 @@ func TestWhereMistakes(t *testing.T) {
 		{"key~a(", 5, "missing closing )"},
 	} {
 		_, err := parseWhere(row.expr)
-		e, ok := errors.AsType[*ExprError](err)
+		e, ok := errors.AsType[*exprError](err)
 		if !ok || e.Col != row.col || !strings.Contains(e.What, row.want) {
 			t.Errorf("%q: %v; want column %d: %s", row.expr, err, row.col, row.want)
 		}
@@ -92,7 +92,7 @@ func TestWhereErrors(t *testing.T) {
 	}{
 		{"jpg~x", nil, converters.Field{Name: "jpg", Value: converters.Opaque(5)}, `field "jpg": the index of such a source does not read it`},
 		{"x=1", nil, converters.Field{Name: "x", Value: converters.Nested([]any{})}, "it is nested"},
-		{"x=1", nil, converters.Field{Name: "x", Value: converters.Bytes(make([]byte, MaxValue+1))}, "1048576 at most are compared"},
+		{"x=1", nil, converters.Field{Name: "x", Value: converters.Bytes(make([]byte, maxValue+1))}, "1048576 at most are compared"},
 		{"label=1", nil, converters.Field{Name: "cls", Value: converters.Bytes([]byte("dog"))}, "not a whole number"},
 		{"class=a", nil, converters.Field{Name: "cls", Value: converters.Int(1)}, "no classes with names"},
 		{"class=a", []string{"a"}, converters.Field{Name: "cls", Value: converters.Int(1)}, "its label is 1, there are 1 classes"},
@@ -175,7 +175,7 @@ func FuzzWhere(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		all, err := parseWhere(text)
-		if e, ok := errors.AsType[*ExprError](err); ok && (e.Col < 1 || e.Col > len([]rune(text))+1) {
+		if e, ok := errors.AsType[*exprError](err); ok && (e.Col < 1 || e.Col > len([]rune(text))+1) {
 			t.Errorf("%q: column %d", text, e.Col)
 		}
 		if err != nil || text == "" {

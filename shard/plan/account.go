@@ -45,8 +45,8 @@ type FieldCount struct {
 // Written returns the number of samples that become records.
 func (a *Account) Written() int64 { return a.Samples - a.SamplesLeftOut }
 
-// FieldsWritten returns the number of fields that become part of records.
-func (a *Account) FieldsWritten() int64 { return a.Fields - a.FieldsLeftOut }
+// fieldsWritten returns the number of fields that become part of records.
+func (a *Account) fieldsWritten() int64 { return a.Fields - a.FieldsLeftOut }
 
 // EntriesSkipped returns the number of entries that belong to no sample.
 func (a *Account) EntriesSkipped() int64 {

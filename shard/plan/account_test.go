@@ -33,7 +33,7 @@ func TestAccount(t *testing.T) {
 	if sum.Entries != 6 || sum.EntriesSkipped() != 6 || sum.Skipped["fifo"] != 3 || sum.Accepted["missing end of archive"] != 3 {
 		t.Errorf("entries %d, skipped %v, accepted %v", sum.Entries, sum.Skipped, sum.Accepted)
 	}
-	others, _ := sum.Seen.Of(otherNames)
+	others, _ := sum.Seen.of(otherNames)
 	samples := int64(0)
 	for _, c := range sum.Seen {
 		samples += c.Samples

@@ -17,10 +17,10 @@ import (
 // collection in a mixture.
 func NewAligned(parts []converters.Part, seen []PartIndex, opts Options) (*Plan, error) {
 	if opts.Shuffle != nil {
-		return nil, fmt.Errorf("%w: a shuffle is of all samples; part-aligned shards have theirs in order", ErrSizes)
+		return nil, fmt.Errorf("%w: a shuffle is of all samples; part-aligned shards have theirs in order", errSizes)
 	}
 	if opts.Choice != nil {
-		return nil, fmt.Errorf("%w: samples are chosen by an index of all parts; part-aligned shards have none", ErrSizes)
+		return nil, fmt.Errorf("%w: samples are chosen by an index of all parts; part-aligned shards have none", errSizes)
 	}
 	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Encodes: opts.Encodes, Dataset: opts.Dataset, Whole: true}
 	plan.Dataset.Encoding, plan.Dataset.Encoded = "", false

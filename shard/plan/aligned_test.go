@@ -18,8 +18,8 @@ func TestNewWholePlanRefuses(t *testing.T) {
 		opts  Options
 		want  error
 	}{
-		{"more shards than parts", parts, Options{Sizes: Sizes{Shards: 4}}, ErrSizes},
-		{"a shuffle", parts, Options{Shuffle: &Shuffle{}}, ErrSizes},
+		{"more shards than parts", parts, Options{Sizes: Sizes{Shards: 4}}, errSizes},
+		{"a shuffle", parts, Options{Shuffle: &Shuffle{}}, errSizes},
 		{"nothing", []converters.Part{{Name: "empty"}}, Options{}, ErrEmpty},
 		{"too large", []converters.Part{{Name: "a", Size: 1 << 62}, {Name: "b", Size: 1 << 62}, {Name: "c", Size: 1 << 62}}, Options{}, converters.ErrLimit},
 	} {

@@ -22,7 +22,7 @@ func ErrorFiltered(name string) error {
 
 // CheckFiltered returns an error if a filter makes other samples of the part than it did for the plan.
 func (p *Part) CheckFiltered(name string, is *converters.Filtered) error {
-	if p.Filtered.other(&Filtered{is.Bytes, is.Content}) {
+	if p.Filtered.other(&filtered{is.Bytes, is.Content}) {
 		return ErrorFiltered(name)
 	}
 	return nil

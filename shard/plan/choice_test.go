@@ -152,10 +152,10 @@ func TestChoiceOfAlike(t *testing.T) {
 	some := choosePlan(t, src, encode.Options{}, choose.Options{Slice: "10::4"}, Options{})
 	a, of := some.Account(), all.Account()
 	samples, _ := some.Totals()
-	if samples != 10 || a.Samples != 50 || a.SamplesLeftOut != 40 || a.Fields != of.Fields || a.FieldsWritten() != 10 || !all.Columns.Alike || some.Columns.Alike {
+	if samples != 10 || a.Samples != 50 || a.SamplesLeftOut != 40 || a.Fields != of.Fields || a.fieldsWritten() != 10 || !all.Columns.Alike || some.Columns.Alike {
 		t.Errorf("%d samples, account %+v; of all %+v", samples, a, of)
 	}
-	if seen, _ := a.Seen.Of("row"); seen.Samples != 10 || seen.Bytes != 80 {
+	if seen, _ := a.Seen.of("row"); seen.Samples != 10 || seen.Bytes != 80 {
 		t.Errorf("seen %+v", a.Seen)
 	}
 }
@@ -202,7 +202,7 @@ func TestChoiceBeforeFields(t *testing.T) {
 func TestAlignedHasNoChoice(t *testing.T) {
 	t.Parallel()
 	_, err := NewAligned(memsource.New(1, 2, 10, 10).Parts(), nil, Options{Choice: &choose.Options{Limit: 1}})
-	if !errors.Is(err, ErrSizes) {
+	if !errors.Is(err, errSizes) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -62,11 +62,11 @@ func TestEven(t *testing.T) {
 			t.Errorf("%s: pieces of %d to %d bytes", row.name, least, largest)
 		}
 	}
-	if _, err := Even(parts, EvenOptions{Sizes: Sizes{Shards: 2}, MaxSamples: 100}); !errors.Is(err, ErrSizes) {
+	if _, err := Even(parts, EvenOptions{Sizes: Sizes{Shards: 2}, MaxSamples: 100}); !errors.Is(err, errSizes) {
 		t.Error(err)
 	}
 	for _, sizes := range []Sizes{{Min: 1}, {Max: 29}, {ShardSize: 1, Max: 299}, {Shards: 2, ShardSize: 3}} {
-		if _, err := Even(parts, EvenOptions{Sizes: sizes, MaxSamples: 100}); !errors.Is(err, ErrSizes) {
+		if _, err := Even(parts, EvenOptions{Sizes: sizes, MaxSamples: 100}); !errors.Is(err, errSizes) {
 			t.Errorf("%+v: %v", sizes, err)
 		}
 	}

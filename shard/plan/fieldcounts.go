@@ -10,10 +10,10 @@ import (
 
 // FieldCounts are counts of fields, by name, each once. A plan has them for each part, of which there
 // may be very many with few fields: 32 bytes a field, a tenth of a map. In JSON they are an object.
-type FieldCounts []NamedCount
+type FieldCounts []namedCount
 
-// A NamedCount is the count of one field.
-type NamedCount struct {
+// A namedCount is the count of one field.
+type namedCount struct {
 	Name string
 	FieldCount
 }
@@ -22,11 +22,11 @@ type NamedCount struct {
 const fewFields = 8
 
 func (c FieldCounts) find(name string) (int, bool) {
-	return slices.BinarySearchFunc(c, name, func(n NamedCount, name string) int { return cmp.Compare(n.Name, name) })
+	return slices.BinarySearchFunc(c, name, func(n namedCount, name string) int { return cmp.Compare(n.Name, name) })
 }
 
-// Of returns the count of a field, and whether it is there.
-func (c FieldCounts) Of(name string) (FieldCount, bool) {
+// of returns the count of a field, and whether it is there.
+func (c FieldCounts) of(name string) (FieldCount, bool) {
 	i, found := c.find(name)
 	if !found {
 		return FieldCount{}, false
@@ -41,7 +41,7 @@ func (c *FieldCounts) add(name string, n FieldCount) {
 		if len(*c) < fewFields { // no room for more
 			*c = append(make(FieldCounts, 0, len(*c)+1), *c...)
 		}
-		*c = slices.Insert(*c, i, NamedCount{Name: name})
+		*c = slices.Insert(*c, i, namedCount{Name: name})
 	}
 	at := &(*c)[i]
 	at.Samples += n.Samples
@@ -83,7 +83,7 @@ func (c *FieldCounts) UnmarshalJSON(text []byte) error {
 	}
 	*c = make(FieldCounts, 0, len(byName))
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		*c = append(*c, NamedCount{name, byName[name]})
+		*c = append(*c, namedCount{name, byName[name]})
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (p *Plan) Write(w io.Writer) (digest string, err error) {
 }
 
 func (p *Plan) version() int {
-	if p.Choice != nil || p.Copies() || p.Dataset.Added != nil || p.Source.Filter != "" {
+	if p.Choice != nil || p.copies() || p.Dataset.Added != nil || p.Source.Filter != "" {
 		return choiceVersion
 	}
 	if p.Columns.Alike {
@@ -116,8 +116,8 @@ func (p *Plan) version() int {
 	return FormatVersion
 }
 
-// Copies reports whether records of some part are encoded already: see encode.Options.
-func (p *Plan) Copies() bool {
+// copies reports whether records of some part are encoded already: see encode.Options.
+func (p *Plan) copies() bool {
 	return p.Encode.Encoded || slices.ContainsFunc(p.Encodes, func(o encode.Options) bool { return o.Encoded })
 }
 

@@ -237,7 +237,7 @@ func (p *PartIndex) filtered(f *converters.Filtered) {
 	a := &p.Account
 	a.FilterRead, a.FilterDropped, a.FilterAdded = f.Samples, f.Dropped, f.Added
 	p.Size = max(p.Size, f.Size)
-	p.Filtered = &Filtered{f.Bytes, f.Content}
+	p.Filtered = &filtered{f.Bytes, f.Content}
 }
 
 // A sizer sizes records and enters their samples in an account. Alike samples are sized

@@ -55,21 +55,21 @@ type Part struct {
 	Encode  int     `json:"encode,omitempty"`       // how its records are encoded: 0 as Plan.Encode, i as Plan.Encodes[i-1]
 	Account Account `json:"account"`
 
-	Filtered *Filtered `json:"filtered,omitempty"` // what its samples are read from in place of the part; nil: the part
+	Filtered *filtered `json:"filtered,omitempty"` // what its samples are read from in place of the part; nil: the part
 
 	// Modified is drawn from the times of all files of a part that is many files; 0: not known. A
 	// journal keeps it, a plan does not.
 	Modified int64 `json:"-"`
 }
 
-// A Filtered is what a filter has made of a part.
-type Filtered struct {
+// A filtered is what a filter has made of a part.
+type filtered struct {
 	Bytes   int64  `json:"bytes"`
 	Content string `json:"content"` // digest of these bytes, as Part.Content
 }
 
 // other reports whether both are known and were made of other bytes.
-func (f *Filtered) other(than *Filtered) bool {
+func (f *filtered) other(than *filtered) bool {
 	return f != nil && than != nil && *f != *than
 }
 

@@ -91,7 +91,7 @@ func TestNewPlanRefuses(t *testing.T) {
 		{"nothing", &memsource.Source{}, Sizes{}, ErrEmpty},
 		{"empty parts", &memsource.Source{Data: make([][]converters.Sample, 3)}, Sizes{}, ErrEmpty},
 		{"only skipped", &memsource.Source{Data: make([][]converters.Sample, 1), Skips: []converters.Span{{Skip: "directory"}}}, Sizes{}, ErrEmpty},
-		{"clash", memsource.New(1, 1, 3, 10), Sizes{Shards: 4}, ErrSizes},
+		{"clash", memsource.New(1, 1, 3, 10), Sizes{Shards: 4}, errSizes},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

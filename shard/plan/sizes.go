@@ -12,12 +12,12 @@ import (
 // FFRecord's own rule for shard sizes: every file at least this large and, that being
 // met, as many files as possible up to this many.
 const (
-	DefaultMinShardSize = 256 << 20 // bytes
-	DefaultMaxShards    = 200
+	defaultMinShardSize = 256 << 20 // bytes
+	defaultMaxShards    = 200
 )
 
-// ErrSizes means that the sizes contradict each other or the dataset.
-var ErrSizes = errors.New("shard sizes clash")
+// errSizes means that the sizes contradict each other or the dataset.
+var errSizes = errors.New("shard sizes clash")
 
 // Sizes say how many shards to make. The zero value is FFRecord's own rule.
 type Sizes struct {
@@ -29,7 +29,7 @@ type Sizes struct {
 
 // sizesClash returns an ErrSizes. Its text names fields of Sizes.
 func sizesClash(format string, args ...any) error {
-	return &place.OptionsError{Text: fmt.Sprintf("%v: "+format, append([]any{ErrSizes}, args...)...), Err: ErrSizes}
+	return &place.OptionsError{Text: fmt.Sprintf("%v: "+format, append([]any{errSizes}, args...)...), Err: errSizes}
 }
 
 // count returns the number of shards for samples of total bytes.
@@ -72,10 +72,10 @@ func (s Sizes) count(total, samples int64) (int64, error) {
 	default:
 		least, most := s.Min, int64(s.Max)
 		if least == 0 {
-			least = DefaultMinShardSize
+			least = defaultMinShardSize
 		}
 		if most == 0 {
-			most = DefaultMaxShards
+			most = defaultMaxShards
 		}
 		n = min(max(1, total/least), most)
 	}

@@ -16,11 +16,11 @@ import (
 // Names of the one entry of a mark.
 const (
 	BeginMark = "__begin__"
-	EndMark   = "__end__"
+	endMark   = "__end__"
 )
 
 // IsMark reports whether a map of one entry with this name is a mark.
-func IsMark(name string) bool { return name == EndMark || name == BeginMark }
+func IsMark(name string) bool { return name == endMark || name == BeginMark }
 
 // Marks are the items by which a program says that its stream of samples is complete.
 //

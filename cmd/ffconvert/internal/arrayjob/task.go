@@ -1,4 +1,4 @@
-// Package arrayjob finds out which task of an array job this process is, from the flag --task,
+// package arrayjob finds out which task of an array job this process is, from the flag --task,
 // FFCONVERT_TASK, or the variables that the batch system sets.
 package arrayjob
 
@@ -28,7 +28,7 @@ func (o *Flag) Add(flags *pflag.FlagSet) {
 
 // Find returns the task of this process, and the flag or variables that it was read from.
 func (o *Flag) Find() (plan.Task, string, error) {
-	return Of(string(o.task), os.LookupEnv)
+	return of(string(o.task), os.LookupEnv)
 }
 
 // Value is a flag value K/N, empty if the flag was not given.
@@ -43,11 +43,11 @@ func (v *Value) Set(s string) error {
 func (v *Value) Type() string   { return "K/N" }
 func (v *Value) String() string { return string(*v) }
 
-// Of returns the task of this process: the flag's, else FFCONVERT_TASK's, else the batch
+// of returns the task of this process: the flag's, else FFCONVERT_TASK's, else the batch
 // system's, else the one task 0/1. from names the flag or variables that decided, "" if none did.
 // An empty variable counts as unset. Variables that contradict each other or are incomplete are an
 // error, because a wrong slice would be noticed late.
-func Of(flag string, lookup func(string) (string, bool)) (task plan.Task, from string, err error) {
+func of(flag string, lookup func(string) (string, bool)) (task plan.Task, from string, err error) {
 	e := environment(lookup)
 	if flag != "" {
 		task, err = plan.ParseTask(flag)

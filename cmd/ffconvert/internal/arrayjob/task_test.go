@@ -94,7 +94,7 @@ func TestTaskOf(t *testing.T) {
 				name, value, _ := strings.Cut(v, "=")
 				env[name] = value
 			}
-			task, from, err := Of(row.flag, func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+			task, from, err := of(row.flag, func(name string) (string, bool) { v, ok := env[name]; return v, ok })
 			if err == nil {
 				if task.String() != row.want || from != row.from {
 					t.Errorf("%v from %q, want %s from %q", task, from, row.want, row.from)

@@ -23,7 +23,7 @@ type refusedArg struct {
 }
 
 // Refused returns the errors of the arguments that were refused.
-func (w *Work) Refused() []error {
+func (w *work) Refused() []error {
 	var all []error
 	for _, r := range w.refused {
 		all = append(all, r.err)
@@ -32,7 +32,7 @@ func (w *Work) Refused() []error {
 }
 
 // Problems returns a problem for each argument that was refused.
-func (w *Work) Problems() []verify.Problem {
+func (w *work) Problems() []verify.Problem {
 	problems := []verify.Problem{}
 	for _, r := range w.refused {
 		p := verify.NewProblem(r.arg, r.arg, r.kind(), r.err)
@@ -64,7 +64,7 @@ func (r *refusedArg) kind() verify.Kind {
 }
 
 // Hint adds to an error how to repair a damaged dataset, if a repair is possible.
-func (w *Work) Hint(err error) error {
+func (w *work) Hint(err error) error {
 	if !errors.Is(err, verify.ErrCorrupt) {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // viewOf opens a dataset in an object store. Its shards are fetched when they are verified.
-func (w *Work) viewOf(ctx context.Context, url string, how bucket.Options) (d verifyDir, err error) {
+func (w *work) viewOf(ctx context.Context, url string, how bucket.Options) (d verifyDir, err error) {
 	if strings.HasSuffix(url, record.Ext) {
 		return d, fmt.Errorf("%s: a shard in an object store is verified with its dataset; name what it lies in, %s", url, url[:strings.LastIndexByte(url, '/')+1])
 	}
@@ -56,7 +56,7 @@ func unfinished(dir string, copied bool) error {
 }
 
 // Close closes the datasets. It removes the scratch of those in object stores.
-func (w *Work) Close() error {
+func (w *work) Close() error {
 	var errs []error
 	for _, d := range w.dirs {
 		errs = append(errs, d.data.Close())

@@ -1,4 +1,4 @@
-// Package audit is the work of ffconvert verify: it finds the shards of the arguments, verifies them, and
+// package audit is the work of ffconvert verify: it finds the shards of the arguments, verifies them, and
 // reports.
 package audit
 
@@ -23,8 +23,8 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// Work holds the directories and files to verify.
-type Work struct {
+// work holds the directories and files to verify.
+type work struct {
 	want    Want
 	dirs    []verifyDir
 	files   []verify.Target
@@ -43,8 +43,8 @@ type verifyDir struct {
 // Look finds the shards of the arguments. A directory, or a single shard, is compared with the
 // manifest in its directory, if there is one.
 // A URL is a dataset in an object store, which remote says how to reach. The caller closes the Work.
-func Look(ctx context.Context, args []string, want Want, remote bucket.Options) *Work {
-	w := &Work{want: want}
+func Look(ctx context.Context, args []string, want Want, remote bucket.Options) *work {
+	w := &work{want: want}
 	for _, arg := range args {
 		if err := w.add(ctx, arg, remote); err != nil {
 			w.refused = append(w.refused, refusedArg{arg, err})
@@ -53,7 +53,7 @@ func Look(ctx context.Context, args []string, want Want, remote bucket.Options) 
 	return w
 }
 
-func (w *Work) add(ctx context.Context, arg string, remote bucket.Options) error {
+func (w *work) add(ctx context.Context, arg string, remote bucket.Options) error {
 	if convert.IsURL(arg) {
 		d, err := w.viewOf(ctx, arg, remote)
 		if kind := place.KindOf(err); (kind == place.Corrupt || kind == place.Refused) && ctx.Err() == nil {
@@ -106,7 +106,7 @@ func otherFile(path string) error {
 	return nil
 }
 
-func (w *Work) dir(ctx context.Context, dir string) (verifyDir, error) {
+func (w *work) dir(ctx context.Context, dir string) (verifyDir, error) {
 	d := verifyDir{path: dir}
 	var err error
 	d.manifest, err = w.want.readManifest(dir, nil)
@@ -142,7 +142,7 @@ func (w *Work) dir(ctx context.Context, dir string) (verifyDir, error) {
 }
 
 // Verify verifies the directories one after another, then all the files.
-func (w *Work) Verify(ctx context.Context, how verify.Options) (*verify.Report, error) {
+func (w *work) Verify(ctx context.Context, how verify.Options) (*verify.Report, error) {
 	var total *verify.Report
 	for i := range w.dirs {
 		report, err := w.dirs[i].verify(ctx, &w.want, how)
@@ -189,7 +189,7 @@ func (d *verifyDir) verify(ctx context.Context, want *Want, how verify.Options) 
 }
 
 // Repairs returns for each directory with a manifest whether it can be repaired.
-func (w *Work) Repairs() []*dataset.Repairable {
+func (w *work) Repairs() []*dataset.Repairable {
 	var all []*dataset.Repairable
 	for _, d := range w.dirs {
 		if d.repair != nil {
@@ -209,7 +209,7 @@ func expectedOf(path string) (*verify.Expect, error) {
 }
 
 // Bytes returns the size of all shards that are read. Files that cannot be examined count as empty.
-func (w *Work) Bytes() int64 {
+func (w *work) Bytes() int64 {
 	total := int64(0)
 	add := func(path string) {
 		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {

@@ -1,4 +1,4 @@
-// Package bench measures how fast random batches of samples are read.
+// package bench measures how fast random batches of samples are read.
 package bench
 
 import (
@@ -35,8 +35,8 @@ type Size struct {
 	Samples int64 `json:"samples"`
 }
 
-// A Run reads batches with several goroutines.
-type Run struct {
+// A run reads batches with several goroutines.
+type run struct {
 	Options
 	reader *record.Reader
 	start  time.Time
@@ -52,8 +52,8 @@ type Run struct {
 	bytes   int64
 }
 
-func New(opts Options, r *record.Reader) *Run {
-	b := &Run{Options: opts, reader: r, left: opts.Batches, rng: rand.New(rand.NewPCG(opts.Seed, 0)), order: make([]int, r.Len()), read: make([]bool, r.Len())}
+func New(opts Options, r *record.Reader) *run {
+	b := &run{Options: opts, reader: r, left: opts.Batches, rng: rand.New(rand.NewPCG(opts.Seed, 0)), order: make([]int, r.Len()), read: make([]bool, r.Len())}
 	for i := range b.order {
 		b.order[i] = i
 	}
@@ -65,7 +65,7 @@ func New(opts Options, r *record.Reader) *Run {
 }
 
 // Run reads until the batches or the time are used up, or a sample is bad. The report is never nil.
-func (b *Run) Run(ctx context.Context) (*Report, error) {
+func (b *run) Run(ctx context.Context) (*report, error) {
 	b.start = time.Now()
 	g, ctx := errgroup.WithContext(ctx)
 	for range b.Jobs {
@@ -76,7 +76,7 @@ func (b *Run) Run(ctx context.Context) (*Report, error) {
 }
 
 // job reads one batch after another into the same memory.
-func (b *Run) job(ctx context.Context) error {
+func (b *run) job(ctx context.Context) error {
 	indices := make([]int, b.Batch)
 	var samples [][]byte
 	for b.deal(indices) {
@@ -91,7 +91,7 @@ func (b *Run) job(ctx context.Context) error {
 }
 
 // deal fills indices with the samples of the next batch; it returns false after the last batch.
-func (b *Run) deal(indices []int) bool {
+func (b *run) deal(indices []int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -110,12 +110,12 @@ func (b *Run) deal(indices []int) bool {
 	return true
 }
 
-func (b *Run) shuffle() {
+func (b *run) shuffle() {
 	b.rng.Shuffle(len(b.order), func(i, j int) { b.order[i], b.order[j] = b.order[j], b.order[i] })
 	b.next = 0
 }
 
-func (b *Run) add(indices []int, samples [][]byte, took time.Duration) {
+func (b *run) add(indices []int, samples [][]byte, took time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, i := range indices {
@@ -128,8 +128,8 @@ func (b *Run) add(indices []int, samples [][]byte, took time.Duration) {
 	}
 }
 
-// A Report holds the measurements of a [Run]. Bytes are bytes of samples, without headers.
-type Report struct {
+// A report holds the measurements of a [Run]. Bytes are bytes of samples, without headers.
+type report struct {
 	Samples          int64        `json:"samples"`
 	Bytes            int64        `json:"bytes"`
 	Seconds          float64      `json:"seconds"`
@@ -155,9 +155,9 @@ type batchSeconds struct {
 }
 
 // report returns the report, and err with its names escaped for a terminal.
-func (b *Run) report(took time.Duration, err error) (*Report, error) {
+func (b *run) report(took time.Duration, err error) (*report, error) {
 	stats := b.reader.BatchStats()
-	r := &Report{
+	r := &report{
 		Samples: b.samples, Bytes: b.bytes, Seconds: took.Seconds(),
 		SamplesPerSecond: float64(b.samples) / took.Seconds(), BytesPerSecond: float64(b.bytes) / took.Seconds(),
 		Batches: len(b.took), BatchSeconds: secondsOf(b.took), Read: b.sizeRead(), Of: b.Of,
@@ -179,7 +179,7 @@ func (b *Run) report(took time.Duration, err error) (*Report, error) {
 }
 
 // sizeRead counts the samples that were read, and their shards.
-func (b *Run) sizeRead() (s Size) {
+func (b *run) sizeRead() (s Size) {
 	first := 0
 	for _, f := range b.reader.Files() {
 		here := int64(0)
@@ -205,7 +205,7 @@ func secondsOf(took []time.Duration) batchSeconds {
 	return batchSeconds{P50: rank(50), P95: rank(95), Max: rank(100)}
 }
 
-func (r *Report) Print(w io.Writer) error {
+func (r *report) Print(w io.Writer) error {
 	from := "with O_DIRECT"
 	if !r.Direct {
 		from = "through the page cache"

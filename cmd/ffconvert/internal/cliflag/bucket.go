@@ -19,15 +19,15 @@ func newBucket() Bucket {
 	return Bucket{readBack: option.Choice{Value: "checksum", Words: []string{"checksum", "read"}}}
 }
 
-// AddScratch registers the flags of commands that read and write.
-func (o *Bucket) AddScratch(flags *pflag.FlagSet) {
+// addScratch registers the flags of commands that read and write.
+func (o *Bucket) addScratch(flags *pflag.FlagSet) {
 	flags.StringVar(&o.scratch, "scratch-dir", "", "of an OUT in an object store: where its files lie while they are written or read (default ffconvert/scratch in the user's cache)")
 	flags.Var(option.MaxSize(&o.size, bucket.DefaultSize), "scratch-size", "most bytes of shards in --scratch-dir at once")
 }
 
 // AddUpload registers the flags of commands that write.
 func (o *Bucket) AddUpload(flags *pflag.FlagSet) {
-	o.AddScratch(flags)
+	o.addScratch(flags)
 	flags.Var(&o.readBack, "verify-remote", "how an upload is proven: checksum, which the service compares; or read, all bytes are read back, too")
 }
 
@@ -47,7 +47,7 @@ func NewPlace() Place { return Place{newRemote(), newBucket()} }
 
 // AddPlace registers the flags.
 func (o *Place) AddPlace(flags *pflag.FlagSet) {
-	o.AddScratch(flags)
+	o.addScratch(flags)
 	o.AddConnection(flags)
 }
 

@@ -29,7 +29,7 @@ type Conversion struct {
 	Missing       option.Choice
 	Damaged       option.Choice
 	Sizes         plan.Sizes
-	ShardSize     ShardSize
+	ShardSize     shardSize
 	MinSize       option.Size
 	Shuffle       bool
 	Seed          uint64

@@ -8,19 +8,19 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 )
 
-// A ShardSize is a target size in bytes. One below leastShard is a number whose unit was forgotten: --shard-size 1 makes a shard of each sample.
-type ShardSize int64
+// A shardSize is a target size in bytes. One below leastShard is a number whose unit was forgotten: --shard-size 1 makes a shard of each sample.
+type shardSize int64
 
 // leastShard is the least target size, bytes. FFRecord's rule is 256 MiB.
 const leastShard = 64 << 10
 
-func (v *ShardSize) Set(text string) error {
+func (v *shardSize) Set(text string) error {
 	var n option.Size
 	if err := n.Set(text); err != nil {
 		return err
 	}
 	if n == 0 || n >= leastShard {
-		*v = ShardSize(n)
+		*v = shardSize(n)
 		return nil
 	}
 	if _, err := strconv.ParseInt(text, 10, 64); err != nil {
@@ -33,6 +33,6 @@ func (v *ShardSize) Set(text string) error {
 	return fmt.Errorf("want 64KiB or more; did you mean %d%s?", n, unit)
 }
 
-func (v *ShardSize) Type() string { return (*option.Size)(v).Type() }
+func (v *shardSize) Type() string { return (*option.Size)(v).Type() }
 
-func (v *ShardSize) String() string { return (*option.Size)(v).String() }
+func (v *shardSize) String() string { return (*option.Size)(v).String() }

@@ -22,7 +22,7 @@ import (
 type Purpose bool
 
 const (
-	Converting Purpose = false
+	converting Purpose = false
 	Checking   Purpose = true
 )
 
@@ -33,7 +33,7 @@ const InputFormatFlag = "input-format"
 // command returns the command line for a source. name is quoted for a shell.
 func (p Purpose) command(format string, flags []string, name string) string {
 	words := append([]string{"ffconvert", format}, text.ShellWords(flags)...)
-	if p == Converting {
+	if p == converting {
 		return strings.Join(append(words, name, "OUT"), " ")
 	}
 	words = slices.Insert(words, 1, "check")

@@ -38,7 +38,7 @@ func NotShards(path string, err error) error {
 	if !errors.Is(err, record.ErrCorrupt) || len(found) != 1 || found[0].ID == "ffrecord" || !found[0].Sure && !isText(path, found[0]) {
 		return err
 	}
-	return &converters.Error{Where: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", format.ErrAnotherKind, found[0].What), Hint: Converting.HowTo(found[0], path)}
+	return &converters.Error{Where: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", format.ErrAnotherKind, found[0].What), Hint: converting.HowTo(found[0], path)}
 }
 
 // isBegun reports whether a directory is of a dataset.

@@ -1,4 +1,4 @@
-// Package inspect reports the content of a dataset or a shard: counts, sizes, fields, first keys.
+// package inspect reports the content of a dataset or a shard: counts, sizes, fields, first keys.
 package inspect
 
 import (
@@ -36,8 +36,8 @@ type Options struct {
 	MaxSample  int64 // bytes of the largest sample that is read
 }
 
-// A Report is the JSON document of inspect.
-type Report struct {
+// A report is the JSON document of inspect.
+type report struct {
 	Path     string         `json:"path"`
 	Tool     string         `json:"tool,omitempty"`
 	Source   string         `json:"source,omitempty"`
@@ -89,8 +89,8 @@ func newSpread(sizes []int64) spread {
 }
 
 // Read inspects the shards that r has opened at path.
-func Read(ctx context.Context, path string, r *record.Reader, opts Options) (*Report, error) {
-	x := &Report{Path: path, Shards: len(r.Files()), Samples: r.Len(), Keys: []string{}}
+func Read(ctx context.Context, path string, r *record.Reader, opts Options) (*report, error) {
+	x := &report{Path: path, Shards: len(r.Files()), Samples: r.Len(), Keys: []string{}}
 	var shards, records []int64
 	for _, f := range r.Files() {
 		x.Bytes += f.Size
@@ -116,8 +116,8 @@ func Read(ctx context.Context, path string, r *record.Reader, opts Options) (*Re
 
 // Outline inspects a dataset by its manifest and the meta.json in dir alone, where shards are not at hand: without the sizes
 // and the fields of its records. path is its name in the report.
-func Outline(path, dir string, m *dataset.Manifest) (*Report, error) {
-	x := &Report{Path: path, Shards: len(m.Shards), Samples: int(m.Totals.SamplesWritten), Bytes: m.Totals.Bytes, Keys: []string{}}
+func Outline(path, dir string, m *dataset.Manifest) (*report, error) {
+	x := &report{Path: path, Shards: len(m.Shards), Samples: int(m.Totals.SamplesWritten), Bytes: m.Totals.Bytes, Keys: []string{}}
 	var shards []int64
 	for i := range m.Shards {
 		shards = append(shards, m.Shards[i].Bytes)
@@ -127,7 +127,7 @@ func Outline(path, dir string, m *dataset.Manifest) (*Report, error) {
 }
 
 // packed sets Packed if the file is a packed folder.
-func (x *Report) packed(opts Options) {
+func (x *report) packed(opts Options) {
 	if f, err := packed.Open(x.Path, record.Options{AllowLegacy: true, MaxSamples: opts.MaxSamples, MaxSample: opts.MaxSample}); err == nil {
 		totals := f.Totals()
 		x.Packed = &totals
@@ -136,7 +136,7 @@ func (x *Report) packed(opts Options) {
 }
 
 // manifest sets the fields that come from the manifest in the directory of the first shard, if there is one.
-func (x *Report) manifest(shardPath string) error {
+func (x *report) manifest(shardPath string) error {
 	m, err := dataset.ReadManifest(filepath.Dir(shardPath))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -148,7 +148,7 @@ func (x *Report) manifest(shardPath string) error {
 }
 
 // describe sets the fields that come from a manifest and the meta.json in a directory.
-func (x *Report) describe(m *dataset.Manifest, dir string) error {
+func (x *report) describe(m *dataset.Manifest, dir string) error {
 	x.Tool, x.Source, x.Encoding = m.Tool, m.Source.Format, m.Encode.Encoding
 	x.Created, x.Verified, x.Skipped = &m.Created, &m.Verified, m.Totals.Skipped
 	x.Choice, x.LeftOut, x.NotWhole = m.Choice, m.Totals.LeftOutBy, summary.NewNotWhole(m)
@@ -170,7 +170,7 @@ func (x *Report) describe(m *dataset.Manifest, dir string) error {
 }
 
 // proof sets the root, and the key that the signature names.
-func (x *Report) proof(dir string, m *dataset.Manifest) error {
+func (x *report) proof(dir string, m *dataset.Manifest) error {
 	if !m.Root.IsZero() {
 		x.Root = m.Root.String()
 	}
@@ -187,7 +187,7 @@ func (x *Report) proof(dir string, m *dataset.Manifest) error {
 }
 
 // firstKeys reads the first n keys, if records have keys. A sample of more than most bytes is not read.
-func (x *Report) firstKeys(r *record.Reader, n int, most int64) error {
+func (x *report) firstKeys(r *record.Reader, n int, most int64) error {
 	for i := range min(n, r.Len()) {
 		rec, err := readSample(r, i, most, nil)
 		if err != nil {
@@ -205,7 +205,7 @@ func (x *Report) firstKeys(r *record.Reader, n int, most int64) error {
 	return nil
 }
 
-func (x *Report) Print(w io.Writer) error {
+func (x *report) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
 	row("path", "%s", text.Name(x.Path))

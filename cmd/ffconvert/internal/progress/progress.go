@@ -1,4 +1,4 @@
-// Package progress shows how far a command is, on standard error: as one line that is drawn again
+// package progress shows how far a command is, on standard error: as one line that is drawn again
 // and again, as lines of a log, or as events for programs, a JSON object a line.
 //
 //	r := progress.New(flag, os.Stderr)
@@ -272,8 +272,8 @@ func (r *Reporter) Waiting(what string) {
 // A ClosingLine reports the result of a command: its String is the text, its JSON the done event.
 type ClosingLine fmt.Stringer
 
-// A Doubter is a closing line that may tell of shards that were never re-read.
-type Doubter interface{ Doubtful() bool }
+// A doubter is a closing line that may tell of shards that were never re-read.
+type doubter interface{ Doubtful() bool }
 
 // Say ends the phase and prints the closing line. Its head is green, or yellow if it is doubtful.
 func (r *Reporter) Say(summary ClosingLine) {
@@ -284,7 +284,7 @@ func (r *Reporter) Say(summary ClosingLine) {
 		WriteEvent(r.out, "done", summary)
 	default:
 		dress := r.paint.Good
-		if w, ok := summary.(Doubter); ok && w.Doubtful() {
+		if w, ok := summary.(doubter); ok && w.Doubtful() {
 			dress = r.paint.Warn
 		}
 		fmt.Fprintln(r.out, r.paint.Head(summary.String(), dress))

@@ -40,7 +40,7 @@ func (l *Line) Append(b []byte) []byte {
 		for i := range l.Sample.Fields {
 			f := &l.Sample.Fields[i]
 			b = append(append(append(b, "  "...), text.Name(f.Name)...), '=')
-			b = strconv.AppendInt(b, Size(&f.Value), 10)
+			b = strconv.AppendInt(b, size(&f.Value), 10)
 		}
 	}
 	return append(b, '\n')
@@ -66,8 +66,8 @@ func (l *Line) appendJSON(b []byte) []byte {
 				b = append(b, ',')
 			}
 			b = append(jsonvalue.AppendString(append(b, `{"name":`...), f.Name), `,"kind":"`...)
-			b = append(append(b, Kind(&f.Value)...), `","size":`...)
-			b = append(strconv.AppendInt(b, Size(&f.Value), 10), '}')
+			b = append(append(b, kind(&f.Value)...), `","size":`...)
+			b = append(strconv.AppendInt(b, size(&f.Value), 10), '}')
 		}
 		b = append(b, ']')
 	}

@@ -1,4 +1,4 @@
-// Package samples shows samples: a line for each in a list, one with its fields for people, or as JSON.
+// package samples shows samples: a line for each in a list, one with its fields for people, or as JSON.
 package samples
 
 import (
@@ -34,8 +34,8 @@ func JSON(v *converters.Value) ([]byte, error) {
 	return append(terminal.EscapeJSON(b), '\n'), err
 }
 
-// Size returns the bytes of Data, -1 if JSON does not have the value.
-func Size(v *converters.Value) int64 {
+// size returns the bytes of Data, -1 if JSON does not have the value.
+func size(v *converters.Value) int64 {
 	if v.Kind() <= converters.KindText {
 		return v.Len()
 	}
@@ -46,8 +46,8 @@ func Size(v *converters.Value) int64 {
 	return int64(len(b))
 }
 
-// Kind names the kind of a value.
-func Kind(v *converters.Value) string {
+// kind names the kind of a value.
+func kind(v *converters.Value) string {
 	switch v.Kind() {
 	case converters.KindBytes:
 		return "bytes"
@@ -125,7 +125,7 @@ func WriteText(w io.Writer, r *lookup.Row, s *converters.Sample) error {
 		if f.Value.Kind() <= converters.KindText {
 			size = terminal.Counted(f.Value.Len(), "byte")
 		}
-		fmt.Fprintf(t, "field\t%s\t%s\t%s", text.Name(f.Name), Kind(&f.Value), size)
+		fmt.Fprintf(t, "field\t%s\t%s\t%s", text.Name(f.Name), kind(&f.Value), size)
 		if shown := begin(&f.Value); shown != "" {
 			fmt.Fprintf(t, "\t%s", shown)
 		}

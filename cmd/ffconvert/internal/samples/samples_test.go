@@ -23,8 +23,8 @@ func TestData(t *testing.T) {
 		{converters.Nested([]any{int64(1), "x"}), `[1,"x"]`},
 	} {
 		got, err := Data(&row.v)
-		if err != nil || string(got) != row.want || Size(&row.v) != int64(len(row.want)) {
-			t.Errorf("%q, %v, %d bytes; want %q", got, err, Size(&row.v), row.want)
+		if err != nil || string(got) != row.want || size(&row.v) != int64(len(row.want)) {
+			t.Errorf("%q, %v, %d bytes; want %q", got, err, size(&row.v), row.want)
 		}
 	}
 }

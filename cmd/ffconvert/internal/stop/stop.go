@@ -1,4 +1,4 @@
-// Package stop ends a run when the process gets a signal, with time to finish the shards that are
+// package stop ends a run when the process gets a signal, with time to finish the shards that are
 // being written.
 package stop
 
@@ -20,11 +20,11 @@ import (
 // was. Without it, a file on a server that does not answer could block the process forever.
 const Patience = 1500 * time.Millisecond
 
-// A Stopper ends a run when the process gets a signal. With a grace period, the first SIGTERM or
+// A stopper ends a run when the process gets a signal. With a grace period, the first SIGTERM or
 // SIGUSR1 drains the run: shards under way are finished, no other is begun. A second signal, the end
 // of the grace period, or any signal without one stops the run, which cleans up. The next signal, or a
 // clean-up that takes longer than the patience, ends the process at once.
-type Stopper struct {
+type stopper struct {
 	cancel  context.CancelCauseFunc
 	exit    func(status int)
 	signals chan os.Signal
@@ -47,9 +47,9 @@ type stopperKey struct{}
 
 // New returns a Stopper, and the context of the run that it stops. The caller must close it. exit
 // ends the process; patience is usually [Patience].
-func New(exit func(status int), patience time.Duration) (context.Context, *Stopper) {
+func New(exit func(status int), patience time.Duration) (context.Context, *stopper) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	s := &Stopper{
+	s := &stopper{
 		cancel: cancel, exit: exit, signals: make(chan os.Signal, 3),
 		drain: make(chan struct{}), quit: make(chan struct{}), ended: make(chan struct{}), patience: patience,
 	}
@@ -58,23 +58,23 @@ func New(exit func(status int), patience time.Duration) (context.Context, *Stopp
 }
 
 // Notify begins to catch the signals of the process.
-func (s *Stopper) Notify() {
+func (s *stopper) Notify() {
 	for sig := range Signals {
 		signal.Notify(s.signals, sig)
 	}
 }
 
 // From returns the Stopper of a context, or one that never gets a signal.
-func From(ctx context.Context) *Stopper {
-	if s, ok := ctx.Value(stopperKey{}).(*Stopper); ok {
+func From(ctx context.Context) *stopper {
+	if s, ok := ctx.Value(stopperKey{}).(*stopper); ok {
 		return s
 	}
-	return &Stopper{}
+	return &stopper{}
 }
 
 // Within sets the grace period when the writing of shards begins. The channel is closed at the first
 // signal: no further shard may begin.
-func (s *Stopper) Within(grace time.Duration) <-chan struct{} {
+func (s *stopper) Within(grace time.Duration) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.grace = grace
@@ -83,21 +83,21 @@ func (s *Stopper) Within(grace time.Duration) <-chan struct{} {
 
 // OnSignal sets a function that is called for each signal, with the grace period that begins, or 0 if
 // the run stops.
-func (s *Stopper) OnSignal(tell func(sig syscall.Signal, grace time.Duration)) {
+func (s *stopper) OnSignal(tell func(sig syscall.Signal, grace time.Duration)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tell = tell
 }
 
 // OnLate sets a function that is called if a stopped run does not end in time.
-func (s *Stopper) OnLate(tell func(Interrupted)) {
+func (s *stopper) OnLate(tell func(Interrupted)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.late = tell
 }
 
 // listen handles signals until Close.
-func (s *Stopper) listen() {
+func (s *stopper) listen() {
 	defer close(s.ended)
 	var over, late <-chan time.Time
 	var last syscall.Signal // the signal that stopped the run
@@ -136,7 +136,7 @@ func (s *Stopper) listen() {
 	}
 }
 
-func (s *Stopper) graceOf(sig syscall.Signal) time.Duration {
+func (s *stopper) graceOf(sig syscall.Signal) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if sig == syscall.SIGINT {
@@ -146,7 +146,7 @@ func (s *Stopper) graceOf(sig syscall.Signal) time.Duration {
 }
 
 // say calls tell in a goroutine, because the run must end even if standard error is a full pipe.
-func (s *Stopper) say(sig syscall.Signal, grace time.Duration) {
+func (s *stopper) say(sig syscall.Signal, grace time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tell != nil {
@@ -156,7 +156,7 @@ func (s *Stopper) say(sig syscall.Signal, grace time.Duration) {
 }
 
 // sayLate calls late, and waits for it at most a tenth of the patience.
-func (s *Stopper) sayLate(sig syscall.Signal) {
+func (s *stopper) sayLate(sig syscall.Signal) {
 	s.mu.Lock()
 	tell := s.late
 	s.mu.Unlock()
@@ -175,7 +175,7 @@ func (s *Stopper) sayLate(sig syscall.Signal) {
 }
 
 // Close gives the signals back their default action and waits for the calls of OnSignal's function.
-func (s *Stopper) Close() {
+func (s *stopper) Close() {
 	signal.Stop(s.signals)
 	close(s.quit)
 	<-s.ended
@@ -188,7 +188,7 @@ func (i Interrupted) Status() int { return 128 + int(i.Signal) }
 
 // Reason returns the [Interrupted] that caused the error of a run, with how many shards were finished,
 // or err itself. It must be called after Close.
-func (s *Stopper) Reason(ctx context.Context, err error) error {
+func (s *stopper) Reason(ctx context.Context, err error) error {
 	cause, ok := context.Cause(ctx).(Interrupted)
 	if !ok && s.first != 0 && errors.Is(err, shard.ErrDrained) {
 		cause, ok = Interrupted{Signal: s.first}, true

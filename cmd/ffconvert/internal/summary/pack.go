@@ -36,8 +36,8 @@ func (s Folder) String() string {
 	return text
 }
 
-// A Repair is the closing line of repair.
-type Repair struct {
+// A repair is the closing line of repair.
+type repair struct {
 	Done       bool     `json:"done"`
 	Out        string   `json:"out"`
 	Rewritten  []string `json:"shards_rewritten"`  // damaged or missing before
@@ -46,14 +46,14 @@ type Repair struct {
 	Conversion
 }
 
-func NewRepair(dir string, done *convert.Repaired) *Repair {
-	return &Repair{
+func NewRepair(dir string, done *convert.Repaired) *repair {
+	return &repair{
 		Done: true, Out: dir, Rewritten: append([]string{}, done.Rewritten...), Unfinished: done.Unfinished, Beside: append([]string{}, done.Beside...),
 		Conversion: NewConversion(dir, done.Report),
 	}
 }
 
-func (s *Repair) String() string {
+func (s *repair) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: ", text.Name(s.Out))
 	var did []string

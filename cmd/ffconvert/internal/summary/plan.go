@@ -85,8 +85,8 @@ func (s *Plan) String() string {
 	return b.String()
 }
 
-// A Slice is the closing line of plan --task.
-type Slice struct {
+// A slice is the closing line of plan --task.
+type slice struct {
 	Done    bool   `json:"done"`
 	Out     string `json:"out"`
 	Task    string `json:"task"`
@@ -98,14 +98,14 @@ type Slice struct {
 	Why     string `json:"nothing_to_index,omitempty"`
 }
 
-func NewSlice(out string, t plan.Task, done *convert.SliceIndex) *Slice {
-	return &Slice{
+func NewSlice(out string, t plan.Task, done *convert.SliceIndex) *slice {
+	return &slice{
 		Done: true, Out: out, Task: t.String(), Parts: done.Parts, Before: done.Before, Of: done.Of,
 		Samples: done.Samples, Bytes: done.Bytes, Why: done.Why,
 	}
 }
 
-func (s *Slice) String() string {
+func (s *slice) String() string {
 	if s.Why != "" {
 		return fmt.Sprintf("%s: task %s: nothing to index: %s", text.Name(s.Out), s.Task, s.Why)
 	}
@@ -117,8 +117,8 @@ func (s *Slice) String() string {
 		text.Name(s.Out), s.Task, terminal.Counted(int64(s.Parts), "part"), humanize.Comma(int64(s.Of)), before, humanize.Bytes(uint64(s.Bytes)), terminal.Counted(s.Samples, "sample"))
 }
 
-// A Task is the closing line of run.
-type Task struct {
+// A task is the closing line of run.
+type task struct {
 	Done   bool   `json:"done"`
 	Out    string `json:"out"`
 	Task   string `json:"task"`
@@ -131,14 +131,14 @@ type Task struct {
 	proof
 }
 
-func NewTask(dir string, r *shard.Report) Task {
-	return Task{
+func NewTask(dir string, r *shard.Report) task {
+	return task{
 		Done: true, Out: dir, Task: r.Task.String(), Shards: r.Shards, Earlier: newEarlier(r),
 		Samples: r.Samples, Bytes: r.Bytes, Written: r.Written, Seconds: r.Seconds, proof: newProof(r),
 	}
 }
 
-func (s Task) String() string {
+func (s task) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: task %s: ", text.Name(s.Out), s.Task)
 	if s.Shards == 0 {

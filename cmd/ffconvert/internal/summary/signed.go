@@ -8,8 +8,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// A Signed is the closing line of sign.
-type Signed struct {
+// A signed is the closing line of sign.
+type signed struct {
 	Done   bool   `json:"done"`
 	Out    string `json:"out"`
 	Key    string `json:"key"`         // ID of the key
@@ -18,11 +18,11 @@ type Signed struct {
 	Read   bool   `json:"read"` // all files were read for it
 }
 
-func NewSigned(dir string, m *dataset.Manifest, key string, read bool) Signed {
-	return Signed{Done: true, Out: dir, Key: key, Root: m.Root.String(), Shards: len(m.Shards), Read: read}
+func NewSigned(dir string, m *dataset.Manifest, key string, read bool) signed {
+	return signed{Done: true, Out: dir, Key: key, Root: m.Root.String(), Shards: len(m.Shards), Read: read}
 }
 
-func (s Signed) String() string {
+func (s signed) String() string {
 	read := "the sums are those of the manifest"
 	if s.Read {
 		read = "all files were read for their sums"

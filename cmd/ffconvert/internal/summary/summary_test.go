@@ -72,10 +72,10 @@ func TestSummariesEscape(t *testing.T) {
 		{Conversion{Out: out, Shards: 1}, nil},
 		{Conversion{Out: out, Earlier: Earlier{Kept: 1}, Shards: 1, Already: true}, []string{`ffconvert verify $'o\033[31m\'X'`}},
 		{&Plan{Out: out}, []string{`ffconvert run $'o\033[31m\'X' --task K/N, for each K from 0`}},
-		{&Slice{Out: out}, nil},
-		{&Slice{Out: out, Why: "it is remote"}, nil},
-		{Task{Out: out, Shards: 1}, nil},
-		{&Repair{Out: out}, nil},
+		{&slice{Out: out}, nil},
+		{&slice{Out: out, Why: "it is remote"}, nil},
+		{task{Out: out, Shards: 1}, nil},
+		{&repair{Out: out}, nil},
 		{Folder{Out: out}, nil},
 	} {
 		text := row.of.String()
