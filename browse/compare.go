@@ -38,8 +38,8 @@ type twoCounts struct {
 	A, B int64
 }
 
-// difference is how many more the second one has.
-func (c twoCounts) difference() int64 { return c.B - c.A }
+// Difference is how many more the second one has.
+func (c twoCounts) Difference() int64 { return c.B - c.A }
 
 // kindTitle is the heading of a kind of differences.
 func kindTitle(k compare.Kind) string {

@@ -53,8 +53,8 @@ type cards struct {
 // At is the grid from a sample on.
 func (c cards) At(n int64) string { return c.Set.link("grid", fromQuery(c.Values, n)) }
 
-// url is where the cards from a sample on are.
-func (c cards) url(from int64) string { return c.Set.link("cards", fromQuery(c.Values, from)) }
+// URL is where the cards from a sample on are.
+func (c cards) URL(from int64) string { return c.Set.link("cards", fromQuery(c.Values, from)) }
 
 // fromQuery is a query with the sample that the search begins with.
 func fromQuery(values url.Values, from int64) url.Values {

@@ -57,7 +57,7 @@ var errStopped = errors.New("stopped")
 func (s *jobs) start(j *job, again bool, work func(ctx context.Context, j *job) (any, error)) *job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if old := s.all[j.Name]; old != nil && !(again && old.over()) {
+	if old := s.all[j.Name]; old != nil && !(again && old.Over()) {
 		return old
 	}
 	j.Begun, j.ended, j.work = time.Now(), make(chan struct{}), work
@@ -94,8 +94,8 @@ func survive(ctx context.Context, j *job) (result any, err error) {
 	return j.work(ctx, j)
 }
 
-// over reports whether the job has ended.
-func (j *job) over() bool {
+// Over reports whether the job has ended.
+func (j *job) Over() bool {
 	select {
 	case <-j.ended:
 		return true
@@ -123,7 +123,7 @@ func (j *job) moved(done, total int64) {
 // Failed returns why the job ended without a result; "" if it has one, or runs.
 func (j *job) Failed() string {
 	switch {
-	case !j.over() || j.err == nil:
+	case !j.Over() || j.err == nil:
 		return ""
 	case errors.Is(j.err, errStopped):
 		return "It was stopped."
@@ -131,11 +131,11 @@ func (j *job) Failed() string {
 	return lines(j.err)
 }
 
-// share returns how much of the job is done, 0 to 1.
-func (j *job) share() float64 { return min(1, float64(j.done.Load())/float64(max(1, j.total.Load()))) }
+// Share returns how much of the job is done, 0 to 1.
+func (j *job) Share() float64 { return min(1, float64(j.done.Load())/float64(max(1, j.total.Load()))) }
 
-// text describes the progress of the job.
-func (j *job) text() string { return j.say(j.done.Load(), j.total.Load(), time.Since(j.Begun)) }
+// Text describes the progress of the job.
+func (j *job) Text() string { return j.say(j.done.Load(), j.total.Load(), time.Since(j.Begun)) }
 
 // jobEvents streams the progress of a job, and its end, as server-sent events.
 func jobEvents(q *request) error {
@@ -149,7 +149,7 @@ func jobEvents(q *request) error {
 		text, err := json.Marshal(struct {
 			Share float64 `json:"share"`
 			Text  string  `json:"text"`
-		}{j.share(), j.text()})
+		}{j.Share(), j.Text()})
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func TestJobs(t *testing.T) {
 		}
 	}
 	first := begin(false)
-	if begin(true) != first || s.get("a") != first || s.get("b") != nil || first.over() {
+	if begin(true) != first || s.get("a") != first || s.get("b") != nil || first.Over() {
 		t.Error("a job that is under way was begun again")
 	}
 	end(first, errors.New("no device"))

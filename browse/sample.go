@@ -81,8 +81,8 @@ type sample struct {
 // Name names the sample.
 func (s *sample) Name() string { return rowName(&s.Row) }
 
-// grid is the page of samples, from this one on.
-func (s *sample) grid() string {
+// Grid is the page of samples, from this one on.
+func (s *sample) Grid() string {
 	return s.set.link("grid", fromQuery(s.Values, s.Number)) + "#s" + strconv.FormatInt(s.Number, 10)
 }
 
@@ -181,7 +181,7 @@ func findSample(q *request, x *set) error {
 		}
 	}
 	d := x.data.Fork()
-	if n < 0 && !x.keyed() {
+	if n < 0 && !x.Keyed() {
 		return notFound(fmt.Sprintf("%s has no index of keys: name a sample by its number, #0 to #%d.", shown(x.Name), x.Len()-1))
 	}
 	if n < 0 {

@@ -110,20 +110,20 @@ func (x *set) readParts() ([]plan.Part, error) {
 	return m.Sources, nil
 }
 
-// whole reports whether there is a manifest, of all of it.
-func (x *set) whole() bool { return x.manifest != nil }
+// Whole reports whether there is a manifest, of all of it.
+func (x *set) Whole() bool { return x.manifest != nil }
 
-// single reports whether it is one shard of a dataset.
-func (x *set) single() bool { return x.manifest == nil && x.data.Ours() }
+// Single reports whether it is one shard of a dataset.
+func (x *set) Single() bool { return x.manifest == nil && x.data.Ours() }
 
-// keyed reports whether there is an index with keys.
-func (x *set) keyed() bool {
+// Keyed reports whether there is an index with keys.
+func (x *set) Keyed() bool {
 	keyed, err := x.data.Fork().Keyed()
 	return keyed && err == nil
 }
 
-// changed reports whether the manifest, or the one shard, is not the file that it was when the dataset was opened.
-func (x *set) changed() bool {
+// Changed reports whether the manifest, or the one shard, is not the file that it was when the dataset was opened.
+func (x *set) Changed() bool {
 	now, err := os.Stat(x.watched)
 	return err != nil || !os.SameFile(now, x.was) || !now.ModTime().Equal(x.was.ModTime()) || now.Size() != x.was.Size()
 }
@@ -162,19 +162,19 @@ func (x *set) className(label int64) string {
 	return x.meta.Classes[label]
 }
 
-// whereField returns an expression for the samples that have a field; "": records may not have it.
-func (x *set) whereField(name string) string {
+// WhereField returns an expression for the samples that have a field; "": records may not have it.
+func (x *set) WhereField(name string) string {
 	if !slices.Contains(x.fields, name) {
 		return ""
 	}
 	return find.WhereField(name)
 }
 
-// shards returns the number of shards.
-func (x *set) shards() int64 { return int64(len(x.data.Files())) }
+// Shards returns the number of shards.
+func (x *set) Shards() int64 { return int64(len(x.data.Files())) }
 
-// encodings returns the encodings of the records.
-func (x *set) encodings() string { return strings.Join(x.data.Encodings(), ", ") }
+// Encodings returns the encodings of the records.
+func (x *set) Encodings() string { return strings.Join(x.data.Encodings(), ", ") }
 
-// whereClass returns an expression for the samples of a class.
-func (x *set) whereClass(label int64) string { return find.WhereClass(label, x.className(label)) }
+// WhereClass returns an expression for the samples of a class.
+func (x *set) WhereClass(label int64) string { return find.WhereClass(label, x.className(label)) }

@@ -114,7 +114,7 @@ type chartBar struct {
 func classBars(x *set, s *survey.Survey) []chartBar {
 	var all []chartBar
 	for i, c := range s.Classes[:min(chartClasses, len(s.Classes))] {
-		all = append(all, chartBar{float64(i), float64(i + 1), c.Count, text.Line(classLabel(c)), x.link("grid", query("where", x.whereClass(c.Label)))})
+		all = append(all, chartBar{float64(i), float64(i + 1), c.Count, text.Line(classLabel(c)), x.link("grid", query("where", x.WhereClass(c.Label)))})
 	}
 	return all
 }

@@ -80,16 +80,16 @@ func (x *set) verify(ctx context.Context, how verify.Options) (*verify.Report, e
 	return report, err
 }
 
-// report returns what a verification found; nil: the job is under way, or has failed.
-func (j *job) report() *verify.Report {
-	if !j.over() || j.err != nil {
+// Report returns what a verification found; nil: the job is under way, or has failed.
+func (j *job) Report() *verify.Report {
+	if !j.Over() || j.err != nil {
 		return nil
 	}
 	return j.result.(*verify.Report)
 }
 
-// sampleOf returns the number in the dataset of the sample that a problem is about; -1: it is about no sample.
-func (x *set) sampleOf(p verify.Problem) int64 {
+// SampleOf returns the number in the dataset of the sample that a problem is about; -1: it is about no sample.
+func (x *set) SampleOf(p verify.Problem) int64 {
 	first, ok := x.first[p.Shard]
 	if !ok || p.Sample < 0 {
 		return -1

@@ -34,7 +34,7 @@ func (r *arrowRecord) check(c *arrowipc.Column, depth int, size *int64) error {
 		return short
 	}
 	*size += c.Valid.Size + c.Data.Size
-	end, next := c.Rows, depth-1 // of the values in its children
+	next := depth - 1
 	switch c.Shape {
 	case arrowipc.ShapeNull:
 	case arrowipc.ShapeBits:
@@ -54,13 +54,18 @@ func (r *arrowRecord) check(c *arrowipc.Column, depth int, size *int64) error {
 		*size += c.More[0].Size
 		return r.checkOffsets(c, c.More[0].Size)
 	case arrowipc.ShapeList, arrowipc.ShapeMap:
-		if end = c.Children[0].Rows; c.Shape == arrowipc.ShapeMap {
+		if c.Shape == arrowipc.ShapeMap {
 			next = depth // its pairs are structs
 		}
-		if err := r.checkOffsets(c, end); err != nil {
+		if err := r.checkOffsets(c, c.Children[0].Rows); err != nil {
 			return err
 		}
 	case arrowipc.ShapeStruct:
+		for _, child := range c.Children {
+			if child.Rows < c.Rows {
+				return short
+			}
+		}
 	default:
 		return unsupportedColumn(c)
 	}

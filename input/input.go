@@ -1,4 +1,4 @@
-// package input finds the inputs that the names on a command line stand for, in the order in which
+// Package input finds the inputs that the names on a command line stand for, in the order in which
 // they were named. It reads no file; package stage does that next, so that a missing file is reported
 // before anything is created.
 //
@@ -61,7 +61,7 @@ type Options struct {
 	// Remote reads names with the schemes of package store. nil: they are [ErrScheme].
 	Remote store.Store
 	// Laid has files in place of objects whose services do not answer. nil: none.
-	Laid *laid
+	Laid *Laid
 
 	// Stdin is the input of the name "-". nil: [os.Stdin]. When the context ends, a blocked Read is
 	// abandoned.
@@ -80,12 +80,12 @@ func (c *Contents) lacks(name, dir string) error {
 	return place.Refuse(name, c.Missing, c.Hint+" "+trimSlashes(dir), "")
 }
 
-// remoteOptions say how services are reached.
-type remoteOptions = store.Options
+// RemoteOptions say how services are reached.
+type RemoteOptions = store.Options
 
-// newRemote returns a reader and writer of objects by URL, such as s3://bucket/name. It sends no request before an object
+// NewRemote returns a reader and writer of objects by URL, such as s3://bucket/name. It sends no request before an object
 // is asked for.
-func newRemote(opts remoteOptions) store.Store { return store.New(opts) }
+func NewRemote(opts RemoteOptions) store.Store { return store.New(opts) }
 
 // A Name is one input that was found: a regular file, a directory where such are
 // inputs, an object of a remote store or a tree of them, standard input, or what a

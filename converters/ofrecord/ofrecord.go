@@ -29,9 +29,6 @@ import (
 // Options define a sample. The zero value makes a field of each feature.
 type Options = features.Options
 
-// recordField is the name of the field that holds a whole record.
-const recordField = features.RecordField
-
 // Open returns a source with these parts. It reads the first records of the first part that has some, to find out
 // which features are lists. Index and Read check that size and time of a file have not changed.
 func Open(parts []converters.Part, opts Options) (converters.Source, error) {

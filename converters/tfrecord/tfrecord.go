@@ -33,9 +33,6 @@ type Options = features.Options
 // DefaultMaxSample is the default of Options.MaxSample, in bytes.
 const DefaultMaxSample = features.DefaultMaxSample
 
-// recordField is the name of the field that holds a whole record.
-const recordField = features.RecordField
-
 // Open returns a source with these parts. It reads the first records of the first part that has some, to find out
 // which features are lists. Index and Read check that size and time of a file have not changed.
 func Open(parts []converters.Part, opts Options) (converters.Source, error) {

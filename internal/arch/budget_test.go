@@ -19,7 +19,7 @@ var budget = []struct {
 	count       func(product []*pkg) (n int, where string)
 }{
 	{"lines", 98342, 77000, sum(func(p *pkg) int { return p.lines })},
-	{"exported names, methods among them", 2156, 1300, sum(func(p *pkg) int { return p.exported })},
+	{"exported names, methods among them", 2176, 1300, sum(func(p *pkg) int { return p.exported })},
 	{"types", 1074, 780, sum(func(p *pkg) int { return p.types })},
 	{"interfaces", 40, 35, sum(func(p *pkg) int { return p.interfaces })},
 	{"packages", 86, 60, sum(func(*pkg) int { return 1 })},
