@@ -5,7 +5,7 @@ export CGO_ENABLED ?= 0
 SHELL   := /bin/bash
 
 # Modules of their own: they, or their tests, need what the program does not.
-NESTED := deploy/kubernetes release internal/parquettest/arrowgo
+NESTED := deploy/kubernetes release internal/test/parquettest/arrowgo
 
 # Systems that wheels are built for: python/wheel.py has their tags.
 PLATFORMS ?= linux-amd64 linux-arm64 darwin-amd64 darwin-arm64
@@ -26,9 +26,9 @@ lint: ## formatting, vet, staticcheck, and builds for the systems without Linux 
 	$(GO) vet ./...
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) build -o /dev/null ./cmd/ffconvert
-	GOOS=windows $(GO) vet ./aio ./record ./encode ./verify ./packed ./shard/... ./dataset/... ./findings ./check ./export ./loader/...
+	GOOS=windows $(GO) vet ./aio ./record ./encode ./verify ./packed ./shard/... ./dataset/... ./internal/findings ./internal/check ./export ./loader/...
 	$(GO) tool staticcheck ./...
-	$(GO) tool staticcheck -tags bench,fuzz ./internal/bench ./internal/fuzz ./browse/internal/find
+	$(GO) tool staticcheck -tags bench,fuzz ./internal/bench ./internal/fuzz ./internal/browse/find
 	staticcheck=$$($(GO) tool -n staticcheck) && for m in $(NESTED); do \
 		(cd $$m && $(GO) vet ./... && $$staticcheck ./...) || exit; \
 	done
@@ -37,16 +37,16 @@ test: ## the whole suite; at its end the tests that were skipped, with reasons. 
 	$(GO) tool gotestsum ./... $(TESTFLAGS)
 
 test-nested: ## the modules of their own, which run the program
-	gotestsum=$$($(GO) tool -n gotestsum) && for m in $(filter-out internal/parquettest/arrowgo,$(NESTED)); do (cd $$m && $$gotestsum ./... -count=1 $(TESTFLAGS)) || exit; done
+	gotestsum=$$($(GO) tool -n gotestsum) && for m in $(filter-out internal/test/parquettest/arrowgo,$(NESTED)); do (cd $$m && $$gotestsum ./... -count=1 $(TESTFLAGS)) || exit; done
 
 faults: ## the fault table at its full size, a line a row; REPORT=docs/reliability.md keeps it
 	@$(GO) run ./internal/faults/table $(if $(REPORT),-report $(REPORT))
 
 screenshots: ## the pictures of docs/browse.md
-	FFCONVERT_SCREENSHOTS=$(abspath docs/images) $(GO) test -count=1 -run '^TestScreenshots$$' ./browse
+	FFCONVERT_SCREENSHOTS=$(abspath docs/images) $(GO) test -count=1 -run '^TestScreenshots$$' ./internal/browse
 
 browse-full: ## the pages of browse at their full size: a grid of 10,000 thumbnails, a text of 1 GiB
-	FFCONVERT_BROWSE_FULL=1 $(GO) test -count=1 -v -run 'TestScroll|TestHostile' ./browse
+	FFCONVERT_BROWSE_FULL=1 $(GO) test -count=1 -v -run 'TestScroll|TestHostile' ./internal/browse
 
 fuzz: ## every fuzz target for FUZZTIME, 30s by default, a line each
 	@set -o pipefail; $(GO) test -tags fuzz -count=1 -timeout 0 -v -run '^TestAll$$' ./internal/fuzz \

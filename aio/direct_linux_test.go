@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // A file that is read past the page cache keeps its one descriptor, with O_DIRECT only meanwhile.

@@ -8,8 +8,8 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/stage"
 )
 
 // A beside fetches files that lie beside remote parts: see [format.Files]. Copies stay until Release. Its methods must

@@ -5,7 +5,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 )
 
 // choice returns the choice for a plan; nil: all samples.

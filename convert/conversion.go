@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/convert/filter"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
+	"github.com/ffconvert/ffconvert/internal/samples/filter"
+	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/shard"
-	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -39,7 +39,7 @@ type Options struct {
 	Choice  choose.Options // of samples. With a Split or a SplitBy, see [Conversion.Sides]
 	Cut     Cut
 
-	// Filter is a program that all samples pass through: see package convert/filter. Encode and Choice are of
+	// Filter is a program that all samples pass through: see package internal/samples/filter. Encode and Choice are of
 	// the samples that it answers. nil: none.
 	Filter *input.Command
 	// FilterTimeout is how long the program may neither read nor write while it has samples to answer. 0: forever.

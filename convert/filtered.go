@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ffconvert/ffconvert/convert/filter"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/cbor"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/samples/filter"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )

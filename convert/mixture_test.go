@@ -18,10 +18,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/convert/spec"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/samples/spec"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // soundSpecs are specifications, and what a plan keeps of each.

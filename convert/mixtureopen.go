@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/convert/spec"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/mix"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/samples/mix"
+	"github.com/ffconvert/ffconvert/internal/samples/spec"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

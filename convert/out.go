@@ -13,8 +13,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
-	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 

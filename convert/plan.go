@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

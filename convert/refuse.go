@@ -12,7 +12,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/input"
 )
 
 var urlStart = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)

@@ -7,8 +7,8 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/stage"
 )
 
 // SamplesOptions say how samples are opened.

@@ -11,7 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

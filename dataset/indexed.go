@@ -13,7 +13,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

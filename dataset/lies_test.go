@@ -6,7 +6,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/shardtest"
+	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )

@@ -17,7 +17,7 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 // tenbinFile returns a file of one array, whose items are zero.

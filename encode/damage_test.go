@@ -9,7 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/decode"
-	"github.com/ffconvert/ffconvert/internal/picture/picturetest"
+	"github.com/ffconvert/ffconvert/internal/test/picturetest"
 )
 
 // Damage is looked for in the fields of a record, by their names before they are renamed, where their bytes are known.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/decode"
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/vmihailenco/msgpack/v5"

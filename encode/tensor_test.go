@@ -15,8 +15,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/decode"
-	"github.com/ffconvert/ffconvert/internal/picture/picturetest"
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/picturetest"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 func pixels(t *testing.T, opts Options, fields ...converters.Field) ([]byte, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/export"
-	"github.com/ffconvert/ffconvert/internal/memsource"
-	"github.com/ffconvert/ffconvert/internal/shardtest"
+	"github.com/ffconvert/ffconvert/internal/test/memsource"
+	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 )
 
 // Shards of a dataset become a tar, and lines of JSON.

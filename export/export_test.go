@@ -23,10 +23,10 @@ import (
 	"github.com/ffconvert/ffconvert/converters/tar"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/export"
-	"github.com/ffconvert/ffconvert/internal/memsource"
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/python"
-	"github.com/ffconvert/ffconvert/internal/shardtest"
+	"github.com/ffconvert/ffconvert/internal/test/memsource"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/python"
+	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

@@ -20,7 +20,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )

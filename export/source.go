@@ -12,8 +12,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

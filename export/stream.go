@@ -11,7 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

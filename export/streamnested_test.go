@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/arrowjs"
+	"github.com/ffconvert/ffconvert/internal/test/arrowjs"
 )
 
 func mapOf(pairs ...any) converters.Map {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/shardtest"
+	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 	"github.com/ffconvert/ffconvert/loader"
 	"github.com/ffconvert/ffconvert/loader/order"
 	"github.com/ffconvert/ffconvert/record"

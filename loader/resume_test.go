@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/loader"
 	"github.com/ffconvert/ffconvert/loader/order"
 )

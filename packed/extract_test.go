@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	interpreter "github.com/ffconvert/ffconvert/internal/python"
+	interpreter "github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 // pythonScript does what a Python program does: "read FILE" opens a packed folder with

@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/internal/ahead"
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )

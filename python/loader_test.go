@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 	"github.com/ffconvert/ffconvert/loader"
 	"github.com/ffconvert/ffconvert/loader/order"
 )

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 // TestPackage runs each file of tests/ in a process of its own, and those that need no numbers also without the modules that the

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 // pyReader reads FFRecord as Python programs do, with nothing but the standard library.

@@ -8,7 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
-	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )

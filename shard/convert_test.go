@@ -11,8 +11,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/memsource"
-	"github.com/ffconvert/ffconvert/internal/shardtest"
+	"github.com/ffconvert/ffconvert/internal/test/memsource"
+	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the datasets of testdata. Needs go, GNU tar, bsdtar, python3 with protobuf and crc32c, gzip, zstd, node
-# with apache-arrow as internal/need installs it.
+# with apache-arrow as internal/test/need installs it.
 set -eu
 cd "$(dirname "$0")"
 export LC_ALL=C TZ=UTC

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/record"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/ffconvert/ffconvert/internal/aisfake"
+	"github.com/ffconvert/ffconvert/internal/test/aisfake"
 )
 
 // aisServer is the key of a script's AIStore, or what stands in for one.

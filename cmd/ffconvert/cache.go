@@ -17,7 +17,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert/option"
-	"github.com/ffconvert/ffconvert/input/cache"
+	"github.com/ffconvert/ffconvert/internal/cache"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/check"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/checkinput"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
@@ -22,8 +21,9 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/convert/option"
-	"github.com/ffconvert/ffconvert/findings"
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/check"
+	"github.com/ffconvert/ffconvert/internal/findings"
+	"github.com/ffconvert/ffconvert/internal/input"
 )
 
 // checkExit is the end of the help of the check commands.

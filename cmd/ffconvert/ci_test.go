@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/check"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/audit"
 	"github.com/ffconvert/ffconvert/convert/option"
-	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/internal/check"
+	"github.com/ffconvert/ffconvert/internal/findings"
 )
 
 // The page has the rules of check as a report has them, with flags in place of options.

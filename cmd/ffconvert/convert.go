@@ -19,8 +19,8 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/signature"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/text"
-	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

@@ -20,8 +20,8 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/kind"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/input/kind"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"

@@ -20,8 +20,8 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/export"
-	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/parquettest"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/parquettest"
 )
 
 // cleanMain is a filter of scripts, the command ffclean. Of three samples it drops one and answers one with two. The

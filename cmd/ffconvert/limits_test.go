@@ -17,9 +17,9 @@ import (
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/internal/arrowtest"
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/parquettest"
+	"github.com/ffconvert/ffconvert/internal/test/arrowtest"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/parquettest"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

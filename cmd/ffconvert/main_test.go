@@ -16,12 +16,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
-	"github.com/ffconvert/ffconvert/input/stage"
-	"github.com/ffconvert/ffconvert/internal/aisfake"
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/python"
-	"github.com/ffconvert/ffconvert/internal/shardtest"
-	"github.com/ffconvert/ffconvert/internal/versitygw"
+	"github.com/ffconvert/ffconvert/internal/stage"
+	"github.com/ffconvert/ffconvert/internal/test/aisfake"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/python"
+	"github.com/ffconvert/ffconvert/internal/test/shardtest"
+	"github.com/ffconvert/ffconvert/internal/test/versitygw"
 )
 
 func TestMain(m *testing.M) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 // pythonReader is the reader of docs/reading.md.

@@ -18,7 +18,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/convert"
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/verify"
 )
 

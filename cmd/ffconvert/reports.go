@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/internal/findings"
 )
 
 // addReport adds the flag --report, which may be repeated.

@@ -20,7 +20,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 

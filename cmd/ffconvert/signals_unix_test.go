@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 // eventsOf is what Python makes of events.

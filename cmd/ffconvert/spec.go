@@ -7,7 +7,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/convert"
-	"github.com/ffconvert/ffconvert/convert/spec"
+	"github.com/ffconvert/ffconvert/internal/samples/spec"
 )
 
 // newSpecCommand returns the command. adapt, if not nil, may change each conversion before it runs.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/convert"
-	"github.com/ffconvert/ffconvert/convert/spec"
+	"github.com/ffconvert/ffconvert/internal/samples/spec"
 )
 
 // The specification in the help of the command is sound, and a mistake is one of usage.

@@ -17,7 +17,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert/option"
-	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/internal/findings"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )

@@ -7,7 +7,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/input"
 )
 
 // A Format is one kind of dataset that can be converted.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/rekey"
 	"github.com/ffconvert/ffconvert/internal/replace"
+	"github.com/ffconvert/ffconvert/internal/samples/rekey"
 )
 
 // keyOptions are options of every format: other keys, and fields that are kept beside the samples.

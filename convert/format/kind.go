@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/kind"
-	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/input/kind"
+	"github.com/ffconvert/ffconvert/internal/stage"
 )
 
 // Kinds returns the kinds that a local file or directory may be. It returns none if the file cannot

@@ -5,8 +5,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/rekey"
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/samples/rekey"
 )
 
 // A Reader is a format and values of its options.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/ffr"
-	"github.com/ffconvert/ffconvert/converters/rekey"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/samples/rekey"
 	"github.com/ffconvert/ffconvert/record"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/ffr"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/input"
 )
 
 // A knownShard is a part that is a shard of a dataset; dataset is nil if it is of none.

@@ -7,7 +7,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/tfrecord"
-	"github.com/ffconvert/ffconvert/input/kind"
+	"github.com/ffconvert/ffconvert/internal/input/kind"
 )
 
 // isTFRecord reports whether a file of a directory is a TFRecord file, by its name.

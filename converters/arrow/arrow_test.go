@@ -11,7 +11,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
-	"github.com/ffconvert/ffconvert/internal/arrowtest"
+	"github.com/ffconvert/ffconvert/internal/test/arrowtest"
 )
 
 // pictures are images of some 100 KB, so that those of a batch are more than what is read at once.

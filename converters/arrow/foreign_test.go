@@ -17,8 +17,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
-	"github.com/ffconvert/ffconvert/internal/arrowjs"
-	"github.com/ffconvert/ffconvert/internal/arrowtest"
+	"github.com/ffconvert/ffconvert/internal/test/arrowjs"
+	"github.com/ffconvert/ffconvert/internal/test/arrowtest"
 )
 
 // openFiles opens parts as they are now.

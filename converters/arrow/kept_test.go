@@ -8,7 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
 	"github.com/ffconvert/ffconvert/internal/arrowipc"
-	"github.com/ffconvert/ffconvert/internal/arrowtest"
+	"github.com/ffconvert/ffconvert/internal/test/arrowtest"
 )
 
 // A compressed buffer is decompressed once, however many runs read the batch, and their rows are the same.

@@ -19,9 +19,9 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
-	"github.com/ffconvert/ffconvert/internal/arrowjs"
-	"github.com/ffconvert/ffconvert/internal/arrowtest"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
+	"github.com/ffconvert/ffconvert/internal/test/arrowjs"
+	"github.com/ffconvert/ffconvert/internal/test/arrowtest"
 )
 
 func hexOf(s string) string { return hex.EncodeToString([]byte(s)) }

@@ -11,7 +11,7 @@ import (
 	build "github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"github.com/ffconvert/ffconvert/internal/arrowtest"
+	"github.com/ffconvert/ffconvert/internal/test/arrowtest"
 )
 
 // valueTypes are Arrow's types but those of values in values, each with two values of it in JSON.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/internal/heads"
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 
 	"github.com/ffconvert/ffconvert/converters"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // A folder of a million files is planned in little memory. It is not parallel: memory is

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters/convertertest"
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 // Python's json writes samples of odd shapes in several styles, and says in words what it wrote.

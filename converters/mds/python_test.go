@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters/convertertest"
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 // A writer of the layout that streaming/base/format/mds/{writer,encodings}.py of github.com/mosaicml/streaming describe: numpy

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
-	pq "github.com/ffconvert/ffconvert/internal/parquettest"
+	pq "github.com/ffconvert/ffconvert/internal/test/parquettest"
 )
 
 // Parts whose columns differ from those of the first are refused where integers would mean something else, else told.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
-	"github.com/ffconvert/ffconvert/internal/arrowjs"
+	"github.com/ffconvert/ffconvert/internal/test/arrowjs"
 )
 
 // openFiles opens parts as they are now.

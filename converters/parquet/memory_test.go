@@ -17,8 +17,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
-	"github.com/ffconvert/ffconvert/internal/need"
-	pq "github.com/ffconvert/ffconvert/internal/parquettest"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	pq "github.com/ffconvert/ffconvert/internal/test/parquettest"
 )
 
 // zeroColumns is a file of columns that each decompress to size zeros, as one page or as a dictionary and a page.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
-	pq "github.com/ffconvert/ffconvert/internal/parquettest"
+	pq "github.com/ffconvert/ffconvert/internal/test/parquettest"
 )
 
 // pictureSize is more than Index reads of a plain page around a length.

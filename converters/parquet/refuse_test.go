@@ -14,10 +14,10 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
-	"github.com/ffconvert/ffconvert/internal/arrowjs"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
-	"github.com/ffconvert/ffconvert/internal/need"
-	pq "github.com/ffconvert/ffconvert/internal/parquettest"
+	"github.com/ffconvert/ffconvert/internal/test/arrowjs"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	pq "github.com/ffconvert/ffconvert/internal/test/parquettest"
 )
 
 // fileOf is a file of one row group.

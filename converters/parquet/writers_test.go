@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/arrowjs"
-	pq "github.com/ffconvert/ffconvert/internal/parquettest"
+	"github.com/ffconvert/ffconvert/internal/test/arrowjs"
+	pq "github.com/ffconvert/ffconvert/internal/test/parquettest"
 )
 
 // rowsOf indexes and reads a file, in the words of other readers.

@@ -4,10 +4,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 
 	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 func TestSplitName(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 // A special is a tar of one strange member between a.jpg and b.jpg.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 // Google's protobuf for Python, and a library for CRC-32C, write a file of Examples and SequenceExamples of odd shapes,

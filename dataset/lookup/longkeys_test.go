@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/memsource"
-	"github.com/ffconvert/ffconvert/internal/shardtest"
+	"github.com/ffconvert/ffconvert/internal/test/memsource"
+	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 )
 
 // Rows with long keys are read a few at a time, and are the same.

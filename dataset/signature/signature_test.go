@@ -15,8 +15,8 @@ import (
 	"aead.dev/minisign"
 
 	"github.com/ffconvert/ffconvert/dataset/signature"
-	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 var manifest = []byte("{\n  \"ffconvert_manifest\": 4\n}\n")

@@ -18,11 +18,11 @@ var layers = []struct {
 		"internal/pickle", "internal/picture", "internal/pin", "internal/place", "internal/replace", "internal/text", "internal/whole",
 	}},
 	{"bytes", []string{"aio", "record", "verify", "internal/blocksum", "internal/direct"}},
-	{"samples", []string{"converters", "decode", "encode", "internal/arrowipc", "internal/heads", "internal/jsonvalue", "internal/sidecar"}},
-	{"files", []string{"input", "internal/store"}},
-	{"plan", []string{"shard/choose", "shard/plan"}},
+	{"samples", []string{"converters", "decode", "encode", "internal/arrowipc", "internal/heads", "internal/jsonvalue", "internal/samples/mix", "internal/samples/rekey", "internal/sidecar"}},
+	{"files", []string{"internal/cache", "internal/input", "internal/stage", "internal/store"}},
+	{"plan", []string{"internal/samples/choose", "shard/plan"}},
 	{"dataset", []string{"dataset"}},
-	{"programs", []string{"browse", "check", "convert", "export", "findings", "loader", "packed", "shard"}},
+	{"programs", []string{"convert", "export", "internal/browse", "internal/check", "internal/findings", "internal/samples", "loader", "packed", "shard"}},
 	{"commands", []string{"cmd/ffconvert"}},
 }
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/parquettest"
+	"github.com/ffconvert/ffconvert/internal/test/parquettest"
 )
 
 // pictures is eight Parquet files of images of 100 KB and their labels in row groups of 100, compressed with snappy, as

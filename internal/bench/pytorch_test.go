@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 // pythonEpoch goes through an epoch in random order by PyTorch, batches of 128. A sample becomes its size in the worker that

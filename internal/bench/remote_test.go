@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/versitygw"
+	"github.com/ffconvert/ffconvert/internal/test/versitygw"
 )
 
 // TestS12 converts the main set from an S3 server on this machine, beside the fetching of all

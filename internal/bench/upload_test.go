@@ -12,8 +12,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/versitygw"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/versitygw"
 )
 
 // TestS16 converts the main set into a bucket of an S3 server on this machine, beside a conversion to the disk and an

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // Blocks are aligned, in memory that can be written. A sparse block takes only the pages that were used.

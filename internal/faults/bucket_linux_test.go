@@ -17,8 +17,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
-	"github.com/ffconvert/ffconvert/internal/testserver"
-	"github.com/ffconvert/ffconvert/internal/versitygw"
+	"github.com/ffconvert/ffconvert/internal/test/testserver"
+	"github.com/ffconvert/ffconvert/internal/test/versitygw"
 )
 
 // A store is a bucket of a running service.

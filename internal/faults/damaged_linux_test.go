@@ -14,7 +14,7 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
-	"github.com/ffconvert/ffconvert/internal/whole/wholetest"
+	"github.com/ffconvert/ffconvert/internal/test/wholetest"
 )
 
 // A heldFile is one file of a container: the field suffix of the sample key.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/testproxy"
-	"github.com/ffconvert/ffconvert/internal/testserver"
+	"github.com/ffconvert/ffconvert/internal/test/testproxy"
+	"github.com/ffconvert/ffconvert/internal/test/testserver"
 )
 
 // TestFaultI1Listing runs commands on datasets in a bucket while each listing lacks 30 % of its entries. What they

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // margin is what a process may have beyond what it needs for a sound shard.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/aisfake"
+	"github.com/ffconvert/ffconvert/internal/test/aisfake"
 )
 
 // TestFaultH6Objects puts other bytes of the same size in the place of an object of an AIStore, when

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/testserver"
-	"github.com/ffconvert/ffconvert/internal/versitygw"
+	"github.com/ffconvert/ffconvert/internal/test/testserver"
+	"github.com/ffconvert/ffconvert/internal/test/versitygw"
 )
 
 // TestFaultI2Overwrite lets two runs at once replace a dataset in a bucket by two others, or begin there. One that ends with

@@ -13,8 +13,8 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 // Deaths of a program in shell: what is said after it has written $CUT bytes of a stream, $STREAM.

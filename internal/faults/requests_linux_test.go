@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/testproxy"
+	"github.com/ffconvert/ffconvert/internal/test/testproxy"
 )
 
 // TestFaultI1 kills uploads at requests spread over all of them: before the service sees the request, in the middle

@@ -14,9 +14,9 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/testserver"
-	"github.com/ffconvert/ffconvert/internal/versitygw"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/testserver"
+	"github.com/ffconvert/ffconvert/internal/test/versitygw"
 )
 
 const (

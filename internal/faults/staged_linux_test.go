@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/aisfake"
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/aisfake"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // TestFaultH1 changes a staged copy between its writing and its reading: in place of the k-th call

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // ofRuntime are the system calls by which the Go runtime and package os manage threads, memory,

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // TestFaultH6Streams gives other bytes of the same size to a dataset that was planned, begun or

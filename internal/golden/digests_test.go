@@ -15,7 +15,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 const digestsFile = "testdata/digests.txt"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 var update = flag.Bool("update", false, "write the files of testdata anew")

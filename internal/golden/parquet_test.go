@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/parquettest"
+	"github.com/ffconvert/ffconvert/internal/test/parquettest"
 )
 
 // parquetOf is a Parquet file of the pictures of a folder and their classes, in row groups of five. The last picture is a

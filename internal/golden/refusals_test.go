@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // A file of refusals is lines. Cases are parted by blank lines, and each has a fresh directory with

@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/aisfake"
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/parquettest"
-	"github.com/ffconvert/ffconvert/internal/versitygw"
+	"github.com/ffconvert/ffconvert/internal/test/aisfake"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/parquettest"
+	"github.com/ffconvert/ffconvert/internal/test/versitygw"
 )
 
 // A docsFolder has files and services under the names that pages use.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 // readmeLines returns the indented lines of a part of README.md that begin with one of the words, as they are printed.

@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 // pillow makes pictures and compares their pixels. A request of 4 bytes is a number; the answer is a name and the file of the picture that it has.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // What all tests share: a directory, and the program in it.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/aisfake"
 	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/internal/test/aisfake"
 )
 
 func TestAISPin(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // A fetch that is cancelled at any moment says why, ends soon and leaves nothing behind. Not

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/aisfake"
-	"github.com/ffconvert/ffconvert/internal/testproxy"
+	"github.com/ffconvert/ffconvert/internal/test/aisfake"
+	"github.com/ffconvert/ffconvert/internal/test/testproxy"
 )
 
 // A kept is a store of each kind that there is, with some objects below a URL.

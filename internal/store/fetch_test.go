@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // A connection that breaks at any byte costs no byte twice.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 const page = "\n <!DOCTYPE html><html><body>please log in</body></html>"

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // nginx starts the web server of that name over the files in a directory, and gives its URL

@@ -12,9 +12,9 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
-	"github.com/ffconvert/ffconvert/internal/testproxy"
-	"github.com/ffconvert/ffconvert/internal/testserver"
-	"github.com/ffconvert/ffconvert/internal/versitygw"
+	"github.com/ffconvert/ffconvert/internal/test/testproxy"
+	"github.com/ffconvert/ffconvert/internal/test/testserver"
+	"github.com/ffconvert/ffconvert/internal/test/versitygw"
 )
 
 // A site is a bucket of a real service. All that writes is tested on each.

@@ -6,8 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/testproxy"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/testproxy"
 )
 
 // allFaults has every case of the tests below tried, as FFCONVERT_FAULTS does for the table of faults.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/testserver"
-	"github.com/ffconvert/ffconvert/internal/versitygw"
+	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/testserver"
+	"github.com/ffconvert/ffconvert/internal/test/versitygw"
 )
 
 // What a user lacks is told in a line, and what it does not need for an upload is not asked for.

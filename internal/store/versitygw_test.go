@@ -15,7 +15,7 @@ import (
 	"github.com/minio/crc64nvme"
 	"github.com/minio/minio-go/v7"
 
-	"github.com/ffconvert/ffconvert/internal/versitygw"
+	"github.com/ffconvert/ffconvert/internal/test/versitygw"
 )
 
 const (

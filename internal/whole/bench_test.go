@@ -3,8 +3,8 @@ package whole_test
 import (
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/test/wholetest"
 	"github.com/ffconvert/ffconvert/internal/whole"
-	"github.com/ffconvert/ffconvert/internal/whole/wholetest"
 )
 
 func BenchmarkProblem(b *testing.B) {

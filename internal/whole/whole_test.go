@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/picture/picturetest"
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/test/picturetest"
+	"github.com/ffconvert/ffconvert/internal/test/python"
+	"github.com/ffconvert/ffconvert/internal/test/wholetest"
 	"github.com/ffconvert/ffconvert/internal/whole"
-	"github.com/ffconvert/ffconvert/internal/whole/wholetest"
 )
 
 // Every cut of a file is told, whatever the name of the field promises where the format shows, and no whole file is called cut.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // Each number has a place of its own, for every n up to 4096 and some large ones.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/memsource"
-	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
+	"github.com/ffconvert/ffconvert/internal/test/memsource"
 )
 
 // choosePlan indexes and plans the samples that are chosen.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/test/memsource"
 )
 
 // A plan of one encoding does not tell of others, and one with a part of an encoding that it

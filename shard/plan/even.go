@@ -6,7 +6,7 @@ import (
 	"sort"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 )
 
 // A Piece is consecutive samples for one file of a container that is not FFRecord.

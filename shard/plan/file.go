@@ -12,8 +12,8 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard/choose"
 )
 
 // A plan file is lines, each a CRC-32 in hexadecimal, a space, and the text that it is of:

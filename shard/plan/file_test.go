@@ -10,7 +10,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/crcline"
-	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/test/memsource"
 )
 
 // A plan whose digest is right is refused all the same where it is not sound in itself, or

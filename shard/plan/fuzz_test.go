@@ -11,7 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
-	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/test/memsource"
 )
 
 // FuzzReadPlan hands arbitrary files to Read, as they are and with the right digest:

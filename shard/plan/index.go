@@ -13,8 +13,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/text"
-	"github.com/ffconvert/ffconvert/shard/choose"
 )
 
 // tableRow is what a sample costs in a shard beside its record: its CRC and offset in

@@ -8,8 +8,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard/choose"
 )
 
 // ErrEmpty says that a dataset holds no sample to write.

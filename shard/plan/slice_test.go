@@ -9,7 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/crcline"
-	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/test/memsource"
 )
 
 // A slice of a plan with a byte changed or cut off is refused, or has nothing of the change.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/internal/findings"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/verify"
 )

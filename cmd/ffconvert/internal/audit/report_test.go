@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/internal/findings"
 	"github.com/ffconvert/ffconvert/verify"
 )
 

@@ -10,14 +10,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/check"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/findings"
-	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/check"
+	"github.com/ffconvert/ffconvert/internal/findings"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 

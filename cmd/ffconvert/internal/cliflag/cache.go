@@ -10,7 +10,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/input"
 )
 
 // The environment variables of webdataset's cache. Flags take precedence.

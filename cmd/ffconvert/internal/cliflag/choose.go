@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/convert/option"
-	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 )
 
 // Choose are the flags that choose samples.

@@ -17,8 +17,8 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -168,7 +168,7 @@ func (o *Conversion) AddPlanned(flags *pflag.FlagSet) (limits *pflag.FlagSet) {
 	return limits
 }
 
-// Input returns the options that the flags give to packages input and input/stage.
+// Input returns the options that the flags give to packages input and internal/stage.
 func (o *Conversion) Input() stage.Options {
 	in := stage.Options{Options: input.Options{MaxNames: o.MaxNames, Laid: input.NewLaid(o.CacheDir)}, CacheDir: o.CacheDir, Workers: o.Workers, Quota: int64(o.CacheSize), MaxRatio: o.MaxRatio, MaxWindow: o.MaxWindow, Guarded: true}
 	o.Remote.apply(&in)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/input"
 )
 
 // addFilter registers the flags of the program that samples pass through. No plan and no specification runs it.

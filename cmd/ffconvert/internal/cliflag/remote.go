@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/convert/option"
-	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
@@ -73,7 +73,7 @@ func (o *Remote) client() *store.Client {
 	return store.New(how)
 }
 
-// apply sets the options of packages input and input/stage.
+// apply sets the options of packages input and internal/stage.
 func (o *Remote) apply(in *stage.Options) {
 	in.AllowPipe, in.Rewrite, in.Remote, in.Fetches = o.allowPipe, o.rewrite, o.client(), o.connections
 }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ffconvert/ffconvert/dataset/signature"
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 

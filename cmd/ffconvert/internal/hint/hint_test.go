@@ -9,7 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/stage"
 )
 
 // Each of the errors that were joined has its hint, inside the brackets that it has.

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/check"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/findings"
-	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/kind"
+	"github.com/ffconvert/ffconvert/internal/check"
+	"github.com/ffconvert/ffconvert/internal/findings"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/input/kind"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )

@@ -21,10 +21,10 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

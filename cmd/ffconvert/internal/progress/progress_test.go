@@ -8,7 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/input"
 )
 
 func TestProgressEndsAtItsTotal(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/internal/findings"
 )
 
 // Values of --color.

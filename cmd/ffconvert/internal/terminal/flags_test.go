@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/check"
-	"github.com/ffconvert/ffconvert/convert/filter"
 	"github.com/ffconvert/ffconvert/converters/arrow"
 	"github.com/ffconvert/ffconvert/converters/cbor"
 	"github.com/ffconvert/ffconvert/converters/csv"
@@ -22,9 +20,11 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/check"
+	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/samples/filter"
+	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )

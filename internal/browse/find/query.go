@@ -1,0 +1,81 @@
+// Package find finds the samples of a dataset for which an expression of `--where` holds, in all shards or one, of all
+// source parts or one.
+//
+//	q, err := find.Parse(url.Query())
+//	s := find.NewSearcher(dataset, meta.Classes)
+//	page, err := s.Page(ctx, q, 0, 60, 400*time.Millisecond)
+//	line, why := s.Command(q, "out") // the command that makes a dataset of these samples
+package find
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+// A Query says which samples are wanted. All conditions that are set must hold. The zero value wants all samples.
+type Query struct {
+	Where  string // an expression, see [choose.CheckWhere]; size is the size of the record
+	Shard  string // name of its shard, without directories
+	Source string // name of its source part
+}
+
+// longestWhere limits an expression in a URL, in bytes: it may be a regular expression, which is asked of each sample.
+const longestWhere = 4096
+
+// Parse reads a query from the parameters where, shard and source, and passes over others. Errors are one line, for people.
+func Parse(v url.Values) (Query, error) {
+	q := Query{strings.TrimSpace(v.Get("where")), v.Get("shard"), v.Get("source")}
+	if len(q.Where) > longestWhere {
+		return Query{}, fmt.Errorf("where: it has %d bytes, %d at most are taken", len(q.Where), longestWhere)
+	}
+	if err := choose.CheckWhere(q.Where); err != nil {
+		return Query{}, fmt.Errorf("where %s: %s", text.Line(q.Where), text.Line(err.Error()))
+	}
+	return q, nil
+}
+
+// Values returns the parameters of the query, for Parse. What is not set is left out.
+func (q Query) Values() url.Values {
+	v := make(url.Values)
+	for name, text := range map[string]string{"where": q.Where, "shard": q.Shard, "source": q.Source} {
+		if text != "" {
+			v.Set(name, text)
+		}
+	}
+	return v
+}
+
+// Empty reports whether all samples are wanted.
+func (q Query) Empty() bool { return q == Query{} }
+
+// WhereClass returns an expression for the samples of a class, by its name if an expression can have it.
+func WhereClass(label int64, name string) string {
+	quote := ""
+	switch {
+	case name == "" || text.Line(name) != name || strings.Contains(name, "'") && strings.Contains(name, `"`):
+		return "label=" + strconv.FormatInt(label, 10)
+	case strings.Contains(name, "'"):
+		quote = `"`
+	case strings.ContainsFunc(name, unicode.IsSpace) || strings.ContainsAny(name[:1], `"=<>~`):
+		quote = "'"
+	}
+	return "class=" + quote + name + quote
+}
+
+// WhereField returns an expression for the samples that have a field; "" if there is none for this name.
+func WhereField(name string) string {
+	where := name + ".size>=0"
+	if name == "" {
+		return ""
+	}
+	if _, fields, err := choose.SplitWhere(where); err != nil || fields != where {
+		return ""
+	}
+	return where
+}

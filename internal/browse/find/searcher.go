@@ -1,0 +1,132 @@
+package find
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
+)
+
+// ErrUnknown reports a query for a shard or source part that the dataset does not have.
+var ErrUnknown = place.New(place.Refused, "the dataset has no such thing")
+
+// A Searcher searches one dataset. It may be used concurrently.
+type Searcher struct {
+	d        *lookup.Dataset // to Fork
+	classes  []string
+	shards   []span
+	manifest func() (*dataset.Manifest, error) // with its sources; read when it is needed: it may have very many. nil: other people's files
+	keyed    func() (bool, error)
+	large    chan struct{} // see reader
+}
+
+// A span is the samples of a shard.
+type span struct {
+	name       string
+	first, end int64
+}
+
+// NewSearcher returns a searcher of a dataset. classes are the names of its classes by number; nil: they have none.
+func NewSearcher(d *lookup.Dataset, classes []string) *Searcher {
+	s := &Searcher{d: d.Fork(), classes: classes, large: make(chan struct{}, 1)}
+	end := int64(0)
+	for _, f := range d.Files() {
+		s.shards = append(s.shards, span{filepath.Base(f.Path), end, end + f.Samples})
+		end += f.Samples
+	}
+	s.keyed = sync.OnceValues(func() (bool, error) { return s.d.Fork().Keyed() })
+	s.manifest = sync.OnceValues(func() (*dataset.Manifest, error) {
+		if !s.d.Ours() {
+			return nil, nil
+		}
+		return dataset.ReadManifest(s.d.Dir())
+	})
+	return s
+}
+
+// A filter is a query with its names looked up, for one goroutine.
+type filter struct {
+	first, end int64           // samples that are looked at
+	sources    []int           // rows of "sources"; nil: all
+	index      *choose.Chooser // of the comparisons that a row answers
+	fields     *choose.Part    // of those that need the fields of the record; nil: none
+}
+
+// filter looks the names of a query up.
+func (s *Searcher) filter(q Query) (*filter, error) {
+	f := &filter{end: s.d.Len()}
+	if q.Shard != "" {
+		i := slices.IndexFunc(s.shards, func(x span) bool { return x.name == q.Shard })
+		if i < 0 {
+			return nil, fmt.Errorf("%w: shard %.200q", ErrUnknown, q.Shard)
+		}
+		f.first, f.end = s.shards[i].first, s.shards[i].end
+	}
+	var err error
+	if q.Source != "" {
+		if f.sources, err = s.sources(q.Source); err != nil {
+			return nil, err
+		}
+	}
+	index, fields, err := choose.SplitWhere(q.Where)
+	if err != nil {
+		return nil, err
+	}
+	if fields != "" && len(s.d.Encodings()) == 0 {
+		return nil, &place.Error{Where: s.d.Path(), Off: -1, Err: lookup.ErrNoFields, Hint: "option records"}
+	}
+	if f.index, err = choose.New(choose.Options{Where: index}, s.classes); err != nil {
+		return nil, err
+	}
+	if fields != "" {
+		inner, err := choose.New(choose.Options{Where: fields}, s.classes)
+		if err != nil {
+			return nil, err
+		}
+		f.fields = inner.Part("")
+	}
+	return f, nil
+}
+
+// sources finds source parts by their name: a mixture may have one several times.
+func (s *Searcher) sources(name string) (rows []int, err error) {
+	m, err := s.manifest()
+	if err != nil {
+		return nil, err
+	}
+	if m != nil {
+		for i := range m.Sources {
+			if m.Sources[i].Name == name {
+				rows = append(rows, i)
+			}
+		}
+	}
+	if rows == nil {
+		return nil, fmt.Errorf("%w: source part %.200q", ErrUnknown, name)
+	}
+	return rows, nil
+}
+
+// rowHolds reports whether a sample is wanted, as far as it shows without its record.
+func (f *filter) rowHolds(r *lookup.Row) (bool, error) {
+	if f.sources != nil && !slices.Contains(f.sources, r.Source) {
+		return false, nil
+	}
+	return f.index.Holds(r.Key, r.At.Size, r.Label, r.Labeled)
+}
+
+// fieldsHold reports whether the comparisons of fields hold of a sample, whose record x decodes.
+func (f *filter) fieldsHold(ctx context.Context, x *reader, r *lookup.Row) (bool, error) {
+	sample, err := x.decode(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	left, err := f.fields.Leave(sample)
+	return left == "", err
+}

@@ -1,0 +1,248 @@
+package browse
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/internal/browse/find"
+	"github.com/ffconvert/ffconvert/internal/browse/view"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+const (
+	cardsAtOnce = 60
+	searchTime  = 400 * time.Millisecond // of one request; the page asks again for the samples after these
+	cardRecord  = 4 << 20                // bytes of a record that is decoded for its card
+	cardRecords = 32 << 20               // bytes of all records that are decoded for one answer
+)
+
+// A grid is the page of samples.
+type grid struct {
+	Query   find.Query
+	Values  url.Values // of Query
+	Suggest []string   // expressions
+	Shards  []string
+	Cards   cards
+	Command string // that makes this subset
+	Why     string // why a list of keys is needed
+	Some    bool   // the query leaves some samples out
+	Problem string // why the page shows no cards: the query is wrong, or a file is damaged
+	Beyond  int64  // the first sample of the next shard, behind the damage; 0: none
+}
+
+// cards are some samples of the grid.
+type cards struct {
+	Set    *set
+	Values url.Values
+	Cards  []card
+	From   int64 // the first sample that was looked at
+	Next   int64 // the first that was not
+	Total  int64
+
+	Unknown int64  // samples of which it is not known whether they have the field
+	Problem string // why, of the first
+}
+
+// At is the grid from a sample on.
+func (c cards) At(n int64) string { return c.Set.link("grid", fromQuery(c.Values, n)) }
+
+// URL is where the cards from a sample on are.
+func (c cards) URL(from int64) string { return c.Set.link("cards", fromQuery(c.Values, from)) }
+
+// fromQuery is a query with the sample that the search begins with.
+func fromQuery(values url.Values, from int64) url.Values {
+	v := maps.Clone(values)
+	if v == nil {
+		v = make(url.Values)
+	}
+	v.Set("from", strconv.FormatInt(from, 10))
+	return v
+}
+
+// A card is one sample in the grid.
+type card struct {
+	lookup.Row
+	Class   string
+	Shows   view.Card
+	Damaged string // why its record cannot be shown
+	Link    string
+	Picture string // URL of its thumbnail
+}
+
+// Key names the sample: by its key, or its number.
+func (c *card) Name() string { return rowName(&c.Row) }
+
+func rowName(r *lookup.Row) string {
+	if r.Key == "" {
+		return "#" + strconv.FormatInt(r.Number, 10)
+	}
+	return shown(r.Key)
+}
+
+const (
+	mostClasses = 2000 // that the filter suggests
+	mostShards  = 2000
+)
+
+func gridPage(q *request, x *set) error {
+	query, c, err := q.search(x)
+	status, problem := http.StatusOK, ""
+	beyond := int64(0)
+	if wrong := (*pageError)(nil); errors.As(err, &wrong) || errors.Is(err, find.ErrUnknown) {
+		status, problem, err = http.StatusBadRequest, lines(err), nil
+	} else if err != nil && place.KindOf(err) != place.None { // of the dataset, perhaps of one shard
+		status, problem, beyond, err = http.StatusUnprocessableEntity, lines(err), x.nextShard(c.From), nil
+	}
+	if err != nil {
+		return err
+	}
+	g := grid{Problem: problem, Beyond: beyond, Query: query, Values: query.Values(), Cards: c, Some: !query.Empty()}
+	g.Suggest, g.Shards = x.suggestions(), x.shardNames()
+	if problem == "" {
+		g.Command, g.Why = x.search.Command(query, x.Path)
+	}
+	return q.render(status, "grid", page{Set: x, Tab: "grid", Title: "Samples of " + text.Line(x.Name), Data: g})
+}
+
+// moreCards answers with the cards alone, for a script that adds them to the grid.
+func moreCards(q *request, x *set) error {
+	_, c, err := q.search(x)
+	if err != nil {
+		return err
+	}
+	return q.renderAs(http.StatusOK, "grid", "cards", page{Set: x, Data: c})
+}
+
+// search finds the samples that the URL asks for.
+func (q *request) search(x *set) (find.Query, cards, error) {
+	c := cards{Set: x, Total: x.Len()}
+	values := q.r.URL.Query()
+	query, err := find.Parse(values)
+	if err != nil {
+		return query, c, refused(err.Error())
+	}
+	c.Values = query.Values()
+	if c.From, err = q.from(x.Len()); err != nil {
+		return query, c, err
+	}
+	found, err := x.search.Page(q.ctx(), query, c.From, cardsAtOnce, searchTime)
+	if err != nil {
+		return query, c, err
+	}
+	c.Next, c.Unknown = found.Next, found.Unknown
+	if found.Problem != nil {
+		c.Problem = text.Line(found.Problem.Error())
+	}
+	c.Cards, err = q.cardsOf(x, found.Rows, c.Values)
+	return query, c, err
+}
+
+// from returns the parameter from: where a list begins.
+func (q *request) from(end int64) (int64, error) {
+	word := q.r.URL.Query().Get("from")
+	if word == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(word, 10, 64)
+	if err != nil || n < 0 || n > end {
+		return 0, refused(fmt.Sprintf("from must be a number from 0 to %d.", end))
+	}
+	return n, nil
+}
+
+// cardsOf reads what cards show, of as many records as the bounds allow.
+func (q *request) cardsOf(x *set, rows []lookup.Row, values url.Values) ([]card, error) {
+	d := x.data.Fork()
+	records := d.Records()
+	defer records.Close()
+	left := int64(cardRecords)
+	if err := q.held.Acquire(q.ctx(), MaxRecord); err != nil {
+		return nil, err
+	}
+	defer q.held.Release(MaxRecord)
+	var all []card
+	var guess view.Kind // the last known kind, assumed for records that are not read
+	for i := range rows {
+		c := card{Row: rows[i], Link: x.link("sample/"+strconv.FormatInt(rows[i].Number, 10), values)}
+		if c.Labeled {
+			c.Class = x.class(c.Label)
+		}
+		switch {
+		case c.At.Size > min(left, cardRecord) && (guess != "" || c.At.Size > MaxRecord):
+			c.Shows.Kind = guess
+		default:
+			left = max(0, left-c.At.Size)
+			x.show(d, records, &c)
+			if c.Damaged == "" {
+				guess = c.Shows.Kind
+			}
+		}
+		if c.Shows.Kind == view.KindImage {
+			c.Picture = x.link("thumb/"+strconv.FormatInt(c.Number, 10), query("crc", fmt.Sprintf("%08x", c.At.CRC)))
+		}
+		all = append(all, c)
+	}
+	return all, q.ctx().Err()
+}
+
+// show reads the record of a card.
+func (x *set) show(d *lookup.Dataset, records *lookup.Records, c *card) {
+	data, err := records.Read(&c.Row)
+	if err != nil {
+		c.Damaged = err.Error()
+		return
+	}
+	s, err := x.decode(d, &c.Row, data)
+	if err != nil {
+		c.Damaged = err.Error()
+		return
+	}
+	if c.Row.Key == "" {
+		c.Row.Key = string(append([]byte(nil), s.Key...))
+	}
+	c.Shows = view.CardOf(s)
+}
+
+// nextShard returns the number of the first sample in the shard that follows the shard of sample n, 0 after the last shard.
+func (x *set) nextShard(n int64) int64 {
+	first := int64(0)
+	for _, f := range x.data.Files() {
+		if first > n {
+			return first
+		}
+		first += f.Samples
+	}
+	return 0
+}
+
+// suggestions returns expressions for the classes and the fields.
+func (x *set) suggestions() []string {
+	var all []string
+	for i, name := range x.meta.Classes[:min(mostClasses, len(x.meta.Classes))] {
+		all = append(all, find.WhereClass(int64(i), name))
+	}
+	for _, name := range x.fields {
+		if where := find.WhereField(name); where != "" {
+			all = append(all, where)
+		}
+	}
+	return all
+}
+
+func (x *set) shardNames() []string {
+	var all []string
+	for _, f := range x.data.Files() {
+		if len(all) == mostShards {
+			break
+		}
+		all = append(all, baseName(f.Path))
+	}
+	return all
+}

@@ -1,0 +1,215 @@
+package browse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/browse/find"
+	"github.com/ffconvert/ffconvert/internal/browse/view"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+func baseName(path string) string { return filepath.Base(path) }
+
+// decode returns the fields of a record. Where nothing is known of its encoding it has one field, of all its bytes.
+func (x *set) decode(d *lookup.Dataset, r *lookup.Row, data []byte) (*converters.Sample, error) {
+	s, err := d.Decode(r, data)
+	if errors.Is(err, lookup.ErrNoFields) {
+		return &converters.Sample{Key: r.Key, Fields: []converters.Field{{Name: decode.RawField, Value: converters.Bytes(data)}}}, nil
+	}
+	return s, err
+}
+
+// read passes sample n of a dataset to use, with its record, while room has it. What is wrong with
+// the record is damage; a record that is too large is passed as nil.
+func (q *request) read(x *set, n int64, room *semaphore.Weighted, use func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error) error {
+	d := x.data.Fork()
+	r, err := d.Row(n, true)
+	if err != nil { // of the index: the record may be sound
+		var again error
+		if r, again = d.Row(n, false); again != nil {
+			return err
+		}
+	}
+	damage := err
+	if err := d.Locate(r); err != nil {
+		return use(d, r, nil, errors.Join(damage, err))
+	}
+	if r.At.Size > MaxRecord {
+		return use(d, r, nil, errors.Join(damage, d.Copy(io.Discard, r)))
+	}
+	if err := room.Acquire(q.ctx(), r.At.Size); err != nil {
+		return err
+	}
+	defer room.Release(r.At.Size)
+	data, err := d.Record(r)
+	return use(d, r, data, errors.Join(damage, err))
+}
+
+// A sample is the page of a sample.
+type sample struct {
+	lookup.Row
+	Shard  string
+	InIt   int64 // number in the shard
+	Class  string
+	Part   string // source part; "": not known
+	Fields []view.Field
+	More   int            // fields that are not shown
+	Hex    []view.HexLine // of a record without fields
+	Large  bool           // the record is not shown
+	Damage string
+	Values url.Values // the query that led here
+	Before int64      // the sample before, of the query; -1: none
+	Next   int64
+
+	set *set
+}
+
+// Name names the sample.
+func (s *sample) Name() string { return rowName(&s.Row) }
+
+// Grid is the page of samples, from this one on.
+func (s *sample) Grid() string {
+	return s.set.link("grid", fromQuery(s.Values, s.Number)) + "#s" + strconv.FormatInt(s.Number, 10)
+}
+
+const hexBytes = 4096 // of a record that is shown as bytes
+
+func samplePage(q *request, x *set, n int64) error {
+	query, err := find.Parse(q.r.URL.Query())
+	if err != nil {
+		return refused(err.Error())
+	}
+	s := sample{Values: query.Values(), set: x}
+	err = q.read(x, n, q.held, func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error {
+		s.Row = *r
+		s.fill(x, d, data, damage)
+		s.Row.Key = strings.Clone(s.Row.Key)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.Before, s.Next = q.neighbours(x, query, n)
+	return q.render(http.StatusOK, "sample", page{Set: x, Tab: "grid", Title: s.Name() + " of " + text.Line(x.Name), Data: &s})
+}
+
+// fill enters what the page shows of the record.
+func (s *sample) fill(x *set, d *lookup.Dataset, data []byte, damage error) {
+	s.Shard = baseName(s.Row.Shard)
+	s.InIt = s.Number - x.first[s.Shard]
+	if s.Labeled {
+		s.Class = x.class(s.Label)
+	}
+	if s.Source >= 0 {
+		if parts, err := x.parts(); err == nil && s.Source < len(parts) {
+			s.Part = parts[s.Source].Name
+			if parts[s.Source].Names != "" { // many files: the offset is not a place in one
+				s.SourceOff = -1
+			}
+		}
+	}
+	s.Large = data == nil && s.Placed && s.At.Size > MaxRecord
+	decoded, err := (*converters.Sample)(nil), error(nil)
+	if data != nil {
+		if decoded, err = x.decode(d, &s.Row, data); err != nil {
+			damage = errors.Join(damage, err)
+		}
+	}
+	if damage != nil {
+		s.Damage = lines(damage)
+	}
+	if decoded == nil {
+		s.Hex = view.Hex(data, hexBytes)
+		return
+	}
+	if s.Row.Key == "" {
+		s.Row.Key = decoded.Key
+	}
+	s.Fields = view.Fields(decoded, view.Limits{})
+	s.More = len(decoded.Fields) - len(s.Fields)
+}
+
+// lines joins the texts of errors by semicolons.
+func lines(err error) string {
+	return shown(option.ReplaceAllString(strings.ReplaceAll(err.Error(), "\n", "; "), "--$1"))
+}
+
+// option matches an option of a library, which is a flag of the command of that name.
+var option = regexp.MustCompile(`\boption ([a-z])`)
+
+// neighbours returns the samples before and after sample n that a query finds, -1 where it finds none soon.
+func (q *request) neighbours(x *set, query find.Query, n int64) (before, next int64) {
+	if query.Empty() {
+		next = n + 1
+		if next == x.Len() {
+			next = -1
+		}
+		return n - 1, next
+	}
+	next = -1
+	if found, err := x.search.Page(q.ctx(), query, n+1, 1, searchTime); err == nil && len(found.Rows) > 0 {
+		next = found.Rows[0].Number
+	}
+	if before, err := x.search.Before(q.ctx(), query, n, searchTime); err == nil {
+		return before, next
+	}
+	return -1, next
+}
+
+// findSample leads to the sample that has a key, or a number.
+func findSample(q *request, x *set) error {
+	var err error
+	key := q.r.URL.Query().Get("key")
+	n := int64(-1)
+	if number, ok := strings.CutPrefix(key, "#"); ok {
+		if n, err = strconv.ParseInt(number, 10, 64); err != nil || n < 0 || n >= x.Len() {
+			n = -1
+		}
+	}
+	d := x.data.Fork()
+	if n < 0 && !x.Keyed() {
+		return notFound(fmt.Sprintf("%s has no index of keys: name a sample by its number, #0 to #%d.", shown(x.Name), x.Len()-1))
+	}
+	if n < 0 {
+		j := q.jobs.start(&job{Name: fmt.Sprintf("keys-%d", x.Number), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {
+			return nil, x.data.Fork().Prepare(ctx, j.moved)
+		})
+		if !j.await(surveyWait) || j.err != nil {
+			return q.render(http.StatusOK, "wait", page{Set: x, Tab: "grid", Title: "Find " + text.Line(key), Data: j})
+		}
+		for r, err := range d.Find(q.ctx(), key) {
+			if err != nil {
+				return err
+			}
+			n = r.Number
+			break
+		}
+	}
+	if n < 0 {
+		near, err := d.Near(q.ctx(), key)
+		if err != nil {
+			return err
+		}
+		text := fmt.Sprintf("No sample of %s has the key %q.", shown(x.Name), shown(key))
+		if near != "" {
+			text += fmt.Sprintf(" Did you mean %q?", shown(near))
+		}
+		return notFound(text)
+	}
+	http.Redirect(q.w, q.r, x.link("sample/"+strconv.FormatInt(n, 10), nil), http.StatusSeeOther)
+	return nil
+}

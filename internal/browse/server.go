@@ -1,0 +1,196 @@
+package browse
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/internal/browse/guard"
+	"github.com/ffconvert/ffconvert/internal/browse/thumb"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// MaxRecord is the largest record, in bytes, whose fields are shown. The CRC of a larger one is checked, and it can be
+// saved.
+const MaxRecord = 64 << 20
+
+const (
+	heldRecords  = 2 * MaxRecord // bytes of the records that are being shown
+	heldPictures = 160 << 20     // bytes of the pictures that are being decoded
+	leaveTime    = 500 * time.Millisecond
+)
+
+// Options control a Server.
+type Options struct {
+	Tool   string         // the program and its version, for the foot of each page
+	Verify verify.Options // how datasets are verified
+	Log    io.Writer      // a line for each error of the server itself; nil: none
+}
+
+// A Server shows datasets.
+type Server struct {
+	opts   Options
+	sets   []*set
+	guard  *guard.Guard
+	thumbs *thumb.Maker
+	held   *semaphore.Weighted // bytes of records that are being shown
+	sent   *semaphore.Weighted // bytes of records that are being sent: a client may take its time
+	jobs   jobs
+}
+
+// New returns a Server of datasets, each opened with a limit of records that is at most MaxRecord.
+func New(datasets []*lookup.Dataset, opts Options) (*Server, error) {
+	if opts.Log == nil {
+		opts.Log = io.Discard
+	}
+	s := &Server{opts: opts, thumbs: thumb.New(thumb.Options{Bytes: heldPictures}), held: semaphore.NewWeighted(heldRecords), sent: semaphore.NewWeighted(heldRecords)}
+	for i, d := range datasets {
+		x, err := newSet(i, d)
+		if err != nil {
+			return nil, err
+		}
+		s.sets = append(s.sets, x)
+	}
+	if len(s.sets) == 0 {
+		return nil, errors.New("browse: no datasets")
+	}
+	return s, nil
+}
+
+// Serve answers requests until ctx ends, and closes l. ready is called once, with the link
+// that opens the first page; its error ends Serve. Serve is called once.
+func (s *Server) Serve(ctx context.Context, l net.Listener, ready func(Link) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	s.jobs.ctx = ctx
+	defer func() {
+		cancel()
+		s.jobs.wait()
+	}()
+	var err error
+	if s.guard, err = guard.New(l.Addr()); err != nil {
+		l.Close()
+		return err
+	}
+	s.guard.Log = s.opts.Log
+	server := s.guard.Server()
+	server.Handler = s.guard.Wrap(s.routes())
+	server.BaseContext = func(net.Listener) context.Context { return ctx }
+	left := make(chan struct{})
+	context.AfterFunc(ctx, func() {
+		defer close(left)
+		leave, cancel := context.WithTimeout(context.Background(), leaveTime)
+		defer cancel()
+		if server.Shutdown(leave) != nil {
+			server.Close()
+		}
+	})
+	if err := ready(Link{s.guard.URL(), !s.guard.Loopback(), s.guard.Launcher()}); err != nil {
+		l.Close()
+		return err
+	}
+	if err := server.Serve(guard.Limit(l, guard.Connections)); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	<-left
+	return nil
+}
+
+//go:embed static
+var static embed.FS
+
+// routes returns what answers each path.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	files, err := fs.Sub(static, "static")
+	if err != nil {
+		panic(err)
+	}
+	mux.HandleFunc("GET /static/{$}", http.NotFound) // no listing
+	mux.Handle("GET /static/", http.StripPrefix("/static/", kept(http.FileServerFS(files))))
+	page := func(pattern string, answer func(*request) error) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, answer) })
+	}
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "icon.svg") }) // of the page that leads on
+	of := func(pattern string, answer func(*request, *set) error) {                                                                // a page of a dataset
+		page(pattern, func(q *request) error {
+			x, err := q.set()
+			if err != nil {
+				return err
+			}
+			return answer(q, x)
+		})
+	}
+	one := func(pattern string, answer func(*request, *set, int64) error) { // a page of a sample
+		of(pattern, func(q *request, x *set) error {
+			n, err := q.number(x)
+			if err != nil {
+				return err
+			}
+			return answer(q, x, n)
+		})
+	}
+	page("GET /{$}", home)
+	of("GET /d/{set}/{$}", verdictPage)
+	of("GET /d/{set}/grid", gridPage)
+	of("GET /d/{set}/cards", moreCards)
+	of("GET /d/{set}/keys", keysFile)
+	of("GET /d/{set}/classes", classesPage)
+	of("GET /d/{set}/sizes", sizesPage)
+	of("GET /d/{set}/parts", partsPage)
+	of("GET /d/{set}/find", findSample)
+	one("GET /d/{set}/sample/{number}", samplePage)
+	one("GET /d/{set}/raw/{number}/{field}", rawField)
+	one("GET /d/{set}/thumb/{number}", thumbnail)
+	page("GET /compare", comparePage)
+	page("GET /jobs/{job}/events", jobEvents)
+	of("POST /d/{set}/verify", startVerify)
+	page("POST /jobs/{job}/stop", stopJob)
+	page("POST /jobs/{job}/again", repeatJob)
+	page("GET /", func(*request) error { return notFound("There is no such page.") })
+	return mux
+}
+
+// kept lets a browser keep files of the program for an hour.
+func kept(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "private, max-age=3600")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// A request is one that is being answered.
+type request struct {
+	*Server
+	w http.ResponseWriter
+	r *http.Request
+}
+
+func (q *request) ctx() context.Context { return q.r.Context() }
+
+// set returns the dataset that the path names.
+func (q *request) set() (*set, error) {
+	n, err := strconv.Atoi(q.r.PathValue("set"))
+	if err != nil || n < 0 || n >= len(q.sets) {
+		return nil, notFound("There is no such dataset.")
+	}
+	return q.sets[n], nil
+}
+
+// number returns the number of the sample that the path names.
+func (q *request) number(x *set) (int64, error) {
+	n, err := strconv.ParseInt(q.r.PathValue("number"), 10, 64)
+	if err != nil || n < 0 || n >= x.data.Len() {
+		return 0, notFound(fmt.Sprintf("There is no sample #%s: samples are numbered from 0 to %d.", q.r.PathValue("number"), x.data.Len()-1))
+	}
+	return n, nil
+}

@@ -1,0 +1,180 @@
+package browse
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/browse/find"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A set is an opened dataset, or a shard. Its methods may be called concurrently.
+type set struct {
+	Number int
+	Path   string // as it was named
+	Name   string // the last name of Path
+
+	data     *lookup.Dataset   // to Fork
+	dir      string            // of the shards
+	manifest *dataset.Manifest // of the whole dataset, without Sources; nil: other people's files, or a single shard
+	meta     dataset.Meta
+	metaErr  error // why meta is empty
+	watched  string
+	was      os.FileInfo // of watched, when the dataset was opened
+	search   *find.Searcher
+	first    map[string]int64 // the number of the first sample of each shard, by the name of its file
+
+	fields []string                    // that records have, by meta.json; nil: not known
+	parts  func() ([]plan.Part, error) // Sources of the manifest
+}
+
+func newSet(i int, d *lookup.Dataset) (*set, error) {
+	x := &set{Number: i, Path: d.Path(), Name: filepath.Base(filepath.Clean(d.Path())), data: d, dir: d.Path()}
+	if path, err := filepath.Abs(d.Path()); err == nil {
+		x.Name = filepath.Base(path)
+	}
+	st, err := os.Stat(d.Path())
+	if err != nil {
+		return nil, err
+	}
+	if !st.IsDir() {
+		x.dir = filepath.Dir(d.Path())
+	}
+	if d.Ours() {
+		if err := x.readOurs(st.IsDir()); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.watch(); err != nil {
+		return nil, err
+	}
+	x.parts = sync.OnceValues(x.readParts)
+	x.first = make(map[string]int64)
+	n := int64(0)
+	for _, f := range d.Files() {
+		x.first[baseName(f.Path)] = n
+		n += f.Samples
+	}
+	x.search = find.NewSearcher(d, x.meta.Classes)
+	return x, nil
+}
+
+// readOurs reads the manifest and meta.json.
+func (x *set) readOurs(whole bool) error {
+	m, err := dataset.ReadShards(x.dir)
+	if err != nil {
+		return err
+	}
+	if whole {
+		x.manifest = m
+	}
+	meta, err := m.ReadMeta(filepath.Join(x.dir, dataset.MetaName))
+	if err != nil {
+		x.metaErr = err
+		return nil
+	}
+	x.meta = *meta
+	if !renames(m.Encode) && !slices.ContainsFunc(m.Encodes, renames) {
+		for _, f := range meta.Fields {
+			x.fields = append(x.fields, f.Name)
+		}
+	}
+	return nil
+}
+
+// renames reports whether records may have other fields than their source had.
+func renames(e encode.Options) bool {
+	return e.Encoded || e.Rewrites() || e.Encoding == "raw" || strings.Contains(e.Encoding, ":")
+}
+
+// readParts reads the source parts, which a page needs seldom: a manifest may have very many.
+func (x *set) readParts() ([]plan.Part, error) {
+	m, err := dataset.ReadManifest(x.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.Sources, nil
+}
+
+// Whole reports whether there is a manifest, of all of it.
+func (x *set) Whole() bool { return x.manifest != nil }
+
+// Single reports whether it is one shard of a dataset.
+func (x *set) Single() bool { return x.manifest == nil && x.data.Ours() }
+
+// Keyed reports whether there is an index with keys.
+func (x *set) Keyed() bool {
+	keyed, err := x.data.Fork().Keyed()
+	return keyed && err == nil
+}
+
+// Changed reports whether the manifest, or the one shard, is not the file that it was when the dataset was opened.
+func (x *set) Changed() bool {
+	now, err := os.Stat(x.watched)
+	return err != nil || !os.SameFile(now, x.was) || !now.ModTime().Equal(x.was.ModTime()) || now.Size() != x.was.Size()
+}
+
+// watch notes the file by which changes are seen.
+func (x *set) watch() (err error) {
+	x.watched = x.data.Files()[0].Path
+	if x.data.Ours() {
+		x.watched = filepath.Join(x.dir, dataset.ManifestName)
+	}
+	x.was, err = os.Stat(x.watched)
+	return err
+}
+
+// Len returns the number of samples.
+func (x *set) Len() int64 { return x.data.Len() }
+
+// link returns the URL of a page of the dataset.
+func (x *set) link(page string, values url.Values) string {
+	link := "/d/" + strconv.Itoa(x.Number) + "/" + page
+	if len(values) > 0 {
+		link += "?" + values.Encode()
+	}
+	return link
+}
+
+// class returns the name of a class, or its number where it has no name.
+func (x *set) class(label int64) string {
+	return cmp.Or(x.className(label), strconv.FormatInt(label, 10))
+}
+
+func (x *set) className(label int64) string {
+	if label < 0 || label >= int64(len(x.meta.Classes)) {
+		return ""
+	}
+	return x.meta.Classes[label]
+}
+
+// WhereField returns an expression for the samples that have a field; "": records may not have it.
+func (x *set) WhereField(name string) string {
+	if !slices.Contains(x.fields, name) {
+		return ""
+	}
+	return find.WhereField(name)
+}
+
+// Shards returns the number of shards.
+func (x *set) Shards() int64 { return int64(len(x.data.Files())) }
+
+// Encodings returns the encodings of the records.
+func (x *set) Encodings() string { return strings.Join(x.data.Encodings(), ", ") }
+
+// WhereClass returns an expression for the samples of a class.
+func (x *set) WhereClass(label int64) string { return find.WhereClass(label, x.className(label)) }

@@ -1,0 +1,159 @@
+package browse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ffconvert/ffconvert/internal/browse/survey"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+const (
+	surveyWait    = 150 * time.Millisecond // before a page shows progress instead of the result
+	classesAtOnce = 500
+	chartClasses  = 5000 // bars of the chart
+)
+
+// surveyed returns the survey of a dataset, which is made once, and the job that makes it where it is not there yet.
+func (q *request) surveyed(x *set) (*survey.Survey, *job, error) {
+	j := q.jobs.start(&job{Name: fmt.Sprintf("survey-%d", x.Number), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {
+		return survey.Run(ctx, x.data.Fork(), x.meta.Classes, func(done int64) { j.moved(done, x.Len()) })
+	})
+	if !j.await(surveyWait) || j.err != nil {
+		return nil, j, nil
+	}
+	return j.result.(*survey.Survey), nil, nil
+}
+
+func saySamples(done, total int64, _ time.Duration) string {
+	if total == 0 {
+		return "beginning"
+	}
+	return fmt.Sprintf("%s of %s looked at", humanize.Comma(done), counted(total, "sample"))
+}
+
+// classesPage shows how many samples each class has.
+func classesPage(q *request, x *set) error {
+	from, err := q.from(1 << 40)
+	if err != nil {
+		return err
+	}
+	data := struct {
+		Job                       *job
+		Survey                    *survey.Survey
+		Classes                   []survey.Class
+		Most                      int64
+		Rare, Empty               int
+		Order, Find               string
+		From, Before, Next, Total int64
+		Chart                     []chartBar
+	}{Order: q.r.URL.Query().Get("order"), Find: q.r.URL.Query().Get("name"), From: from, Before: max(0, from-classesAtOnce)}
+	if data.Survey, data.Job, err = q.surveyed(x); err != nil {
+		return err
+	}
+	if s := data.Survey; s != nil {
+		for _, c := range s.Classes {
+			data.Most = max(data.Most, c.Count)
+			if c.Count == 0 {
+				data.Empty++
+			} else if c.Rare {
+				data.Rare++
+			}
+		}
+		data.Chart = classBars(x, s)
+		all := slices.Clone(s.Classes)
+		if data.Find != "" {
+			all = slices.DeleteFunc(all, func(c survey.Class) bool {
+				return !strings.Contains(strings.ToLower(classLabel(c)), strings.ToLower(data.Find))
+			})
+		}
+		switch data.Order {
+		case "count":
+			slices.SortStableFunc(all, func(a, b survey.Class) int { return cmp.Compare(b.Count, a.Count) })
+		case "rare":
+			slices.SortStableFunc(all, func(a, b survey.Class) int { return cmp.Compare(a.Count, b.Count) })
+		case "name":
+			slices.SortStableFunc(all, func(a, b survey.Class) int { return cmp.Compare(a.Name, b.Name) })
+		default:
+			data.Order = "number"
+		}
+		data.Total = int64(len(all))
+		from = min(from, data.Total)
+		data.Next = min(from+classesAtOnce, data.Total)
+		data.Classes = all[from:data.Next]
+	}
+	return q.render(http.StatusOK, "classes", page{Set: x, Tab: "classes", Title: "Classes of " + text.Line(x.Name), Data: data})
+}
+
+// classOrders are the orders of the list of classes, the usual one first.
+var classOrders = []string{"number", "name", "count", "rare"}
+
+// classLabel is the name of a class, its number where it has none.
+func classLabel(c survey.Class) string {
+	return cmp.Or(c.Name, strconv.FormatInt(c.Label, 10))
+}
+
+// A chartBar is a bar of a chart, with the page that it leads to.
+type chartBar struct {
+	From  float64 `json:"from"` // on the axis
+	To    float64 `json:"to"`
+	Count int64   `json:"count"`
+	Name  string  `json:"name"`
+	Link  string  `json:"link"`
+}
+
+func classBars(x *set, s *survey.Survey) []chartBar {
+	var all []chartBar
+	for i, c := range s.Classes[:min(chartClasses, len(s.Classes))] {
+		all = append(all, chartBar{float64(i), float64(i + 1), c.Count, text.Line(classLabel(c)), x.link("grid", query("where", x.WhereClass(c.Label)))})
+	}
+	return all
+}
+
+// sizesPage shows how large records and shards are.
+func sizesPage(q *request, x *set) error {
+	data := struct {
+		Job        *job
+		Survey     *survey.Survey
+		Chart      []chartBar
+		ShardChart []chartBar
+		Most       int64
+		Shards     []survey.Shard
+		Least      int64
+	}{}
+	var err error
+	if data.Survey, data.Job, err = q.surveyed(x); err != nil {
+		return err
+	}
+	if s := data.Survey; s != nil {
+		for _, b := range s.Sizes {
+			data.Chart = append(data.Chart, chartBar{float64(b.From), float64(b.To), b.Count, binary(b.From) + " to " + binary(b.To), x.link("grid", sizeQuery(b.From, b.To))})
+		}
+		for i, b := range s.Shards {
+			data.Most = max(data.Most, b.Bytes)
+			if i == 0 || b.Bytes < data.Least {
+				data.Least = b.Bytes
+			}
+			if i < chartClasses {
+				data.ShardChart = append(data.ShardChart, chartBar{float64(i), float64(i + 1), b.Bytes, b.Name, x.link("grid", query("shard", b.Name))})
+			}
+		}
+		data.Shards = s.Shards[:min(classesAtOnce, len(s.Shards))]
+	}
+	return q.render(http.StatusOK, "sizes", page{Set: x, Tab: "sizes", Title: "Sizes of " + text.Line(x.Name), Data: data})
+}
+
+// sizeQuery is the query of records of from bytes up to, and not with, to bytes. A range that is drawn in a chart has the
+// first comparison of one bar and the second of another.
+func sizeQuery(from, to int64) url.Values {
+	return query("where", fmt.Sprintf("size>=%d and size<=%d", from, max(from, to-1)))
+}

@@ -1,0 +1,175 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/cache"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+// Laid is a directory into which a user may have laid objects, each a file by the base name of its URL, where webdataset's cache keeps it. An object
+// with such a file is looked at once, for two seconds at most, and where its service gives no answer the file is the input. Its methods may be called
+// concurrently. nil: there is none.
+type Laid struct {
+	dir string
+
+	mu     sync.Mutex
+	silent map[string]string // by scheme and host, why a service has not answered
+	taken  map[string]taking // by path, the object that the file was taken for
+}
+
+// laidPatience is how long a service may take to answer for an object that is there by hand.
+const laidPatience = 2 * time.Second
+
+// NewLaid returns the directory, which need not exist. "": nil.
+func NewLaid(dir string) *Laid {
+	if dir == "" {
+		return nil
+	}
+	return &Laid{dir: dir, silent: map[string]string{}, taken: map[string]taking{}}
+}
+
+// stat finds an object. After an error of the service it returns that.
+func (o *Options) stat(ctx context.Context, url, shown string) (Name, error) {
+	if file := o.Laid.file(url); file != "" {
+		fi, err := os.Stat(file)
+		if err == nil && fi.Mode().IsRegular() {
+			return o.statBriefly(ctx, url, shown, file, fi)
+		}
+	}
+	object, err := o.Remote.Stat(ctx, url)
+	return objectName(shown, object), err
+}
+
+func (o *Options) statBriefly(ctx context.Context, url, shown, file string, fi fs.FileInfo) (Name, error) {
+	service := service(url)
+	why := o.Laid.silence(service)
+	if why == "" {
+		brief, cancel := context.WithTimeout(store.Once(ctx), laidPatience)
+		object, err := o.Remote.Stat(brief, url)
+		late := brief.Err() != nil
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return Name{}, err
+		case err != nil && (late || store.Silent(err)):
+			if why = fmt.Sprintf("no answer in %v", laidPatience); !late {
+				why = problem(err)
+			}
+			o.Laid.fellSilent(service, why)
+		case errors.Is(err, store.ErrUnavailable): // it has answered, and may do better
+			object, err = o.Remote.Stat(ctx, url)
+			return objectName(shown, object), err
+		default:
+			return objectName(shown, object), err
+		}
+	}
+	if err := o.Laid.take(file, url, shown); err != nil {
+		return Name{}, err
+	}
+	return Name{Name: shown, Path: file, Size: fi.Size(), ModTime: fi.ModTime(), Laid: why}, nil
+}
+
+// file returns the path of the file for an object; "" if there can be none.
+func (l *Laid) file(url string) string {
+	base := BaseName(url)
+	if l == nil || base == "" || cache.Named(base) {
+		return ""
+	}
+	return filepath.Join(l.dir, base)
+}
+
+// silence returns why a service has not answered; "" if it was not asked, or has answered.
+func (l *Laid) silence(service string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.silent[service]
+}
+
+func (l *Laid) fellSilent(service, why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.silent[service] = why
+}
+
+// problem returns an error of the service in a line, without the URL.
+func problem(err error) string {
+	if e, ok := errors.AsType[*store.Error](err); ok {
+		return text.Spaces(e.Problem())
+	}
+	return text.Spaces(err.Error())
+}
+
+// A taking is the object that a file was taken for.
+type taking struct {
+	identity string
+	shown    string // its URL
+}
+
+// take notes for which object a file is taken. It is not two of them: nothing tells which one it is. The error is at the URL that
+// sorts last, since they are taken in any order.
+func (l *Laid) take(file, url, shown string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	is := store.Identity(url)
+	if was, ok := l.taken[file]; ok && was.identity != is {
+		return place.Refuse(max(shown, was.shown), ErrRepeated, "give objects of one base name different directories", "nothing tells whether %s is this object or another one of that name", text.Name(file))
+	}
+	l.taken[file] = taking{is, shown}
+	return nil
+}
+
+// service returns the scheme and the host, or the bucket, of a URL.
+func service(url string) string {
+	scheme, rest, _ := strings.Cut(url, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	if scheme != "http" && scheme != "https" {
+		return scheme
+	}
+	return scheme + "://" + host
+}
+
+// BaseName returns the name under which webdataset's cache keeps a URL: its path after the last slash. "" if there is none.
+func BaseName(url string) string {
+	url, _, _ = strings.Cut(url, "#")
+	url, _, _ = strings.Cut(url, "?")
+	_, rest, _ := strings.Cut(url, "://")
+	_, rest, ok := strings.Cut(rest, "/")
+	base := path.Base(rest)
+	if !ok || base == "." || base == ".." || base == "/" || strings.HasSuffix(rest, "/") || strings.ContainsRune(base, filepath.Separator) {
+		return ""
+	}
+	return base
+}
+
+// LaidDoubts says that inputs were taken as a user laid them, and not compared with their services.
+func LaidDoubts(found []Name) []converters.Doubt {
+	n, first := 0, -1
+	for i := range found {
+		if found[i].Laid != "" {
+			if n++; n == 1 {
+				first = i
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	more := ""
+	if n > 1 {
+		more = fmt.Sprintf("; %s in all", text.Count(int64(n), "input"))
+	}
+	return []converters.Doubt{{Part: found[first].Name, Off: -1, Text: fmt.Sprintf("the file by this name in the cache directory was taken, and compared with nothing: %s%s", found[first].Laid, more)}}
+}

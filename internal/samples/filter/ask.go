@@ -1,0 +1,156 @@
+package filter
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/cache"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+// ask indexes part p of the source, gives its samples to a process and keeps the samples in the answers.
+func (f *Filter) ask(ctx context.Context, s *Source, p int, a *answer) error {
+	name := s.Parts()[p].Name
+	var entries counts // by sample of the source
+	run, size := converters.Run{Part: p}, int64(0)
+	for span, err := range s.inner.Index(ctx, p) {
+		switch {
+		case err != nil:
+			return err
+		case span.Shape == nil:
+			a.skip(&span)
+			continue
+		case run.Count == 0:
+			run.Off = span.Off
+		}
+		run.Count++
+		size = max(size, span.Off+length(span.Shape))
+		entries.add(span.Entries, 1)
+	}
+	c, err := f.open()
+	if err != nil {
+		return err
+	}
+	request := cache.Request{Keys: []string{randomKey()}, Size: -1, Once: true, Label: name + " (filtered)"}
+	if a.lease, err = c.Reserve(ctx, []cache.Request{request}); err != nil {
+		return cacheError(name, c.Dir(), err)
+	}
+	w := a.lease.Writer(0)
+	to := &copyWriter{w: w}
+	a.report = &converters.Filtered{Samples: run.Count}
+	if s.Parts()[p].Path == "" {
+		a.report.Size = size
+	}
+	if run.Count > 0 {
+		err = f.ours(ctx, s, run, name, to, entries.all(), a, f.progress(run.Count, max(size, s.Parts()[p].Size)))
+	}
+	if to.err != nil && ctx.Err() == nil {
+		err = cacheError(name, c.Dir(), to.err)
+	}
+	if err != nil {
+		return err
+	}
+	copied, err := w.Commit()
+	if err != nil {
+		return cacheError(name, c.Dir(), err)
+	}
+	a.report.Content, a.report.Bytes = copied.Sums.Digest(), copied.Size
+	if f.opts.Check != nil {
+		if err := f.opts.Check(s.first+p, name, a.report); err != nil {
+			return err
+		}
+	}
+	a.samples = s.answered.WithParts(0, []converters.Part{{
+		Name: name + " (filtered)", Path: copied.Path, Size: copied.Size, ModTime: copied.ModTime,
+		Copy: &converters.Copy{Content: a.report.Content, Sums: copied.Sums},
+	}})
+	return nil
+}
+
+// progress returns a function that tells Options.Progress how many of a part's samples have answers. size is the part's,
+// of which each sample counts an equal share.
+func (f *Filter) progress(samples, size int64) func(done int64) {
+	if f.opts.Progress == nil {
+		return func(int64) {}
+	}
+	was, wasBytes := int64(0), int64(0)
+	return func(done int64) {
+		bytes := int64(float64(size) * float64(done) / float64(samples))
+		f.opts.Progress(done-was, bytes-wasBytes)
+		was, wasBytes = done, bytes
+	}
+}
+
+// length returns the bytes of the fields of a sample.
+func length(s *converters.Sample) int64 {
+	n := int64(0)
+	for i := range s.Fields {
+		n += s.Fields[i].Value.Len()
+	}
+	return n
+}
+
+// ours gives a run, the samples of a whole part, to a process, and counts the answers in a. entries returns the entries of one
+// sample after the other; told is part.told.
+func (f *Filter) ours(ctx context.Context, s *Source, run converters.Run, name string, to *copyWriter, entries func() int, a *answer, told func(int64)) error {
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	out := bufio.NewWriterSize(to, 256<<10)
+	dropped := converters.Span{Skip: Dropped}
+	give := &part{name: name, samples: s.inner.Read(reading, run), n: run.Count, enc: s.spec(run.Part).NewEncoder(), out: out, told: told}
+	give.answer = func(samples int64) {
+		n := entries()
+		if samples == 0 {
+			a.report.Dropped++
+			dropped.Entries += n
+			return
+		}
+		a.report.Added += samples - 1
+		a.entries.add(n, 1)
+		a.entries.add(0, samples-1)
+	}
+	err := f.work(ctx, func(w *worker) (bool, error) { return w.do(ctx, give) })
+	if err == nil {
+		err = out.Flush()
+	}
+	if a.report.Dropped > 0 {
+		a.skip(&dropped)
+	}
+	return err
+}
+
+// A copyWriter remembers the error of the copy, which the process knows nothing of.
+type copyWriter struct {
+	w   *cache.Writer
+	err error
+}
+
+func (c *copyWriter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	if err != nil {
+		c.err = err
+	}
+	return n, err
+}
+
+// cacheError places a failure to keep the answers to a part.
+func cacheError(name, dir string, err error) error {
+	e := place.IOError(name, fmt.Errorf("what the filter answered, kept in %s: %w", text.Name(dir), err))
+	e.Hint = "see to the directory, or name another Options.CacheDir"
+	if errors.Is(err, cache.ErrQuota) {
+		e.Hint = "raise Options.Quota: it must have room for all samples that the filter answers"
+	}
+	return e
+}
+
+func randomKey() string {
+	var key [32]byte
+	rand.Read(key[:])
+	return hex.EncodeToString(key[:])
+}

@@ -1,0 +1,258 @@
+package filter
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/cbor"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/stage"
+)
+
+const (
+	// usualLull is how long a process that has been given a whole part may write nothing before its input is ended: it may
+	// keep answers back until then. It is started anew for the next part.
+	usualLull = time.Second
+	// gone is how long a process may go on that has closed its input.
+	gone = 5 * time.Second
+
+	bufferSize = 64 << 10 // of input and output
+	step       = 1 << 20  // of writes, bytes
+
+	tellEvery = 100 * time.Millisecond // of progress
+)
+
+// A worker is a running process of the filter.
+type worker struct {
+	*stage.Coprocess
+	name  string
+	in    *bufio.Reader // of answers
+	lull  time.Duration // see usualLull
+	watch *watch
+
+	mu    sync.Mutex
+	phase phase
+}
+
+// A phase is what has become of the input of a worker.
+type phase int
+
+const (
+	feeding phase = iota // the process is given samples
+	fed                  // it was given the whole part
+	shut                 // its input was ended
+	broken               // the process has closed its input
+)
+
+// set enters a phase, in which a Read that waits longer than quiet is woken; 0: none is.
+func (w *worker) set(to phase, quiet time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.phase = to
+	w.Quiet(quiet)
+}
+
+func (w *worker) shutNow() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.phase == shut
+}
+
+func (o *Options) startWorker() (*worker, error) {
+	p, err := stage.StartCoprocess(o.Command, o.Guarded)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{Coprocess: p, name: o.Command.Name, lull: cmp.Or(o.lull, usualLull), watch: newWatch(o.Timeout, p.Interrupt)}
+	w.in = bufio.NewReaderSize(w, bufferSize)
+	return w, nil
+}
+
+// Read reads answers. While a process that was given the whole part writes nothing, Read ends its input.
+func (w *worker) Read(b []byte) (int, error) {
+	for {
+		w.mu.Lock()
+		if w.phase == fed {
+			w.Quiet(w.lull)
+		}
+		w.mu.Unlock()
+		n, err := w.Coprocess.Read(b)
+		w.watch.moved()
+		if !errors.Is(err, os.ErrDeadlineExceeded) || w.Interrupted() || !w.quiet() {
+			return n, err
+		}
+	}
+}
+
+// Write writes samples in pieces, so that the watch sees a large one move.
+func (w *worker) Write(b []byte) (n int, err error) {
+	defer w.watch.wait()()
+	for n < len(b) && err == nil {
+		var some int
+		some, err = w.Coprocess.Write(b[n:min(n+step, len(b))])
+		n += some
+		w.watch.moved()
+	}
+	return n, err
+}
+
+// quiet decides what becomes of a process that has written nothing for a while: it reports whether to read on.
+func (w *worker) quiet() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch w.phase {
+	case broken:
+		return false
+	case fed:
+		w.phase = shut
+		w.CloseInput()
+	}
+	w.Quiet(0)
+	return true
+}
+
+// A part is what one process is given in one go.
+type part struct {
+	name    string
+	samples iter.Seq2[*converters.Sample, error]
+	n       int64
+	enc     *encode.Encoder
+	out     *bufio.Writer       // of the samples in the answers
+	answer  func(samples int64) // is called with the number of samples in each answer
+	told    func(done int64)    // is called now and then with the number of answers
+}
+
+// do gives the process the samples of a part and takes its answers. ended reports whether the process has ended with status
+// 0. After an error the process must be stopped.
+func (w *worker) do(ctx context.Context, p *part) (ended bool, err error) {
+	unwatch := context.AfterFunc(ctx, w.Interrupt)
+	defer w.watch.set(false)
+	w.set(feeding, 0)
+	asked := &keys{}
+	feeder := make(chan error, 1)
+	go func() { feeder <- w.feed(p, asked) }()
+	done, err := w.take(p, asked)
+	if err == nil && w.in.Buffered() > 0 {
+		err = errMore
+	}
+	if err == nil && w.shutNow() {
+		ended = true
+		err = w.end()
+	}
+	if err != nil {
+		w.Interrupt()
+	}
+	unfed := <-feeder
+	if !unwatch() || ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	if _, placed := errors.AsType[*place.Error](unfed); placed {
+		return false, unfed // of the source
+	}
+	if err == nil && unfed != nil {
+		err = errUnread
+	}
+	if err != nil {
+		return false, w.fail(p, done, asked.waiting(), err)
+	}
+	return ended, nil
+}
+
+// feed writes the samples of a part to the process.
+func (w *worker) feed(p *part, asked *keys) error {
+	to := bufio.NewWriterSize(w, bufferSize)
+	for sample, err := range p.samples {
+		if err != nil {
+			w.Interrupt()
+			return err
+		}
+		rec, err := p.enc.Encode(sample)
+		if err != nil {
+			w.Interrupt()
+			return &place.Error{Where: p.name, Off: sample.Off, Entry: sample.Key, Err: err, Hint: place.HintOf(err)}
+		}
+		asked.push(sample.Key)
+		for _, b := range rec.Parts {
+			if _, err := to.Write(b); err != nil {
+				return w.refused(err)
+			}
+		}
+	}
+	if err := to.Flush(); err != nil {
+		return w.refused(err)
+	}
+	w.watch.set(true)
+	w.set(fed, w.lull)
+	return nil
+}
+
+// refused gives a process that has closed its input the time to end: its status says more than err.
+func (w *worker) refused(err error) error {
+	if errors.Is(err, syscall.EPIPE) {
+		w.set(broken, gone)
+	}
+	return err
+}
+
+// take reads the answers of a part. done is the number of complete answers.
+func (w *worker) take(p *part, asked *keys) (done int64, err error) {
+	s := &splitter{in: w.in, out: p.out, max: cbor.DefaultMaxItem}
+	told := time.Now()
+	for ; done < p.n; done++ {
+		if time.Since(told) > tellEvery {
+			p.told(done)
+			told = time.Now()
+		}
+		if err := s.begin(); err != nil {
+			return done, err
+		}
+		key, ok := asked.first()
+		if !ok {
+			return done, errMore
+		}
+		samples, err := s.answer(key)
+		if err != nil {
+			return done, err
+		}
+		asked.pop()
+		p.answer(samples)
+	}
+	p.told(done)
+	return done, nil
+}
+
+// finish ends the input of an idle process and waits for its end.
+func (w *worker) finish(ctx context.Context) error {
+	unwatch := context.AfterFunc(ctx, w.Interrupt)
+	defer w.watch.wait()()
+	w.CloseInput()
+	w.set(shut, 0)
+	err := w.end()
+	if !unwatch() || ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return w.fail(nil, 0, "", err)
+	}
+	return nil
+}
+
+// end reads to the end of the output, which must be here.
+func (w *worker) end() error {
+	if _, err := w.in.Peek(1); err == io.EOF {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return errMore
+}

@@ -1,0 +1,66 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"syscall"
+
+	"github.com/ffconvert/ffconvert/internal/cache"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+// Kinds of failure, in addition to the kinds of package input.
+var (
+	ErrTruncated   = place.New(place.Refused, "truncated")
+	ErrCompression = place.New(place.Refused, "a compression that is not supported")
+	ErrRatio       = place.New(place.Refused, "decompresses suspiciously well")
+	ErrQuota       = cache.ErrQuota
+	// ErrCopy means that a staged copy has other bytes than were written to it: the device or the
+	// memory of the cache fails, or another process has written there.
+	ErrCopy = cache.ErrCopy
+)
+
+// cacheError places a failure to stage the copy of name in dir.
+func cacheError(name, dir string, err error) error {
+	if _, placed := errors.AsType[*place.Error](err); placed {
+		return err
+	}
+	e := place.IOError(name, err)
+	switch {
+	case errors.Is(err, ErrQuota):
+		e.Err = fmt.Errorf("%w, in %s", err, text.Name(dir))
+		e.Hint = "raise Options.Quota, or convert fewer shards at once with Options.Workers"
+	case errors.Is(err, ErrCopy):
+		e.Err = copyError(dir, err)
+	case errors.Is(err, cache.ErrChanged):
+		e.Err = fmt.Errorf("%w: in %s: %w", input.ErrChanged, text.Name(dir), err)
+		e.Hint = "give it an Options.CacheDir of its own"
+	default:
+		e.Err = fmt.Errorf("stage in %s: %w", text.Name(dir), e.Err)
+		e.Hint = otherCache
+	}
+	return e
+}
+
+// otherCache is the hint for a directory that cannot hold the copies.
+const otherCache = "see to the directory, or name another Options.CacheDir"
+
+// sourceError is ioError for a file that was there when it was found.
+func sourceError(name string, err error) *place.Error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return place.Refuse(name, input.ErrNotFound, "it was there a moment ago", "")
+	}
+	return place.IOError(name, err)
+}
+
+// unexpected returns io.ErrUnexpectedEOF for io.EOF, which came inside a structure.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,90 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/cache"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+// A File is one input as a part that is local: its bytes can be opened, seeked and read again at
+// Path, and Copy is set if Path is a copy in the cache directory. Of a directory it has the Name,
+// the Path and the Copy alone.
+type File struct {
+	converters.Part
+	Compression string // of the named file: "", "gzip", "zstd", "bzip2", "xz", "zlib"
+	SourceSize  int64  // bytes of the named file itself, compressed
+}
+
+// copySums are the checksums of one copy.
+type copySums struct {
+	sums *blocksum.Sums
+	dir  string // where it is
+}
+
+func (s *copySums) Check(f blocksum.File) blocksum.File {
+	return copyFile{s.sums.Check(f), s.dir}
+}
+
+// A copyFile adds hints to the errors of a copy.
+type copyFile struct {
+	blocksum.File
+	dir string
+}
+
+func (f copyFile) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.File.ReadAt(p, off)
+	if err != nil && err != io.EOF {
+		err = copyError(f.dir, err)
+	}
+	return n, err
+}
+
+// copyError adds the directory of the copy, and a hint, to an [ErrCopy].
+func copyError(dir string, err error) error {
+	if !errors.Is(err, ErrCopy) {
+		return err
+	}
+	return fmt.Errorf("its copy in %s: %w (run it again; where that does not help, keep copies on another device)", text.Name(dir), err)
+}
+
+func newCopySums(c *cache.Copy) *copySums { return &copySums{c.Sums, filepath.Dir(c.Path)} }
+
+// treeSums are the checksums of the files of a tree as they were written: 8 bytes a file.
+type treeSums struct {
+	tree  *input.ObjectTree
+	files []uint64 // of each file of the tree, see [blocksum.Sum64]
+	dir   string   // of the cache
+}
+
+func (s *treeSums) CheckFile(path string, b []byte) error {
+	if i, ok := s.tree.Find(path); !ok || blocksum.Sum64(b) != s.files[i] {
+		return copyError(s.dir, ErrCopy)
+	}
+	return nil
+}
+
+func (s *treeSums) CheckListed(path string, size int64, modified time.Time) error {
+	i, ok := s.tree.Find(path)
+	if !ok || s.tree.Object(i).Size != size || modified.Sub(s.tree.ModTime(i)).Abs() > coarse {
+		return copyError(s.dir, ErrCopy)
+	}
+	return nil
+}
+
+func (s *treeSums) CheckDir(path string, entries int) error {
+	if n := s.tree.Entries(path); n != entries {
+		return copyError(s.dir, fmt.Errorf("%w: a directory of %d entries has %d", ErrCopy, n, entries))
+	}
+	return nil
+}
+
+// coarse is how much the time of a file may differ from the time that was set: file systems round it.
+const coarse = 2 * time.Second

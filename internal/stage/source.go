@@ -1,0 +1,178 @@
+package stage
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/cache"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+const (
+	copySize = 256 << 10 // bytes per read, per write, and between looks at the context
+
+	// ratioGrace is how much may come out before the ratio is looked at: a small
+	// file of zeros is harmless, however well it compresses.
+	ratioGrace = 16 << 20
+)
+
+// open opens the source's own bytes; done must be called when they have been read.
+func (j *job) open(ctx context.Context) (src *source, done func(), err error) {
+	src = &source{ctx: ctx, progress: j.progress, opts: j.opts}
+	if j.source.Once() {
+		src.r, done, err = openOnce(ctx, j.source, j.opts)
+		return src, done, err
+	}
+	f, err := blocking.Open(j.source.Path)
+	if err != nil {
+		return nil, nil, sourceError(j.source.Name, err)
+	}
+	src.r, src.f = f, f
+	return src, func() { f.Close() }, nil
+}
+
+// copy writes the decompressed bytes of src to w.
+func (j *job) copy(src *source, w *cache.Writer) error {
+	in := bufio.NewReaderSize(src, copySize)
+	if j.source.IsStdin() || j.source.Command != nil && j.source.Command.Sniff { // of other commands the output is not decompressed
+		head, err := in.Peek(sniffLen)
+		if err == nil || err == io.EOF {
+			j.compression, err = sniff(head)
+		}
+		if err != nil {
+			return j.placed(src, in, err)
+		}
+	}
+	if err := j.decompress(src, in, w); err != nil {
+		return err
+	}
+	return j.complete(src)
+}
+
+func (j *job) decompress(src *source, in *bufio.Reader, out *cache.Writer) error {
+	dec, err := decoder(j.compression, in, src.opts.maxWindow())
+	if err != nil {
+		return j.placed(src, in, err)
+	}
+	defer dec.Close()
+	maxRatio := src.opts.maxRatio()
+	written := int64(0)
+	buf := make([]byte, copySize)
+	for {
+		if err := context.Cause(src.ctx); err != nil {
+			return err
+		}
+		n, err := dec.Read(buf)
+		if n > 0 {
+			if err := j.write(src.ctx, out, buf[:n]); err != nil {
+				return j.cacheError(err)
+			}
+			written += int64(n)
+			if j.compression != "" && maxRatio > 0 && written > ratioGrace && written/maxRatio >= src.n {
+				return &place.Error{Where: j.source.Name, Off: src.n, Hint: "raise Options.MaxRatio if it is sound",
+					Err: fmt.Errorf("%w: %d bytes have become %d; the limit is 1:%d", ErrRatio, src.n, written, maxRatio)}
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return j.placed(src, in, err)
+		}
+	}
+}
+
+// complete checks that the whole source was read, and that it has not changed since Find.
+func (j *job) complete(src *source) error {
+	if src.f == nil {
+		return nil
+	}
+	fi, err := src.f.Stat()
+	if err != nil {
+		return place.IOError(j.source.Name, err)
+	}
+	if err := unchanged(j.source, fi); err != nil {
+		return err
+	}
+	if fi, err = os.Stat(j.source.Path); err != nil {
+		return sourceError(j.source.Name, err)
+	}
+	if err := unchanged(j.source, fi); err != nil {
+		return err
+	}
+	if src.n != j.source.Size {
+		return place.Refuse(j.source.Name, input.ErrChanged, "", "%d of %d bytes were read", src.n, j.source.Size)
+	}
+	return nil
+}
+
+// unchanged compares a file with its size and time in Find.
+func unchanged(n input.Name, fi fs.FileInfo) error {
+	switch {
+	case fi.Size() != n.Size:
+		return place.Refuse(n.Name, input.ErrChanged, "run again once nothing writes to it", "%d bytes have become %d", n.Size, fi.Size())
+	case !fi.ModTime().Equal(n.ModTime):
+		return place.Refuse(n.Name, input.ErrChanged, "run again once nothing writes to it",
+			"modified at %s", fi.ModTime().UTC().Format(time.RFC3339Nano))
+	}
+	return nil
+}
+
+// placed returns err with the offset in the source, or the error of the source or the context that
+// caused it.
+func (j *job) placed(src *source, in *bufio.Reader, err error) error {
+	if src.err != nil { // the source's own trouble, whatever the decoder made of it
+		if cause := context.Cause(src.ctx); cause != nil && errors.Is(src.err, cause) {
+			return cause
+		}
+		if e, ok := errors.AsType[*place.Error](src.err); ok {
+			return e // a command says more
+		}
+		return place.IOError(j.source.Name, src.err)
+	}
+	off := src.n - int64(in.Buffered())
+	if errors.Is(err, ErrTruncated) || errors.Is(err, ErrCompression) {
+		return sniffError(j.source.Name, off, err, "the copy is incomplete: fetch it again")
+	}
+	hint, kind := decodeError(j.compression, src.opts.maxWindow(), err)
+	return &place.Error{Where: j.source.Name, Off: off, Err: kind, Hint: hint}
+}
+
+// A source counts and reports the bytes of a named input, and keeps its first error, which a decoder
+// may replace. It ends when its context does.
+type source struct {
+	ctx  context.Context
+	r    io.Reader
+	f    *os.File // the same, where it is a file
+	opts Options
+	n    int64 // bytes read
+	err  error // other than io.EOF
+
+	progress func(n int64)
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	if s.err = context.Cause(s.ctx); s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.r.Read(p)
+	if n > 0 {
+		s.n += int64(n)
+		s.progress(int64(n))
+	}
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
