@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/bench"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
@@ -40,7 +39,7 @@ func newBenchCommand() *cobra.Command {
 }
 
 type benchReadOptions struct {
-	bench.Options
+	benchOptions
 	backend     aio.Backend
 	depth       int
 	blockSize   cliflag.BlockSize
@@ -52,7 +51,7 @@ type benchReadOptions struct {
 const maxBatch = 65536
 
 func newBenchReadCommand() *cobra.Command {
-	opts := benchReadOptions{Options: bench.Options{Batch: 128, Jobs: 2}, depth: record.BatchDepth, blockSize: cliflag.BlockSize{Size: record.BatchBlockSize}, format: formatValue()}
+	opts := benchReadOptions{benchOptions: benchOptions{Batch: 128, Jobs: 2}, depth: record.BatchDepth, blockSize: cliflag.BlockSize{Size: record.BatchBlockSize}, format: formatValue()}
 	cmd := &cobra.Command{
 		Use:   "read OUT|FILE",
 		Short: "Read random batches of samples, as a training job does",
@@ -116,7 +115,7 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 	if r.Len() == 0 {
 		return terminal.Plain(fmt.Errorf("%s: %w to read", path, plan.ErrEmpty))
 	}
-	report, err := bench.New(opts.Options, r).Run(ctx)
+	report, err := newBenchRun(opts.benchOptions, r).Run(ctx)
 	if bad := (*record.FormatError)(nil); err != nil && (ctx.Err() != nil || !errors.As(err, &bad)) {
 		return err // no sample was found to be bad: there is nothing to report
 	}
@@ -129,7 +128,7 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 // shardsOf returns the shards of a dataset's directory, by its manifest; nil: there is none, or path is a file. of is what the
 // dataset has, also where path is one shard of it. A dataset that is not finished, or lacks a shard that its manifest names, is an
 // error.
-func shardsOf(path string) (paths []string, of bench.Size, err error) {
+func shardsOf(path string) (paths []string, of benchSize, err error) {
 	dir, name := path, ""
 	if st, err := os.Stat(path); err == nil && !st.IsDir() {
 		dir, name = filepath.Dir(path), filepath.Base(path)
@@ -156,7 +155,7 @@ func shardsOf(path string) (paths []string, of bench.Size, err error) {
 	case ours:
 		return nil, of, nil
 	case name != "":
-		return nil, bench.Size{}, nil
+		return nil, benchSize{}, nil
 	}
 	for _, path := range paths {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {

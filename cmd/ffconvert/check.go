@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/checkinput"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/audit"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
@@ -83,7 +83,7 @@ func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
 	if failed != nil {
 		return failed
 	}
-	inputs := checkinput.Inputs{}
+	inputs := audit.Inputs{}
 	if inputs.Refuse(cmd.Context(), err) != nil {
 		inputs.Refused = []findings.Finding{check.Refusal(err, "")}
 	}
@@ -258,7 +258,7 @@ func checkNames(ctx context.Context, c *conversion, how check.Options, progress 
 	}
 	beside := convert.NewBeside(in)
 	defer func() { err = errors.Join(err, beside.Release()) }()
-	inputs := checkinput.Inputs{In: in}
+	inputs := audit.Inputs{In: in}
 	defer func() { err = errors.Join(err, inputs.Cleanup()) }()
 	if err := inputs.Find(ctx, c.Sources); err != nil {
 		return nil, err

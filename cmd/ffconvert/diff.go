@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/samples"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset/compare"
@@ -129,11 +129,11 @@ func (w *diffWriter) write(d compare.Difference) error {
 	} else {
 		switch d.Kind {
 		case compare.Added:
-			b = fmt.Appendf(b, "+ %s  %d", samples.Name(d.B), d.B.At.Size)
+			b = fmt.Appendf(b, "+ %s  %d", summary.SampleName(d.B), d.B.At.Size)
 		case compare.Removed:
-			b = fmt.Appendf(b, "- %s  %d", samples.Name(d.A), d.A.At.Size)
+			b = fmt.Appendf(b, "- %s  %d", summary.SampleName(d.A), d.A.At.Size)
 		case compare.Changed:
-			b = fmt.Appendf(b, "~ %s", samples.Name(d.B))
+			b = fmt.Appendf(b, "~ %s", summary.SampleName(d.B))
 			if d.A.Placed {
 				b = fmt.Appendf(b, "  %d", d.A.At.Size)
 				if d.A.At.Size != d.B.At.Size {
@@ -156,7 +156,7 @@ func appendDifference(b []byte, d *compare.Difference) []byte {
 		row  *lookup.Row
 	}{{"a", d.A}, {"b", d.B}} {
 		if side.row != nil {
-			b = samples.AppendRow(fmt.Appendf(b, `,"%s":{`, side.name), side.row)
+			b = summary.AppendSample(fmt.Appendf(b, `,"%s":{`, side.name), side.row)
 			b = append(b, '}')
 		}
 	}

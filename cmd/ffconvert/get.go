@@ -16,7 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/samples"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
@@ -258,10 +258,10 @@ func (g *getter) write(r *lookup.Row) error {
 		r.Key = s.Key
 	}
 	if g.field == "" && g.format.Value == "text" {
-		return samples.WriteText(g.out, r, s)
+		return summary.WriteSample(g.out, r, s)
 	}
 	if g.field == "" {
-		err = samples.WriteJSON(g.out, r, s)
+		err = summary.WriteSampleJSON(g.out, r, s)
 	} else {
 		err = g.writeField(r, s)
 	}
@@ -279,16 +279,16 @@ func (g *getter) writeField(r *lookup.Row, s *converters.Sample) error {
 		for i := range s.Fields {
 			names = append(names, strconv.Quote(s.Fields[i].Name))
 		}
-		return &place.Error{Where: g.d.Path(), Off: -1, Err: fmt.Errorf("sample %s has no field %q, but %s", samples.Name(r), g.field, strings.Join(names, ", "))}
+		return &place.Error{Where: g.d.Path(), Off: -1, Err: fmt.Errorf("sample %s has no field %q, but %s", summary.SampleName(r), g.field, strings.Join(names, ", "))}
 	}
 	if g.format.Value == "json" {
-		line, err := samples.JSON(&v)
+		line, err := summary.FieldJSON(&v)
 		if err == nil {
 			_, err = g.out.Write(line)
 		}
 		return err
 	}
-	data, err := samples.Data(&v)
+	data, err := summary.FieldData(&v)
 	if err != nil {
 		return fmt.Errorf("field %q: %w", g.field, err)
 	}
@@ -297,7 +297,7 @@ func (g *getter) writeField(r *lookup.Row, s *converters.Sample) error {
 
 // bytes writes data unchanged, to a terminal only if it is text.
 func (g *getter) bytes(data []byte, what string) error {
-	if !g.force && terminal.IsTerminal(g.out) && !samples.Readable(data) {
+	if !g.force && terminal.IsTerminal(g.out) && !summary.Readable(data) {
 		return &place.Error{Where: g.d.Path(), Off: -1, Kind: place.Usage, Err: fmt.Errorf("%s is not text, %s, and standard output is a terminal", what, terminal.Counted(int64(len(data)), "byte")),
 			Hint: "redirect it to a file, or --format text, or --force"}
 	}

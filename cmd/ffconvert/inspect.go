@@ -12,7 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/inspect"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
@@ -23,7 +23,7 @@ import (
 )
 
 type inspectOptions struct {
-	inspect.Options
+	summary.ContentLimits
 	*views
 	format option.Choice
 	sums   bool
@@ -90,7 +90,7 @@ func runInspect(ctx context.Context, opts inspectOptions, path string, stdout io
 	}
 	defer r.Close()
 	opts.MaxSamples = opts.limits.MaxSamples
-	x, err := inspect.Read(ctx, path, r, opts.Options)
+	x, err := summary.Content(ctx, path, r, opts.ContentLimits)
 	if err != nil {
 		return hint.Limit(err, "--max-samples, --max-sample-size")
 	}
@@ -112,7 +112,7 @@ func inspectRemote(ctx context.Context, opts inspectOptions, url string, stdout 
 	if opts.sums {
 		return printSums(url, m, stdout)
 	}
-	x, err := inspect.Outline(url, out.Path(""), m)
+	x, err := summary.Outline(url, out.Path(""), m)
 	if err != nil {
 		return err
 	}

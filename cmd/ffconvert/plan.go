@@ -7,14 +7,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/arrayjob"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/convert"
 )
 
 // planning makes a conversion end after the plan.
 type planning struct {
-	task arrayjob.Value // K/N: index that slice of the parts and make no plan; "": plan
+	task taskValue // K/N: index that slice of the parts and make no plan; "": plan
 }
 
 func newPlanCommand() *cobra.Command {

@@ -132,3 +132,16 @@ func newHelpCommand() *cobra.Command {
 		},
 	}
 }
+
+func newManCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "man DIR",
+		Short:   "Write the manual pages",
+		Long:    "Write a manual page for each command into DIR, which is made where it is not there.\n\n" + exitStatus,
+		Example: "  ffconvert man /usr/local/share/man/man1",
+		Args:    help.WantArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return help.WritePages(cmd.Root(), tool(), args[0])
+		},
+	}
+}

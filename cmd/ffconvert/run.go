@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/arrayjob"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
@@ -18,7 +17,7 @@ import (
 
 type runOptions struct {
 	cliflag.Conversion
-	arrayjob.Flag
+	taskFlag
 	limits *pflag.FlagSet // limits of all formats
 }
 
@@ -57,7 +56,7 @@ Fetched and decompressed inputs lie inside OUT, unless --cache-dir names a disk 
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	opts.Flag.Add(flags)
+	opts.taskFlag.Add(flags)
 	flags.BoolVar(&opts.NoVerify, "no-verify", false, "do not re-read the shards")
 	opts.limits = opts.AddPlanned(flags)
 	return cmd

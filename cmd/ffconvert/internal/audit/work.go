@@ -1,5 +1,5 @@
-// package audit is the work of ffconvert verify: it finds the shards of the arguments, verifies them, and
-// reports.
+// Package audit does the work of verify: it finds the shards of the arguments, verifies them and reports. It also opens the
+// inputs of check.
 package audit
 
 import (

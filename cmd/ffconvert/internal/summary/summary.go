@@ -1,5 +1,5 @@
 // Package summary holds the closing lines of the commands, as text for people and as the done event
-// for programs, and the table that --dry-run prints.
+// for programs, the table that --dry-run prints, what inspect shows of a shard, and samples as get and ls show them.
 package summary
 
 import (

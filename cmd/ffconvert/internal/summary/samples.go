@@ -1,5 +1,4 @@
-// package samples shows samples: a line for each in a list, one with its fields for people, or as JSON.
-package samples
+package summary
 
 import (
 	"fmt"
@@ -16,9 +15,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// Data returns the value of a field as get writes it: bytes and text unchanged, a number in decimal, everything
+// FieldData returns the value of a field as get writes it: bytes and text unchanged, a number in decimal, everything
 // else as JSON.
-func Data(v *converters.Value) ([]byte, error) {
+func FieldData(v *converters.Value) ([]byte, error) {
 	switch v.Kind() {
 	case converters.KindBytes, converters.KindText:
 		return v.Data(), nil
@@ -29,17 +28,17 @@ func Data(v *converters.Value) ([]byte, error) {
 }
 
 // JSON returns a value as a line of JSON.
-func JSON(v *converters.Value) ([]byte, error) {
+func FieldJSON(v *converters.Value) ([]byte, error) {
 	b, err := jsonvalue.Append(nil, v)
 	return append(terminal.EscapeJSON(b), '\n'), err
 }
 
-// size returns the bytes of Data, -1 if JSON does not have the value.
+// size returns the bytes of FieldData, -1 if JSON does not have the value.
 func size(v *converters.Value) int64 {
 	if v.Kind() <= converters.KindText {
 		return v.Len()
 	}
-	b, err := Data(v)
+	b, err := FieldData(v)
 	if err != nil {
 		return -1
 	}
@@ -62,16 +61,16 @@ func kind(v *converters.Value) string {
 }
 
 // Name returns the key of a sample for people, or its number where it has none.
-func Name(r *lookup.Row) string {
+func SampleName(r *lookup.Row) string {
 	if r.Key == "" {
 		return "#" + strconv.FormatInt(r.Number, 10)
 	}
 	return text.Name(r.Key)
 }
 
-// WriteJSON writes a sample with all its fields as one line of JSON.
-func WriteJSON(w io.Writer, r *lookup.Row, s *converters.Sample) (err error) {
-	b := append(AppendRow([]byte{'{'}, r), `,"fields":{`...)
+// WriteSampleJSON writes a sample with all its fields as one line of JSON.
+func WriteSampleJSON(w io.Writer, r *lookup.Row, s *converters.Sample) (err error) {
+	b := append(AppendSample([]byte{'{'}, r), `,"fields":{`...)
 	for i := range s.Fields {
 		if i > 0 {
 			b = append(b, ',')
@@ -85,8 +84,8 @@ func WriteJSON(w io.Writer, r *lookup.Row, s *converters.Sample) (err error) {
 	return err
 }
 
-// AppendRow appends the members of a JSON object that say which sample it is, and where, as far as that is known.
-func AppendRow(b []byte, r *lookup.Row) []byte {
+// AppendSample appends the members of a JSON object that say which sample it is, and where, as far as that is known.
+func AppendSample(b []byte, r *lookup.Row) []byte {
 	b = strconv.AppendInt(append(b, `"number":`...), r.Number, 10)
 	if r.Key != "" {
 		b = jsonvalue.AppendString(append(b, `,"key":`...), r.Key)
@@ -108,8 +107,8 @@ func AppendRow(b []byte, r *lookup.Row) []byte {
 // mostShown is how much of a value is shown to people, in bytes.
 const mostShown = 60
 
-// WriteText writes a sample for people: a line for each of its fields, with the begin of its value.
-func WriteText(w io.Writer, r *lookup.Row, s *converters.Sample) error {
+// WriteSample writes a sample for people: a line for each of its fields, with the begin of its value.
+func WriteSample(w io.Writer, r *lookup.Row, s *converters.Sample) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "sample\t#%d", r.Number)
 	if r.Key != "" {
@@ -136,7 +135,7 @@ func WriteText(w io.Writer, r *lookup.Row, s *converters.Sample) error {
 
 // begin returns the first characters of a value that is text.
 func begin(v *converters.Value) string {
-	data, err := Data(v)
+	data, err := FieldData(v)
 	if err != nil || !Readable(data) {
 		return ""
 	}

@@ -1,5 +1,4 @@
-// Package checkinput finds and opens the inputs of ffconvert check.
-package checkinput
+package audit
 
 import (
 	"cmp"

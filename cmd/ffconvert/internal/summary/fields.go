@@ -1,4 +1,4 @@
-package inspect
+package summary
 
 import (
 	"context"
@@ -47,7 +47,7 @@ type fieldCount struct {
 const manyOthers = 16
 
 // count reads samples and counts the fields of each that is a map.
-func (c *fieldCounts) count(ctx context.Context, r *record.Reader, opts Options) error {
+func (c *fieldCounts) count(ctx context.Context, r *record.Reader, opts ContentLimits) error {
 	c.total, c.at = r.Len(), make(map[string]int)
 	n := c.total
 	if !opts.Deep && n > 0 {

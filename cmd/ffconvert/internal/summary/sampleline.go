@@ -1,4 +1,4 @@
-package samples
+package summary
 
 import (
 	"strconv"
@@ -10,8 +10,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// A Line is a sample in a list.
-type Line struct {
+// A SampleLine is a sample in a list.
+type SampleLine struct {
 	Row    *lookup.Row
 	Sample *converters.Sample // its fields, if Long
 	Long   bool
@@ -19,7 +19,7 @@ type Line struct {
 }
 
 // Append appends the line: for people the size of the record, its key and its label, for programs an object.
-func (l *Line) Append(b []byte) []byte {
+func (l *SampleLine) Append(b []byte) []byte {
 	if l.Long && l.Row.Key == "" {
 		l.Row.Key = l.Sample.Key
 	}
@@ -31,7 +31,7 @@ func (l *Line) Append(b []byte) []byte {
 		b = append(b, "  #"...)
 		b = strconv.AppendInt(b, l.Row.Number, 10)
 	}
-	b = append(append(b, "  "...), Name(l.Row)...)
+	b = append(append(b, "  "...), SampleName(l.Row)...)
 	if l.Row.Labeled {
 		b = append(b, "  label="...)
 		b = strconv.AppendInt(b, l.Row.Label, 10)
@@ -56,8 +56,8 @@ func pad(b []byte, n int64, width int) []byte {
 	return append(b, digits...)
 }
 
-func (l *Line) appendJSON(b []byte) []byte {
-	b = AppendRow(append(b, '{'), l.Row)
+func (l *SampleLine) appendJSON(b []byte) []byte {
+	b = AppendSample(append(b, '{'), l.Row)
 	if l.Long {
 		b = append(b, `,"fields":[`...)
 		for i := range l.Sample.Fields {

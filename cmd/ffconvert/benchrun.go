@@ -1,5 +1,4 @@
-// package bench measures how fast random batches of samples are read.
-package bench
+package main
 
 import (
 	"context"
@@ -19,25 +18,25 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// Options say what a [Run] reads, and for how long.
-type Options struct {
+// benchOptions say what a [Run] reads, and for how long.
+type benchOptions struct {
 	Batch    int           // samples of a batch
 	Batches  int           // number of batches to read; 0: as many as begin within Duration
 	Duration time.Duration // after this time no batch is begun
 	Jobs     int           // batches read at once
 	Seed     uint64        // of the random order
-	Of       Size          // of the dataset, of which the reader may have one shard; zero: the reader's
+	Of       benchSize          // of the dataset, of which the reader may have one shard; zero: the reader's
 }
 
-// A Size counts shards and samples.
-type Size struct {
+// A benchSize counts shards and samples.
+type benchSize struct {
 	Shards  int   `json:"shards"`
 	Samples int64 `json:"samples"`
 }
 
-// A run reads batches with several goroutines.
-type run struct {
-	Options
+// A benchRun reads batches with several goroutines.
+type benchRun struct {
+	benchOptions
 	reader *record.Reader
 	start  time.Time
 
@@ -52,20 +51,20 @@ type run struct {
 	bytes   int64
 }
 
-func New(opts Options, r *record.Reader) *run {
-	b := &run{Options: opts, reader: r, left: opts.Batches, rng: rand.New(rand.NewPCG(opts.Seed, 0)), order: make([]int, r.Len()), read: make([]bool, r.Len())}
+func newBenchRun(opts benchOptions, r *record.Reader) *benchRun {
+	b := &benchRun{benchOptions: opts, reader: r, left: opts.Batches, rng: rand.New(rand.NewPCG(opts.Seed, 0)), order: make([]int, r.Len()), read: make([]bool, r.Len())}
 	for i := range b.order {
 		b.order[i] = i
 	}
 	b.shuffle()
-	if b.Of == (Size{}) {
-		b.Of = Size{len(r.Files()), int64(r.Len())}
+	if b.Of == (benchSize{}) {
+		b.Of = benchSize{len(r.Files()), int64(r.Len())}
 	}
 	return b
 }
 
 // Run reads until the batches or the time are used up, or a sample is bad. The report is never nil.
-func (b *run) Run(ctx context.Context) (*report, error) {
+func (b *benchRun) Run(ctx context.Context) (*benchReport, error) {
 	b.start = time.Now()
 	g, ctx := errgroup.WithContext(ctx)
 	for range b.Jobs {
@@ -76,7 +75,7 @@ func (b *run) Run(ctx context.Context) (*report, error) {
 }
 
 // job reads one batch after another into the same memory.
-func (b *run) job(ctx context.Context) error {
+func (b *benchRun) job(ctx context.Context) error {
 	indices := make([]int, b.Batch)
 	var samples [][]byte
 	for b.deal(indices) {
@@ -91,7 +90,7 @@ func (b *run) job(ctx context.Context) error {
 }
 
 // deal fills indices with the samples of the next batch; it returns false after the last batch.
-func (b *run) deal(indices []int) bool {
+func (b *benchRun) deal(indices []int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -110,12 +109,12 @@ func (b *run) deal(indices []int) bool {
 	return true
 }
 
-func (b *run) shuffle() {
+func (b *benchRun) shuffle() {
 	b.rng.Shuffle(len(b.order), func(i, j int) { b.order[i], b.order[j] = b.order[j], b.order[i] })
 	b.next = 0
 }
 
-func (b *run) add(indices []int, samples [][]byte, took time.Duration) {
+func (b *benchRun) add(indices []int, samples [][]byte, took time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, i := range indices {
@@ -129,7 +128,7 @@ func (b *run) add(indices []int, samples [][]byte, took time.Duration) {
 }
 
 // A report holds the measurements of a [Run]. Bytes are bytes of samples, without headers.
-type report struct {
+type benchReport struct {
 	Samples          int64        `json:"samples"`
 	Bytes            int64        `json:"bytes"`
 	Seconds          float64      `json:"seconds"`
@@ -137,8 +136,8 @@ type report struct {
 	BytesPerSecond   float64      `json:"bytes_per_second"`
 	Batches          int          `json:"batches"`
 	BatchSeconds     batchSeconds `json:"batch_seconds"`
-	Read             Size         `json:"read"` // samples that were read, each once, and their shards
-	Of               Size         `json:"of"`   // what the dataset has
+	Read             benchSize         `json:"read"` // samples that were read, each once, and their shards
+	Of               benchSize         `json:"of"`   // what the dataset has
 	Backend          string       `json:"backend"`
 	QueueDepth       int          `json:"queue_depth"`
 	Direct           bool         `json:"direct"`       // read with O_DIRECT, except CachedBytes
@@ -155,9 +154,9 @@ type batchSeconds struct {
 }
 
 // report returns the report, and err with its names escaped for a terminal.
-func (b *run) report(took time.Duration, err error) (*report, error) {
+func (b *benchRun) report(took time.Duration, err error) (*benchReport, error) {
 	stats := b.reader.BatchStats()
-	r := &report{
+	r := &benchReport{
 		Samples: b.samples, Bytes: b.bytes, Seconds: took.Seconds(),
 		SamplesPerSecond: float64(b.samples) / took.Seconds(), BytesPerSecond: float64(b.bytes) / took.Seconds(),
 		Batches: len(b.took), BatchSeconds: secondsOf(b.took), Read: b.sizeRead(), Of: b.Of,
@@ -179,7 +178,7 @@ func (b *run) report(took time.Duration, err error) (*report, error) {
 }
 
 // sizeRead counts the samples that were read, and their shards.
-func (b *run) sizeRead() (s Size) {
+func (b *benchRun) sizeRead() (s benchSize) {
 	first := 0
 	for _, f := range b.reader.Files() {
 		here := int64(0)
@@ -205,7 +204,7 @@ func secondsOf(took []time.Duration) batchSeconds {
 	return batchSeconds{P50: rank(50), P95: rank(95), Max: rank(100)}
 }
 
-func (r *report) Print(w io.Writer) error {
+func (r *benchReport) Print(w io.Writer) error {
 	from := "with O_DIRECT"
 	if !r.Direct {
 		from = "through the page cache"

@@ -1,4 +1,4 @@
-package arrayjob
+package main
 
 import (
 	"regexp"
@@ -124,7 +124,7 @@ func TestTaskFlag(t *testing.T) {
 		{"--task=", plan.Task{}, `invalid argument "" for "--task" flag: no such task`},
 		{"--task 40/40", plan.Task{}, `invalid argument "40/40" for "--task" flag: no such task: 40/40`},
 	} {
-		var o Flag
+		var o taskFlag
 		flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
 		o.Add(flags)
 		err := flags.Parse(strings.Fields(row.args))

@@ -1,5 +1,4 @@
-// package inspect reports the content of a dataset or a shard: counts, sizes, fields, first keys.
-package inspect
+package summary
 
 import (
 	"context"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
@@ -28,8 +26,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Options limit how much is read.
-type Options struct {
+// ContentLimits limit how much is read.
+type ContentLimits struct {
 	Keys       int   // number of first keys
 	Deep       bool  // read every sample to count fields
 	MaxSamples int64 // most samples of a shard
@@ -37,7 +35,7 @@ type Options struct {
 }
 
 // A report is the JSON document of inspect.
-type report struct {
+type content struct {
 	Path     string         `json:"path"`
 	Tool     string         `json:"tool,omitempty"`
 	Source   string         `json:"source,omitempty"`
@@ -57,7 +55,7 @@ type report struct {
 	Skipped map[string]int64 `json:"skipped,omitempty"`
 	Choice  *choose.Options  `json:"choice,omitempty"`      // of samples, when they were converted; nil: all
 	LeftOut map[string]int64 `json:"left_out_by,omitempty"` // samples that were not chosen, by option
-	summary.NotWhole
+	NotWhole
 	fieldCounts
 	SourceFields plan.FieldCounts `json:"source_fields,omitempty"` // of all samples, before --rename and --fields, counted by the conversion
 
@@ -88,9 +86,9 @@ func newSpread(sizes []int64) spread {
 	return spread{Min: sizes[0], P50: at(50), Mean: sum / int64(n), P90: at(90), P99: at(99), Max: sizes[n-1]}
 }
 
-// Read inspects the shards that r has opened at path.
-func Read(ctx context.Context, path string, r *record.Reader, opts Options) (*report, error) {
-	x := &report{Path: path, Shards: len(r.Files()), Samples: r.Len(), Keys: []string{}}
+// Content inspects the shards that r has opened at path.
+func Content(ctx context.Context, path string, r *record.Reader, opts ContentLimits) (*content, error) {
+	x := &content{Path: path, Shards: len(r.Files()), Samples: r.Len(), Keys: []string{}}
 	var shards, records []int64
 	for _, f := range r.Files() {
 		x.Bytes += f.Size
@@ -116,8 +114,8 @@ func Read(ctx context.Context, path string, r *record.Reader, opts Options) (*re
 
 // Outline inspects a dataset by its manifest and the meta.json in dir alone, where shards are not at hand: without the sizes
 // and the fields of its records. path is its name in the report.
-func Outline(path, dir string, m *dataset.Manifest) (*report, error) {
-	x := &report{Path: path, Shards: len(m.Shards), Samples: int(m.Totals.SamplesWritten), Bytes: m.Totals.Bytes, Keys: []string{}}
+func Outline(path, dir string, m *dataset.Manifest) (*content, error) {
+	x := &content{Path: path, Shards: len(m.Shards), Samples: int(m.Totals.SamplesWritten), Bytes: m.Totals.Bytes, Keys: []string{}}
 	var shards []int64
 	for i := range m.Shards {
 		shards = append(shards, m.Shards[i].Bytes)
@@ -127,7 +125,7 @@ func Outline(path, dir string, m *dataset.Manifest) (*report, error) {
 }
 
 // packed sets Packed if the file is a packed folder.
-func (x *report) packed(opts Options) {
+func (x *content) packed(opts ContentLimits) {
 	if f, err := packed.Open(x.Path, record.Options{AllowLegacy: true, MaxSamples: opts.MaxSamples, MaxSample: opts.MaxSample}); err == nil {
 		totals := f.Totals()
 		x.Packed = &totals
@@ -136,7 +134,7 @@ func (x *report) packed(opts Options) {
 }
 
 // manifest sets the fields that come from the manifest in the directory of the first shard, if there is one.
-func (x *report) manifest(shardPath string) error {
+func (x *content) manifest(shardPath string) error {
 	m, err := dataset.ReadManifest(filepath.Dir(shardPath))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -148,10 +146,10 @@ func (x *report) manifest(shardPath string) error {
 }
 
 // describe sets the fields that come from a manifest and the meta.json in a directory.
-func (x *report) describe(m *dataset.Manifest, dir string) error {
+func (x *content) describe(m *dataset.Manifest, dir string) error {
 	x.Tool, x.Source, x.Encoding = m.Tool, m.Source.Format, m.Encode.Encoding
 	x.Created, x.Verified, x.Skipped = &m.Created, &m.Verified, m.Totals.Skipped
-	x.Choice, x.LeftOut, x.NotWhole = m.Choice, m.Totals.LeftOutBy, summary.NewNotWhole(m)
+	x.Choice, x.LeftOut, x.NotWhole = m.Choice, m.Totals.LeftOutBy, NewNotWhole(m)
 	for i := range m.Shards {
 		x.Index += m.Shards[i].Index.Bytes
 	}
@@ -170,7 +168,7 @@ func (x *report) describe(m *dataset.Manifest, dir string) error {
 }
 
 // proof sets the root, and the key that the signature names.
-func (x *report) proof(dir string, m *dataset.Manifest) error {
+func (x *content) proof(dir string, m *dataset.Manifest) error {
 	if !m.Root.IsZero() {
 		x.Root = m.Root.String()
 	}
@@ -187,7 +185,7 @@ func (x *report) proof(dir string, m *dataset.Manifest) error {
 }
 
 // firstKeys reads the first n keys, if records have keys. A sample of more than most bytes is not read.
-func (x *report) firstKeys(r *record.Reader, n int, most int64) error {
+func (x *content) firstKeys(r *record.Reader, n int, most int64) error {
 	for i := range min(n, r.Len()) {
 		rec, err := readSample(r, i, most, nil)
 		if err != nil {
@@ -205,7 +203,7 @@ func (x *report) firstKeys(r *record.Reader, n int, most int64) error {
 	return nil
 }
 
-func (x *report) Print(w io.Writer) error {
+func (x *content) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
 	row("path", "%s", text.Name(x.Path))
@@ -237,13 +235,13 @@ func (x *report) Print(w io.Writer) error {
 		row("signed by", "the key %s, not checked: ffconvert verify --key PUBLIC %s", x.SignedBy, text.ShellWord(x.Path))
 	}
 	if len(x.Skipped) > 0 {
-		row("skipped", "%s", text.Line(summary.SkippedText(x.Skipped)))
+		row("skipped", "%s", text.Line(SkippedText(x.Skipped)))
 	}
 	if x.Choice != nil {
 		row("chosen by", "%s", text.Line(x.Choice.String()))
 	}
 	if len(x.LeftOut) > 0 {
-		row("left out", "%s", text.Line(summary.LeftOutText(x.LeftOut)))
+		row("left out", "%s", text.Line(LeftOutText(x.LeftOut)))
 	}
 	if x.NotWhole.Fields > 0 {
 		row("not whole", "%s", text.Line(x.NotWhole.Text()))
