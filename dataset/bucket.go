@@ -14,8 +14,8 @@ import (
 // DoneDir has an object a shard while a dataset in an object store is not complete: the shard's line of the journal.
 const DoneDir = WorkDir + "/done"
 
-// A Bucket keeps the files of a dataset in an object store. The directory of its [Dataset] then is scratch: it has the
-// plan, the journal, and shards between their writing and their upload. Package dataset/bucket has the one there is.
+// A Bucket keeps the files of a dataset in an object store. The directory of its [Dataset] is scratch: it has the
+// plan, the journal, and shards between their writing and their upload. Package dataset/bucket implements it.
 // Has, Room and Put may be called concurrently.
 type Bucket interface {
 	// Begin puts the plan and the head of the journal, which are in the directory, where the bucket has none.
@@ -37,7 +37,7 @@ type Bucket interface {
 	// Remove removes objects. One that is not there is no error.
 	Remove(names ...string) error
 	// Complete puts meta.json and the journal, then the manifest, unless the bucket has these very ones, and removes
-	// what only an unfinished dataset needs. Another manifest that has come there meanwhile is [ErrOccupied].
+	// what only an unfinished dataset needs. If another process has put another manifest, it returns [ErrOccupied].
 	Complete() error
 }
 

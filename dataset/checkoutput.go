@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	// ErrNotEmpty says that a directory has files in it and no dataset of ours.
+	// ErrNotEmpty says that a directory holds files but no dataset.
 	ErrNotEmpty = errors.New("not empty, and not a dataset of ffconvert")
 	// ErrNotDirectory says that an output is a file, is below a file, is a link that leads nowhere, or has no name.
 	ErrNotDirectory = errors.New("not a directory")

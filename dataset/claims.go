@@ -24,9 +24,8 @@ import (
 )
 
 // A claim says that a process writes a shard: the file .ffconvert/running/PART_00012, made
-// with O_EXCL, which its holder touches as long as it lives. It saves others the work of
-// writing the same shard, and shows which processes are at work. It does not provide exclusion;
-// the rename that names a shard does.
+// with O_EXCL. Its holder touches it every claimBeat. Other processes then skip the shard, and status
+// shows who works on it. A claim is advisory: the rename that gives a shard its name decides which process wrote it.
 type claim struct {
 	shard string
 	holder
@@ -69,7 +68,7 @@ func (c *claim) shown() time.Time {
 	return at
 }
 
-// NewClaims begins to touch what will be claimed, until close.
+// NewClaims returns an empty set of claims and starts the goroutine that touches them until Close.
 func (t *Task) NewClaims(task plan.Task) (*Claims, error) {
 	if err := t.Mkdir(RunningDir); err != nil {
 		return nil, err
@@ -132,7 +131,7 @@ func (c *Claims) remove(shard string) {
 	}
 }
 
-// beat touches the claims now and then.
+// beat touches the claims every claimBeat.
 func (c *Claims) beat() {
 	ticker := time.NewTicker(claimBeat)
 	defer ticker.Stop()
@@ -151,8 +150,8 @@ func (c *Claims) beat() {
 	}
 }
 
-// touch writes a claim of ours once more: so its time is the file system's, and
-// not of this machine's. Where that fails, the claim only looks dead.
+// touch rewrites a claim, so that its modification time comes from the clock of the file system, not of this machine.
+// If that fails the claim looks dead to others, which costs double work and no data.
 func (c *Claims) touch(shard string) {
 	f, err := blocking.File(c.dir.Root.OpenFile(claimName(shard), os.O_RDWR|unhurried, 0))
 	if err != nil {
@@ -235,8 +234,8 @@ func readNames(root *os.Root, dir string) ([]string, error) {
 	return names, err
 }
 
-// alone refuses a directory that another process writes to, as far as that can be told. The lock proves
-// it. Where the file system has no locks, a recently touched claim counts.
+// alone refuses a directory that another process writes to. The lock proves that none does. On a file system without
+// locks a claim that was touched within claimStale counts as a writer.
 func (w *Writing) alone() error {
 	if w.lock != nil {
 		return nil

@@ -39,12 +39,12 @@ func (t *Task) Check(opts plan.Options, sources []string, overwrite bool) error 
 	return nil
 }
 
-// clash says why the dataset that was begun here is not the one that the plan makes:
-// because of other options or sources, or because a source has changed.
+// clash returns the error that tells how the dataset that was begun here differs from the plan want: other options,
+// other sources, or a source that has changed.
 func (c *existing) clash(want *plan.Plan) error {
 	begun := c.plan
 	for i := range min(len(begun.Parts), len(want.Parts)) {
-		// What else is other (columns, an encoding) may come of it.
+		// Differences in columns or encoding may follow from this one, so it is reported first.
 		was, is := &begun.Parts[i], &want.Parts[i]
 		if was.Name == is.Name && was.Content != "" && is.Content != "" && was.Content != is.Content {
 			return plan.ErrorOtherInput(is.Name)

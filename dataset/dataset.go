@@ -42,13 +42,13 @@ var (
 	ErrUnfinished = place.New(place.Refused, "the dataset is not finished (run the command that made it again; if it was planned for tasks, ffconvert run and finish)")
 )
 
-// shardName is what a shard of ours is called.
+// shardName matches the names that the planner gives to shards.
 var shardName = regexp.MustCompile(`^PART_[0-9]{5,}\.ffr$`)
 
-// datasetFile matches the names of shards, of indexes and of the files beside them.
+// datasetFile matches the names of the files of a finished dataset: shards, indexes, meta.json, the manifest, its signature.
 var datasetFile = regexp.MustCompile(`^(PART_[0-9]{5,}\.ffr|index/PART_[0-9]{5,}\.arrow|meta\.json|manifest\.json|manifest\.json\.minisig)$`)
 
-// IsDatasetFile reports whether a name is that of a shard, of an index or of a file beside them.
+// IsDatasetFile reports whether name is that of a file of a finished dataset: a shard, an index, meta.json, the manifest or its signature.
 func IsDatasetFile(name string) bool { return datasetFile.MatchString(name) }
 
 // IndexName is where the index of a shard is.
@@ -56,12 +56,12 @@ func IndexName(shard string) string {
 	return IndexDir + "/" + strings.TrimSuffix(shard, record.Ext) + ".arrow"
 }
 
-// A Dataset is open for reading. Nothing of it is changed. Who opened it closes it.
+// A Dataset is open for reading. None of its methods change a file. The caller that opened it closes it.
 type Dataset struct {
 	*Dir
 	name   string // see Name; "": the path of the directory
 	bucket Bucket // keeps the dataset, of which the directory is the scratch; nil: the directory does
-	// Objects are those that a bucket has of the dataset and, below [IndexDir], all others; nil: no bucket keeps it.
+	// Objects lists the dataset's objects in its bucket and everything below [IndexDir]; nil if no bucket keeps it.
 	Objects *store.Listing
 	// ReadsBack: of what a bucket keeps, all bytes are read again after their upload, and compared.
 	ReadsBack bool

@@ -32,12 +32,11 @@ type Dir struct {
 var (
 	// ErrLocked says that another process writes to a directory.
 	ErrLocked = errors.New("another ffconvert is writing there")
-	// ErrMoved says that the path of an output leads to another directory than the one that was
-	// opened, or to none.
+	// ErrMoved says that the path of an output no longer leads to the directory that was opened.
 	ErrMoved = place.New(place.IO, "renamed, removed or replaced while it was written to; put it back, and the same command goes on")
 )
 
-// workDirs are the directories of ours that any Dir may have.
+// workDirs are the directories that this program makes in a Dir.
 var workDirs = []string{WorkDir, TmpDir, RunningDir, JournalsDir, IndexedDir}
 
 // OpenDir makes a directory where there is none, and locks it. One that another process writes to is [ErrLocked].
@@ -102,8 +101,8 @@ func makeDir(dir string) error {
 	return atomicfile.SyncPath(parent)
 }
 
-// ownDirs refuses a link or a file in the place of a directory of ours. Files in these directories are removed and
-// replaced; a link would lead to other files, even inside the output.
+// ownDirs refuses a link or a file where this program makes a directory. It removes and replaces files in these
+// directories, and a link would lead it to files of others.
 func (d *Dir) ownDirs(names ...string) error {
 	for _, name := range names {
 		st, err := d.Lookup(name)
@@ -151,9 +150,9 @@ func (d *Dir) Close() error {
 	return errors.Join(d.release(), d.Root.Close())
 }
 
-// Here returns err, or [ErrMoved] in its place where the path of the directory does not lead to it
-// any longer: whatever has failed then has failed for that. Everything was written to the directory
-// that was opened, wherever it is by now. An interrupted run stays one.
+// Here returns [ErrMoved] if the path of the directory no longer leads to it, since that explains any other failure,
+// else err. Files were written to the directory that was opened, under whatever name it has now. A canceled context
+// and ErrMoved itself are returned unchanged.
 func (d *Dir) Here(err error) error {
 	if errors.Is(err, ErrMoved) || errors.Is(err, context.Canceled) {
 		return err

@@ -8,18 +8,18 @@
 // Each embeds the one before it. Package shard writes the shards. The files are:
 //
 //	PART_00000.ffr …            complete, fsynced, re-read unless NoVerify was set; no other file ever has a name in .ffr
-//	index/PART_00000.arrow …    a row a sample, or a rule of their places
-//	meta.json                   what the dataset says of itself
+//	index/PART_00000.arrow …    a row for each sample, or a rule that gives their offsets
+//	meta.json                   description of the dataset: fields, classes, shapes
 //	manifest.json               written last: where it is, the conversion is complete
 //	manifest.json.minisig       its signature, if there is one
-//	.ffconvert/plan             a line a shard; any shard can be written from its line alone
-//	.ffconvert/journal          a line a finished shard; a resumed run starts from it
-//	.ffconvert/keys             where the sample of each key is; derived, made by package lookup
+//	.ffconvert/plan             a line for each shard; a shard can be written from its line alone
+//	.ffconvert/journal          a line for each finished shard; a resumed run starts from it
+//	.ffconvert/keys             where the sample of each key is; a cache that package lookup makes
 //	.ffconvert/journals/        the journals of tasks, until they are folded into the one
-//	.ffconvert/indexed/         parts that tasks have indexed, for the plan
-//	.ffconvert/running/         a claim a shard that is being written
-//	.ffconvert/tmp/             files that are being written, a directory a process
-//	.ffconvert/lock             held by the one process that writes here alone, or by tasks together
+//	.ffconvert/indexed/         indexes of parts, one file for each task, until the plan is made
+//	.ffconvert/running/         a claim for each shard that is being written
+//	.ffconvert/tmp/             files that are being written, a directory for each process
+//	.ffconvert/lock             held by one process alone, or shared by tasks
 //
 // Everything is reached through an [os.Root], so that no link in the directory leads out of it. A
 // file takes its final name by a rename, after it was synced and, but for shards written with NoVerify, read back.

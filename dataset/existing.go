@@ -9,7 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// existing is the dataset in a directory, as its own files describe it. Files that they do not name
+// existing is the dataset in a directory, as its plan, journal and manifest describe it. Files that none of them names
 // belong to other programs and are never removed.
 type existing struct {
 	of       *Dataset
@@ -112,8 +112,8 @@ func (c *existing) own() {
 	}
 }
 
-// refused names the first file here that readers take for a shard and that must be moved away before
-// anything is written: one that is not ours, or, unless all are to be replaced, not a regular file.
+// refused returns an error for the first name in .ffr that no plan, journal or manifest names or, unless overwrite is
+// set, that is not a regular file: the user must move it away before anything is written.
 func (c *existing) refused(overwrite bool) error {
 	for _, name := range c.shards {
 		if !c.ours[name] {
@@ -130,8 +130,7 @@ func (c *existing) refused(overwrite bool) error {
 	return nil
 }
 
-// foreignFiles refuses a directory without a dataset of ours in which a file has a name that a
-// conversion uses.
+// foreignFiles refuses a directory without a dataset in which a file has a name that a conversion would use.
 func (c *existing) foreignFiles() error {
 	for _, name := range []string{ManifestName, SignatureName, MetaName, IndexDir} {
 		there, err := c.of.has(name)
@@ -149,7 +148,7 @@ func (c *existing) foreign(name string) error {
 	return fmt.Errorf("%s: %w: no plan or manifest there names its %s; move it away", c.of.Name(), ErrOccupied, name)
 }
 
-// existing returns the dataset that was begun here, and refuses one that is not ours to go on with or to
+// existing returns the dataset that was begun here. It refuses one that this process cannot continue or, with overwrite,
 // replace.
 func (t *Task) existing(overwrite bool) (*existing, error) {
 	c, err := readExisting(t.Dataset)

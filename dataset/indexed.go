@@ -23,9 +23,9 @@ const IndexedDir = WorkDir + "/indexed"
 
 var indexedName = regexp.MustCompile(`^[0-9]+-of-[0-9]+$`)
 
-// asked is a digest of the request, as far as it decides an index, and of the names of all
-// parts: it is known before any of them is read.
-func asked(opts plan.Options, found []converters.Part) (string, error) {
+// requestDigest is a digest of the options that decide an index, and of the names of all parts. It needs no part to be
+// read.
+func requestDigest(opts plan.Options, found []converters.Part) (string, error) {
 	names := make([]string, len(found))
 	for i := range found {
 		names[i] = found[i].Name
@@ -39,15 +39,15 @@ func asked(opts plan.Options, found []converters.Part) (string, error) {
 	}{plan.FormatVersion, opts.Source, opts.Encode, names, opts.Choice})
 }
 
-// shown is a digest of what the parts that are read first show of the dataset, which decides how
-// all are read and encoded.
-func shown(says converters.Description, enc plan.Encodings) (string, error) {
+// contentDigest is a digest of what decides how all parts are read and encoded and is known once the first parts were
+// read: the description of the dataset and the encodings.
+func contentDigest(desc converters.Description, enc plan.Encodings) (string, error) {
 	return digestOf(struct {
 		Dataset converters.Description
 		Encode  encode.Options
 		Encodes []encode.Options
 		Of      []int
-	}{says, enc.Specs[0].Options(), enc.Options(), enc.Of})
+	}{desc, enc.Specs[0].Options(), enc.Options(), enc.Of})
 }
 
 func digestOf(v any) (string, error) {
@@ -58,20 +58,20 @@ func digestOf(v any) (string, error) {
 
 func indexedNameOf(t plan.Task) string { return fmt.Sprintf("%d-of-%d", t.K, max(1, t.N)) }
 
-// An Indexed is what tasks have indexed of a dataset. A nil one is nothing.
+// An Indexed holds the indexes of parts that tasks have saved. A nil Indexed is empty.
 type Indexed struct {
 	of    *Task
-	asked string // digest, see asked
+	request string // see requestDigest
 	found []converters.Part
 	parts map[int]indexedBy
 
-	// Unused says which files, or ends of them, are of no use, and why: damaged, or of other
-	// sources or options. Their parts are to be indexed anew.
+	// Unused tells why files, or the ends of files, were ignored: damaged, or made from other sources or options. Their
+	// parts must be indexed again.
 	Unused []error
 }
 
 type indexedBy struct {
-	shown string
+	content string
 	index plan.PartIndex
 }
 
@@ -92,11 +92,11 @@ func (t *Task) IndexedBy(task plan.Task, opts plan.Options, found []converters.P
 }
 
 func (t *Task) readIndexed(names []string, opts plan.Options, found []converters.Part) (*Indexed, error) {
-	wanted, err := asked(opts, found)
+	wanted, err := requestDigest(opts, found)
 	if err != nil {
 		return nil, err
 	}
-	x := &Indexed{of: t, asked: wanted, found: found, parts: make(map[int]indexedBy)}
+	x := &Indexed{of: t, request: wanted, found: found, parts: make(map[int]indexedBy)}
 	for _, name := range names {
 		if !indexedName.MatchString(name) {
 			continue // unfinished
@@ -118,16 +118,15 @@ func (x *Indexed) readFile(name string) error {
 		return err
 	}
 	defer f.Close()
-	return newIndexedReader(f, x.asked, x.found).read(func(number int, shown string, idx plan.PartIndex) { x.parts[number] = indexedBy{shown, idx} })
+	return newIndexedReader(f, x.request, x.found).read(func(number int, content string, idx plan.PartIndex) { x.parts[number] = indexedBy{content, idx} })
 }
 
-// Save keeps what a task has indexed: some of the parts that were found, by their numbers. says is the description that
-// the source has, and enc its encodings. It replaces what the same task has saved before. Other tasks may save at the same
-// time.
-func (x *Indexed) Save(task plan.Task, says converters.Description, enc plan.Encodings, index map[int]plan.PartIndex) error {
-	head := indexedHead{Asked: x.asked}
+// Save writes the indexes of some of the parts, by part number, as the file of a task. It replaces an earlier file of
+// the same task. desc and enc are the source's description and encodings. Tasks may save concurrently.
+func (x *Indexed) Save(task plan.Task, desc converters.Description, enc plan.Encodings, index map[int]plan.PartIndex) error {
+	head := indexedHead{Asked: x.request}
 	var err error
-	if head.Shown, err = shown(says, enc); err != nil {
+	if head.Shown, err = contentDigest(desc, enc); err != nil {
 		return err
 	}
 	t := x.of
@@ -157,7 +156,7 @@ func (x *Indexed) Len() int {
 
 // Get returns the index of a part, if it is there. It is a Known of [plan.IndexOptions].
 func (x *Indexed) Get(part int) (plan.PartIndex, bool) {
-	if x == nil || x.parts[part].shown == "" {
+	if x == nil || x.parts[part].content == "" {
 		return plan.PartIndex{}, false
 	}
 	return x.parts[part].index, true
@@ -171,16 +170,16 @@ func (x *Indexed) Has(part int) bool {
 
 // Keep drops parts that were indexed when the dataset had another description: other columns, or
 // another encoding. It returns how many parts that were.
-func (x *Indexed) Keep(says converters.Description, enc plan.Encodings) (dropped int, err error) {
+func (x *Indexed) Keep(desc converters.Description, enc plan.Encodings) (dropped int, err error) {
 	if x.Len() == 0 {
 		return 0, nil
 	}
-	now, err := shown(says, enc)
+	now, err := contentDigest(desc, enc)
 	if err != nil {
 		return 0, err
 	}
 	for i, p := range x.parts {
-		if p.shown != now || p.index.Encode != enc.Number(i) {
+		if p.content != now || p.index.Encode != enc.Number(i) {
 			delete(x.parts, i)
 			dropped++
 		}

@@ -23,15 +23,15 @@ import (
 //	places            as many lines as its samples need, see plan/pack.go; none where it has no samples
 //	part …
 //
-// Nothing of it is believed before it is checked, and nothing of it decides what a plan has: what
-// is damaged, or of other sources or options, or of a part that has changed, is indexed anew.
+// Every line is checked before it is used. Damaged lines, files made from other sources or options, and parts that have
+// changed are ignored, and those parts indexed again: an index file saves time and never changes a plan.
 
 const indexedVersion = 2
 
 type indexedHead struct {
 	Version int    `json:"ffconvert_indexed"`
-	Asked   string `json:"asked"` // see asked
-	Shown   string `json:"shown"` // see shown
+	Asked   string `json:"asked"` // see requestDigest
+	Shown   string `json:"shown"` // see contentDigest
 	Parts   int    `json:"parts"` // of this file
 }
 
@@ -101,14 +101,14 @@ var errIndexedLong = errors.New("index file")
 // An indexedReader reads an index file.
 type indexedReader struct {
 	in    *bufio.Scanner
-	asked string
+	request string
 	found []converters.Part
 }
 
-func newIndexedReader(r io.Reader, asked string, found []converters.Part) *indexedReader {
+func newIndexedReader(r io.Reader, request string, found []converters.Part) *indexedReader {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, crcline.Max)
-	return &indexedReader{in, asked, found}
+	return &indexedReader{in, request, found}
 }
 
 // errForeign is of an index file of other sources, or made with other options.
@@ -116,7 +116,7 @@ var errForeign = errors.New("it is of other sources or options")
 
 // read calls take with each unchanged part. An error describes the damage behind the last of
 // these; of the device it is [plan.ErrUnreadable].
-func (r *indexedReader) read(take func(number int, shown string, idx plan.PartIndex)) error {
+func (r *indexedReader) read(take func(number int, content string, idx plan.PartIndex)) error {
 	var head indexedHead
 	if err := r.next(&head); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (r *indexedReader) read(take func(number int, shown string, idx plan.PartIn
 	switch {
 	case head.Version != indexedVersion:
 		return fmt.Errorf("it is of version %d, this program reads %d", head.Version, indexedVersion)
-	case head.Asked != r.asked:
+	case head.Asked != r.request:
 		return errForeign
 	}
 	for range head.Parts {

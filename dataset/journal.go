@@ -14,10 +14,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A journal tells how far the writing of a plan is: a line a finished shard, appended and
-// synced when the shard has its final name, and a line where one was found damaged later.
-// Each line begins with the CRC-32 of its JSON, in hexadecimal, so that a torn last line
-// is told from a whole one. The first line names the plan and the state of the sources.
+// A Journal records the progress of a plan: a line for each finished shard, appended and synced once the shard has its
+// final name, and a line for each shard that was found damaged later. Each line begins with the CRC-32 of its JSON in
+// hexadecimal, which shows a torn last line. The first line names the plan and the state of the sources.
 type Journal struct {
 	mu      sync.Mutex
 	dir     *Dir
@@ -65,7 +64,7 @@ type journalVoid struct {
 }
 
 // pins returns the state of sources as a journal keeps it: of a file its time, of many files a
-// number drawn from their times, of an object what its service says.
+// hash of their times, of an object its ETag, version or checksum.
 func pins(plan *plan.Plan, src []converters.Part) []pin.Pin {
 	pins := make([]pin.Pin, len(src))
 	for i, p := range src {
@@ -104,7 +103,7 @@ func newJournal(d *Dir) *Journal {
 // lineAt is the number of the line that begins at off, counted from 1.
 func lineAt(data []byte, off int64) int { return 1 + bytes.Count(data[:off], []byte{'\n'}) }
 
-// read takes the lines of a journal and returns how many bytes of it are whole.
+// read takes the lines of a journal and returns the length of its sound prefix in bytes.
 func (j *Journal) read(data []byte) (whole int64) {
 	first := true
 	return crcline.Whole(data, func(text []byte) bool {
@@ -170,8 +169,7 @@ func (j *Journal) Add(f Finished) error {
 	return nil
 }
 
-// Void enters that a shard is damaged. The next run knows it too, if this
-// one is stopped before it has written the shard anew.
+// Void records that a shard is damaged, so that the next run writes it again if this one is stopped before it does.
 func (j *Journal) Void(name string) error {
 	if _, ok := j.Done[name]; !ok {
 		return nil
@@ -183,7 +181,8 @@ func (j *Journal) Void(name string) error {
 	return nil
 }
 
-// MustBe returns how a newly written shard differs from its former self. SHA-256 are compared as far as they are known.
+// MustBe returns an error if a shard that was written again differs from what the journal says of it. A SHA-256 is
+// compared if both have one.
 func (j *Journal) MustBe(done *Finished) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -211,7 +210,7 @@ func (j *Journal) Lookup(name string) (Finished, bool) {
 	return f, ok
 }
 
-// Knew reports whether the journal says what a shard must be.
+// Knew reports whether a shard of that name was ever finished.
 func (j *Journal) Knew(name string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -49,8 +49,8 @@ func overlaps(name string, from, to int) bool {
 // readJournal reads the journal of all shards, and adds the shards from … to-1 from those of tasks. digest is that of
 // the plan, and parts the number of its parts; a journal of another plan counts as empty. "": of any plan.
 //
-// Another process may fold the journals of tasks meanwhile: it writes the journal of all shards, then removes them. That
-// journal is therefore read last.
+// Another process may fold the journals of tasks at the same time: it writes the journal of all shards, then removes
+// theirs. The journal of all shards is therefore read last.
 func readJournal(d *Dir, digest string, parts, from, to int) (*Journal, error) {
 	tasks, err := readTasks(d.Root, from, to)
 	if err != nil {
@@ -86,7 +86,7 @@ func (j *Journal) add(tasks []*Journal, digest string) {
 	}
 }
 
-// ReadTasks adds what tasks have entered by now of the shards from … to-1.
+// ReadTasks adds the lines that tasks have appended so far for the shards from … to-1.
 func (j *Journal) ReadTasks(from, to int) error {
 	tasks, err := readTasks(j.dir.Root, from, to)
 	j.add(tasks, j.head.Plan)

@@ -9,7 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// A Kept dataset is what a directory itself knows of the conversion into it.
+// A Kept is what plan, journal and manifest of a directory tell of its conversion: all that a repair needs but the sources.
 type Kept struct {
 	Plan    *plan.Plan
 	Named   []string        // the sources, as the user named them; nil: not known
@@ -20,8 +20,8 @@ type Kept struct {
 	Damage  error           // of the journal; nil: it is sound
 }
 
-// Kept returns what the directory knows of the conversion into it. A directory without a
-// sound plan is [ErrNothingKept] or [plan.ErrDamaged].
+// Kept reads plan, journal and manifest. A directory without a plan is [ErrNothingKept], a damaged plan
+// [plan.ErrDamaged].
 func (w *Writing) Kept() (*Kept, error) {
 	c, err := w.existing(false)
 	if err != nil {
@@ -42,12 +42,12 @@ func (w *Writing) Kept() (*Kept, error) {
 		k.Meta = c.manifest.Meta
 		for _, s := range c.manifest.Shards {
 			if k.Plan.Whole {
-				break // the manifest does not tell all of the accounts of their parts
+				break // the manifest lacks the accounts of their parts
 			}
 			known[s.Name] = s
 		}
 	}
-	if j.head.Plan == c.digest { // its lines have checksums: they tell more than the manifest
+	if j.head.Plan == c.digest { // a line has more than the manifest's entry: the parts and their accounts
 		k.Named = j.head.Named
 		if len(j.head.Pins) == len(c.plan.Parts) {
 			k.Journal = j

@@ -13,7 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A holder is the process that holds a lock or a claim, as it tells the others. It is there
+// A holder is the process that holds a lock or a claim, as it describes itself in the file. It is there
 // for people: the lock itself is the kernel's, which drops it with the process.
 type holder struct {
 	Host  string    `json:"host"`

@@ -58,7 +58,7 @@ func (d *Dir) acquire() error {
 		if err := cmp.Or(err1, err2); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		// Its holder has removed it meanwhile: lock the new one.
+		// Its holder removed it before the lock was granted: lock the new file.
 	}
 }
 

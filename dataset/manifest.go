@@ -44,7 +44,7 @@ func (m *Manifest) version() int {
 	return manifestVersion
 }
 
-// ErrManifest says that a manifest is damaged or not one of ours.
+// ErrManifest says that a manifest is damaged or was not written by this program.
 var ErrManifest = place.New(place.Corrupt, "manifest is damaged")
 
 // A Manifest accounts for a finished dataset. It is written last.
@@ -67,7 +67,7 @@ type Manifest struct {
 	Sources      []plan.Part      `json:"sources"`
 }
 
-// totals are the closing balance: all that was found, written, skipped and left out.
+// totals balance: samples found = written + skipped + left out.
 type totals struct {
 	Shards         int              `json:"shards"`
 	Bytes          int64            `json:"bytes"` // of all shards
@@ -149,7 +149,7 @@ func (m *Manifest) Same(o *Manifest) bool {
 	return reflect.DeepEqual(&a, &b)
 }
 
-// Expect returns what a verifier is to expect of the shards.
+// Expect returns the sizes and checksums of the shards, for package verify.
 func (m *Manifest) Expect() []verify.Expect { return expect(m.Shards) }
 
 // ExpectOf is Expect of one shard; nil without a manifest, nil, and if it has no shard of the name.
@@ -164,7 +164,7 @@ func (m *Manifest) ExpectOf(name string) *verify.Expect {
 	return nil
 }
 
-// Sums returns what a verifier is to expect of the indexes and of meta.json.
+// Sums returns the sizes and checksums of the indexes and of meta.json, for package verify.
 func (m *Manifest) Sums() []verify.Sum { return sums(m.Shards, m.Meta) }
 
 // sumsOf is Sums without the indexes of shards that are not read. nil: all are.
@@ -198,7 +198,7 @@ func sums(shards []ManifestShard, meta FileSum) []verify.Sum {
 	return want
 }
 
-// Meta is what a dataset says of itself.
+// A Meta is the content of meta.json: the description of a dataset.
 type Meta struct {
 	Fields plan.FieldCounts `json:"fields"` // of the samples, by name
 	converters.Description

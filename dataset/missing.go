@@ -18,11 +18,11 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// ErrMissing says that shards of a plan are not there, or not as they were finished: their tasks have
-// not finished or have failed, or another program has removed or changed them.
+// ErrMissing says that shards of a plan are absent or differ from their journal lines: a task has not finished or has
+// failed, or another program removed or changed them.
 var ErrMissing = place.New(place.Unfinished, "shards are missing or damaged")
 
-// A Missing error tells which shards of a plan are not finished, or no longer sound.
+// A Missing error lists the shards of a plan that are absent or damaged.
 type Missing struct {
 	Shards []string // in the order of the plan
 	Of     int      // shards that the plan has
@@ -43,7 +43,7 @@ func (m *Missing) Error() string {
 func (m *Missing) Unwrap() error { return ErrMissing }
 
 // CheckShards checks that all shards of a plan are written. For shards in sound, which this run has
-// checked already, it compares names and sizes only: another program may have removed them since.
+// checked already, it compares names and sizes only, in case another program has removed them.
 func (w *Writing) CheckShards(ctx context.Context, plan *plan.Plan, j *Journal, sound map[string]bool) error {
 	holds := make([]bool, len(plan.Shards))
 	g, ctx := errgroup.WithContext(ctx)
@@ -74,8 +74,8 @@ func (w *Writing) CheckShards(ctx context.Context, plan *plan.Plan, j *Journal, 
 	return nil
 }
 
-// IsSound reports whether a finished shard still has its size and its header, and its index every byte.
-// An error says that this cannot be known.
+// IsSound reports whether a finished shard still has its size and header, and its index the same bytes. It returns an
+// error if the files cannot be read.
 func (d *Dataset) IsSound(f Finished) (bool, error) {
 	if d.bucket != nil {
 		return d.bucket.Has(f)
@@ -117,8 +117,7 @@ func (d *Dataset) sized(f Finished) (bool, error) {
 	return true, nil
 }
 
-// unknown returns the error of a file of which nothing can be said. That it is not there, or is
-// damaged, is said.
+// unknown returns err, or nil if err says that the file is absent or damaged, which answers the question.
 func unknown(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, record.ErrCorrupt) {
 		return nil

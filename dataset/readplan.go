@@ -10,7 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// ErrNothingKept says that a directory holds no plan to repair a dataset by.
+// ErrNothingKept says that a directory has no plan, without which nothing can be repaired.
 var ErrNothingKept = place.New(place.Corrupt, "holds no plan of a conversion")
 
 // readPlan opens the plan while read uses it. Its errors name the directory; without a plan there it

@@ -14,13 +14,13 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// The kinds of a problem with the files that a conversion keeps beside its shards.
+// Kinds of problems with the plan, the journal and the manifest.
 const (
 	BadPlan     verify.Kind = "plan"     // the plan or the journal is damaged, or of another dataset
 	BadManifest verify.Kind = "manifest" // the manifest says something else than the plan and the journal
 )
 
-// A Repairable says whether a directory has what a repair needs, besides the sources.
+// A Repairable tells whether plan, journal and manifest suffice for a repair. The sources are needed, too.
 type Repairable struct {
 	Out      string    `json:"out"`
 	Possible bool      `json:"possible"`

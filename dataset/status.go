@@ -10,7 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A Status is how far the shards of a plan are, as far as the directory tells.
+// A Status tells how many shards of a plan are finished, running and missing, by the files in the directory.
 type Status struct {
 	Plan     string    `json:"plan_sha256"`
 	Format   string    `json:"format"`
@@ -189,8 +189,8 @@ func (r *rate) perSecond(now time.Time) float64 {
 	return float64(r.bytes) / max(1, now.Sub(r.first).Seconds())
 }
 
-// Named returns how many shards have their names in a directory, and how many its plan has: when
-// all have theirs it is worth while to try [shard.Finish]. A directory without a plan is
+// Named returns how many shards of a directory have their final name, and how many its plan has. When they are equal, [shard.Finish]
+// may succeed. A directory without a plan is
 // [ErrNothingKept].
 func Named(dir string) (named, of int, err error) {
 	d, err := View(dir)

@@ -18,8 +18,8 @@ import (
 // prints in the directory of the dataset. It does not depend on when and where a dataset was made: the same plan and
 // input give the same root.
 
-// ErrNoSums says that a manifest has no SHA-256 of its files: they were not read again when they were written, or an
-// earlier version of the program wrote it.
+// ErrNoSums says that a manifest has no SHA-256 of its files: the shards were written with NoVerify, or by an earlier
+// version of the program.
 var ErrNoSums = place.New(place.Refused, "its manifest has no SHA-256 of its files")
 
 // WriteSums writes a line for each file that the manifest names, as sha256sum prints it: shards, indexes, meta.json. A

@@ -95,7 +95,7 @@ func (d *Dataset) rename(r *verify.Report) {
 	}
 }
 
-// A Sample says how many shards of a dataset are read in place of all. One of Percent and Shards is set.
+// A Sample limits verification to some of the shards. Either Percent or Shards is set.
 type Sample struct {
 	Percent float64 // of the shards, rounded up
 	Shards  int

@@ -113,12 +113,12 @@ func (w *Writing) writePlan(plan *plan.Plan, damaged bool) error {
 	if err != nil {
 		return err
 	}
-	// From here on the directory is known as ours, even after a loss of power.
+	// From here on the plan marks the directory as a dataset, even after a loss of power.
 	return atomicfile.SyncDir(w.Root, ".")
 }
 
-// clear removes a dataset: its manifest first, so that it is at no time half there and
-// taken for whole; its plan last, so that the rest is known as ours.
+// clear removes a dataset: the manifest first, so that a dataset that is half removed never counts as complete; the plan
+// last, since it names the files that belong to the dataset.
 func (w *Writing) clear(c *existing) error {
 	if err := w.RemoveManifest(); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (w *Writing) Rollback(plan *plan.Plan) error {
 	return w.removePlan()
 }
 
-// removePlan removes the journals and the plan; the plan last, because it shows that the rest is ours.
+// removePlan removes the journals and then the plan, which marks the directory as a dataset.
 func (w *Writing) removePlan() error {
 	if err := w.Root.RemoveAll(JournalsDir); err != nil {
 		return err
