@@ -44,7 +44,7 @@ func CutGzip(field string) (name string, compressed bool) {
 }
 
 // decodingOf returns the decoder of the named field without its suffix gz, or nil if it is not decodable. plain means that
-// the decoded value takes about as much memory as what it is decoded from, or shares it.
+// the decoded value takes about as much memory as its encoded form, or shares that memory.
 func decodingOf(field string) (decode func(*decoder, []byte) (converters.Value, error), plain bool) {
 	name, _ := CutGzip(field)
 	switch suffixOf(name) {

@@ -22,8 +22,8 @@ var jsonNaNs = [...]struct {
 	{"-Infinity", "-0.000000", math.Inf(-1)},
 }
 
-// withoutNaN returns text, or a copy of it with other numbers in place of those that JSON does not have, which it appends to found. It looks for them
-// between what may stand around a value; what else is wrong with the text is for its reader.
+// withoutNaN returns text, or a copy of it with other numbers in place of those that JSON does not have, which it appends to found. It finds
+// them by the delimiters around a value; other errors of the text are left to its reader.
 func withoutNaN(text []byte, found []beyondJSON) ([]byte, []beyondJSON) {
 	if !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
 		return text, found

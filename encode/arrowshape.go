@@ -14,7 +14,7 @@ import (
 // arrowDepth is how deep columns nest; Arrow's reader in Go stops at 64.
 const arrowDepth = 60
 
-// An arrowShape is what the values of a column have in common, from which its type follows. They must be alike: integers beside
+// An arrowShape describes the values of a column, from which its type follows. They must be alike: integers with
 // floats become floats if none loses digits. Maps are a struct if all have the same keys of text in the same order, else
 // Arrow's maps, whose keys and values each have one type.
 type arrowShape struct {

@@ -39,8 +39,8 @@ type knownField struct {
 	kind whole.Kind
 }
 
-// look returns the fields that are not whole among those that picks selects; nil: all. The bytes of a shape are not
-// known, so it finds nothing there. The result is valid until the next call.
+// look returns the fields that are not whole among those that picks selects; nil selects all. A shape has no bytes, so
+// look finds nothing in it. The result is valid until the next call.
 func (w *inspector) look(fields []converters.Field, picks []pick) []Damage {
 	w.found = w.found[:0]
 	if picks == nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// Names of fields that are whole records of an encoding that no option says: those of packages converters/cbor and
-// converters/ffr.
+// Names of the fields in which converters/cbor and converters/ffr give whole records, of an encoding that no option names.
 const (
 	itemName   = "item"
 	recordName = "record"
@@ -49,8 +48,8 @@ func (s *Spec) NewEncoder() *Encoder {
 	return e
 }
 
-// NewSizer returns an Encoder for an index. Its records have sizes alone where they differ from others in speed: pictures
-// that become pixels are sized by their heads, not decoded. So a picture that is damaged behind its head is an error of another Encoder.
+// NewSizer returns an Encoder for an index, which needs the sizes of records alone. It sizes pictures that become pixels
+// by their heads without decoding them, so it does not see damage behind a head; NewEncoder's Encoder does.
 func (s *Spec) NewSizer() *Encoder {
 	e := s.NewEncoder()
 	if e.tensor != nil {

@@ -105,8 +105,8 @@ func (sel *selector) apply(dst []pick, s *converters.Sample) ([]pick, error) {
 	return dst, nil
 }
 
-// take replaces picks by those that choices select, in their order. after says what has been done to picks, option
-// what has the choices.
+// take replaces picks by those that choices select, in the order of choices. after ("", " after renaming", …) and option,
+// which holds the choices, are for its errors.
 func take(picks []pick, choices [][]string, after, option string) ([]pick, error) {
 	// Append the selected ones, then remove the original ones at the start.
 	all := len(picks)
@@ -141,8 +141,7 @@ func fieldNames(s *converters.Sample) []string {
 	return names
 }
 
-// missing returns the error for a choice that selects none of picks. after says what has been
-// done to picks.
+// missing returns the error for a choice that selects none of picks. after is as for take.
 func missing(choice []string, picks []pick, after string) error {
 	names := make([]string, len(picks))
 	for i := range picks {

@@ -22,8 +22,8 @@ type Options struct {
 	Rename   []string `json:"rename,omitempty"`  // "image=jpg;png"; applied before Fields
 	Missing  string   `json:"missing,omitempty"` // MissingError (default) or MissingSkip
 
-	// Damaged says what becomes of samples with a picture, a sound or a film that is empty or cut: DamagedKeep (default),
-	// DamagedSkip or DamagedError. But for the first an index must read all bytes.
+	// Damaged is the treatment of samples with a picture, a sound or a film that is empty or cut: DamagedKeep (default),
+	// DamagedSkip or DamagedError. For the last two an index must read all bytes.
 	Damaged string `json:"damaged,omitempty"`
 
 	// Encoded means that the first field of a sample is its record in this Encoding already, whose bytes are

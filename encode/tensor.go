@@ -132,7 +132,7 @@ func (t *tensors) renamed(field string) string {
 	return strings.TrimSuffix(field, suffix) + tensorField
 }
 
-// next tells that the values of the sample before are not used any more.
+// next begins a sample. The values of the one before become invalid.
 func (t *tensors) next() {
 	if t != nil {
 		t.used, t.taken = 0, 0

@@ -43,7 +43,7 @@ func ReadPublicKey(name string) (*PublicKey, error) {
 }
 
 // ReadPrivateKey reads the file of a private key. If it is encrypted, password is called for its password. To derive
-// the key takes a second and as much memory as minisign was told to use, 1 GiB by default and at most.
+// the key takes a second and the memory that minisign stored in it: 1 GiB by default and at most.
 func ReadPrivateKey(name string, password func() (string, error)) (*PrivateKey, error) {
 	text, err := readFile(name)
 	if err != nil {

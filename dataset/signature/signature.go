@@ -28,13 +28,13 @@ var (
 	ErrUnsigned = place.New(place.Refused, "not signed")
 )
 
-// A statement is what a signature says of itself. Nothing of it is checked.
+// A statement is the unchecked content of a signature: who made it, when, and a comment.
 type statement struct {
 	Key     string // ID of the key, in hexadecimal, as minisign prints it
 	Comment string // the comment that is signed, too: when and of which file, as a rule
 }
 
-// Read returns what a signature says of itself. One that is damaged is [ErrWrong]: so is one that holds the right
+// Read returns the content of a signature. One that is damaged is [ErrWrong]: so is one that holds the right
 // values in other bytes than minisign writes, as base64 allows it.
 func Read(signature []byte) (statement, error) {
 	var s minisign.Signature

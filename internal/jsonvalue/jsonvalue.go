@@ -13,7 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// BytesKey is the only key of the JSON object that stands for bytes, in base64.
+// BytesKey is the only key of the JSON object that represents bytes, in base64.
 const BytesKey = "$bytes"
 
 // AppendFloat appends the shortest decimal form of x that reads back as x. It has a point or an exponent, so that it

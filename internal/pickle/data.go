@@ -44,7 +44,7 @@ func NewData(b []byte) (*Data, error) {
 }
 
 // BeginTuple reads what comes before the n values of a tuple, EndTuple what comes after them. Value refuses a tuple: a
-// caller that expects one knows its length.
+// caller that expects one must know its length.
 func (d *Data) BeginTuple(n int) error { return d.expect(BeginTuple(nil, n), n) }
 
 // EndTuple reads what comes after the n values of a tuple.

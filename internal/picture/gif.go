@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// gifFrame is the memory of a frame beside its pixels (palette, decoder state), in pixels.
+// gifFrame is the memory of a frame without its pixels (palette, decoder state), in pixels.
 const gifFrame = 4096
 
 // gifPixels walks the blocks of a GIF and returns the number of pixels of all frames, plus

@@ -1,7 +1,7 @@
-// Package picture tells what pictures are, how large they are, and decodes them to the colours that
+// Package picture recognises pictures, reads their sizes, and decodes them to the colours that
 // libjpeg, libpng and libwebp have, but for a few levels of a JPEG: JPEG, PNG, GIF and WebP.
 //
-// A picture may come from anywhere. Nothing is allocated for its pixels before their number, which its head tells,
+// A picture may come from anywhere. Nothing is allocated for its pixels before their number, which is in its head,
 // has been compared with a limit, and a decoder that panics is an error of the picture.
 package picture
 
@@ -72,7 +72,7 @@ func Of(data []byte) *Type {
 	return nil
 }
 
-// A Head is what the head of a picture says. Nothing else of the picture has been looked at.
+// A Head is what the head of a picture declares. The rest of the picture is not checked.
 type Head struct {
 	Type          *Type
 	Width, Height int
@@ -80,7 +80,7 @@ type Head struct {
 
 // ReadHead returns the head of a picture whose name promises the type named, which errors name. The picture may be of another
 // type. The error is [ErrPixels] if the picture, all frames together, has more pixels than most. Where the type is known, the Head
-// has it beside an error, too.
+// has it even with an error.
 func ReadHead(named *Type, data []byte, most int64) (Head, error) {
 	h, err := readHead(named, data)
 	if err != nil {

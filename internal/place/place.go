@@ -88,7 +88,7 @@ func (s *sentinel) PlaceKind() Kind { return s.kind }
 
 // KindOf returns the kind of an error: the latest of the kinds in its tree. An error of the operating
 // system is [IO]; that a file which an [Error] places does not exist is [Refused], and so is an
-// Error of which nothing else is known.
+// Error about which nothing else is known.
 func KindOf(err error) Kind { return kindOf(err, false) }
 
 func kindOf(err error, placed bool) Kind {
