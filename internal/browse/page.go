@@ -121,7 +121,7 @@ func (q *request) render(status int, name string, p page) error {
 }
 
 func (q *request) renderAs(status int, name, what string, p page) error {
-	p.Tool, p.Sets, p.Token, p.Here = q.opts.Tool, q.sets, q.guard.FormToken(), q.r.URL.RequestURI()
+	p.Tool, p.Sets, p.Token, p.Here = q.opts.Tool, q.sets, q.guard.form, q.r.URL.RequestURI()
 	var b bytes.Buffer
 	if err := pages()[name].ExecuteTemplate(&b, what, p); err != nil {
 		return err

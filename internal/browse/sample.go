@@ -139,7 +139,7 @@ func (s *sample) fill(x *set, d *lookup.Dataset, data []byte, damage error) {
 	if s.Row.Key == "" {
 		s.Row.Key = decoded.Key
 	}
-	s.Fields = view.Fields(decoded, view.Limits{})
+	s.Fields = view.Fields(decoded)
 	s.More = len(decoded.Fields) - len(s.Fields)
 }
 

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/internal/replace"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // A rewriteRule changes the start of a name, as WebDataset's GOPEN_REWRITE does.
-type rewriteRule struct{ *replace.Rule }
+type rewriteRule struct{ *text.Rule }
 
 // rewriteRules parses the given rules, one each, then GOPEN_REWRITE and then WDS_REWRITE:
 // regex=replacement;…
@@ -47,13 +47,13 @@ func shownRule(text string) string {
 	return Shown(expr) + "=" + Shown(template)
 }
 
-func parseRewrite(text string) (rewriteRule, error) {
-	expr, template, ok := strings.Cut(text, "=")
+func parseRewrite(rule string) (rewriteRule, error) {
+	expr, template, ok := strings.Cut(rule, "=")
 	if !ok {
 		return rewriteRule{}, fmt.Errorf("no equals sign")
 	}
-	rule, err := replace.Parse(`^(?:`+expr+`)`, template)
-	return rewriteRule{rule}, err
+	parsed, err := text.ParseRule(`^(?:`+expr+`)`, template)
+	return rewriteRule{parsed}, err
 }
 
 // rewrite applies the first rule that changes the name.

@@ -62,7 +62,7 @@ func TestFields(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			row.want.Name = "a"
-			if got := Fields(sampleOf(row.value), Limits{})[0]; show(got) != show(row.want) {
+			if got := Fields(sampleOf(row.value))[0]; show(got) != show(row.want) {
 				t.Errorf("got  %s\nwant %s", show(got), show(row.want))
 			}
 		})
