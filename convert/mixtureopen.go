@@ -9,8 +9,8 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/samples/wrap"
 	"github.com/ffconvert/ffconvert/internal/samples/spec"
+	"github.com/ffconvert/ffconvert/internal/samples/wrap"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/internal/samples/wrap"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // keyOptions are options of every format: other keys, and fields that are kept beside the samples.

@@ -263,10 +263,10 @@ func TestHosts(t *testing.T) {
 			if loopback {
 				want = row.local
 			}
-			if got := (hosts{loopback: loopback, name: "node7.cluster.example"}).allow(row.host); got != want {
+			if got := (&guard{loopback: loopback, name: "node7.cluster.example"}).allow(row.host); got != want {
 				t.Errorf("%q, loopback %v: %v", row.host, loopback, got)
 			}
-			if (hosts{loopback: loopback}).allow("") {
+			if (&guard{loopback: loopback}).allow("") {
 				t.Error("a machine without a name is called by none")
 			}
 		}
@@ -283,7 +283,7 @@ func TestGuard(t *testing.T) {
 		{"192.0.2.1", "http://192.0.2.1:80/?token=", false}, {"0.0.0.0", "http://", false}, {"::", "http://", false},
 	} {
 		g, err := newGuard(&net.TCPAddr{IP: net.ParseIP(row.ip), Port: 80})
-		if err != nil || !strings.HasPrefix(g.url, row.prefix) || g.hosts.loopback != row.loopback || strings.Contains(g.url, "//0") || strings.Contains(g.url, "[::]") {
+		if err != nil || !strings.HasPrefix(g.url, row.prefix) || g.loopback != row.loopback || strings.Contains(g.url, "//0") || strings.Contains(g.url, "[::]") {
 			t.Errorf("%s: %v %v", row.ip, g, err)
 		}
 	}

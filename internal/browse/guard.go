@@ -26,11 +26,12 @@ import (
 type guard struct {
 	log io.Writer // gets a line for each handler that panics; nil: none does
 
-	hosts  hosts
-	url    string // with the token: whoever has it has what the server shows
-	token  string
-	cookie http.Cookie
-	form   string // in each form
+	loopback bool   // the server listens for this machine alone
+	name     string // of this machine
+	url      string // with the token: whoever has it has what the server shows
+	token    string
+	cookie   http.Cookie
+	form     string // in each form
 
 	patience time.Duration // writeTime
 }
@@ -45,7 +46,7 @@ func newGuard(addr net.Addr) (*guard, error) {
 	if err != nil {
 		name = ""
 	}
-	g := &guard{hosts: hosts{loopback: at.IP.IsLoopback(), name: name}, token: secret(), form: secret(), patience: writeTime}
+	g := &guard{loopback: at.IP.IsLoopback(), name: name, token: secret(), form: secret(), patience: writeTime}
 	// Browsers send a cookie to all ports of a host: each server has a name of its own.
 	g.cookie = http.Cookie{Name: "ffconvert-" + secret()[:8], Value: secret(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
 	shown := at.IP.String()
@@ -90,15 +91,10 @@ func (g *guard) known(r *http.Request) bool {
 	return found
 }
 
-// hosts are the names by which a browser may call the server. A page of the name evil.example can make that name mean 127.0.0.1 (DNS
-// rebinding), and is then of the server's origin: names that others control are refused. An address cannot be rebound.
-type hosts struct {
-	loopback bool   // the server listens for this machine alone
-	name     string // of this machine
-}
-
-// allow reports whether the header Host names this server. Any port will do: `ssh -L` changes it.
-func (h hosts) allow(host string) bool {
+// allow reports whether the header Host names this server. Any port will do: `ssh -L` changes it. A page of the name
+// evil.example can make that name mean 127.0.0.1 (DNS rebinding), and is then of the server's origin: names that others
+// control are refused. An address cannot be rebound.
+func (g *guard) allow(host string) bool {
 	name := host
 	if strings.HasPrefix(host, "[") || strings.Contains(host, ":") {
 		var port string
@@ -115,11 +111,11 @@ func (h hosts) allow(host string) bool {
 	}
 	bracketed := strings.HasPrefix(host, "[")
 	if addr, err := netip.ParseAddr(name); err == nil {
-		return addr.Is6() == bracketed && addr.Zone() == "" && (addr.IsLoopback() || !h.loopback)
+		return addr.Is6() == bracketed && addr.Zone() == "" && (addr.IsLoopback() || !g.loopback)
 	}
 	if bracketed || strings.EqualFold(name, "localhost") {
 		return !bracketed
 	}
-	short, _, _ := strings.Cut(h.name, ".")
-	return !h.loopback && name != "" && (strings.EqualFold(name, h.name) || strings.EqualFold(name, short))
+	short, _, _ := strings.Cut(g.name, ".")
+	return !g.loopback && name != "" && (strings.EqualFold(name, g.name) || strings.EqualFold(name, short))
 }

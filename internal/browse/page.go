@@ -156,7 +156,7 @@ func gone(err error) error {
 // answer answers a request by a function, and shows its error as a page. A function that returns an error other than
 // errGone has written nothing.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, do func(*request) error) {
-	q := &request{s, w, r}
+	q := &request{s, w.(*writer), r} // of guard.wrap
 	err := do(q)
 	if err == nil {
 		return

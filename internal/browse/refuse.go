@@ -78,7 +78,7 @@ func refuse(w http.ResponseWriter, status int, why string) {
 // refuse looks at what even a request for the link of the token must have. It returns 0 for a request to go on with.
 func (g *guard) refuse(r *http.Request) (status int, why string) {
 	switch {
-	case !g.hosts.allow(r.Host):
+	case !g.allow(r.Host):
 		return http.StatusMisdirectedRequest, noHost
 	case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost:
 		return http.StatusMethodNotAllowed, noMethod

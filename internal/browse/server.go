@@ -94,7 +94,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, ready func(Link) err
 			server.Close()
 		}
 	})
-	if err := ready(Link{s.guard.url, !s.guard.hosts.loopback, lead(s.guard.url)}); err != nil {
+	if err := ready(Link{s.guard.url, !s.guard.loopback, lead(s.guard.url)}); err != nil {
 		l.Close()
 		return err
 	}
@@ -171,7 +171,7 @@ func kept(next http.Handler) http.Handler {
 // A request is one that is being answered.
 type request struct {
 	*Server
-	w http.ResponseWriter
+	w *writer
 	r *http.Request
 }
 

@@ -13,54 +13,37 @@ type Class struct {
 	Rare  bool // it has samples, and less than a tenth of the median of the classes that have some
 }
 
-const (
-	mostUnnamed = 1 << 20 // classes without a name that are counted, each by itself
-	dense       = 1 << 12 // classes that are counted in a list at least
-)
+const mostUnnamed = 1 << 20 // classes without a name that are counted, each by itself
 
 // counts count samples by their class.
 type counts struct {
-	names []string
-	low   []Class          // of the labels 0, 1, …
-	high  map[int64]*Class // of the others
-}
-
-func newCounts(names []string) *counts {
-	c := &counts{names: names, low: make([]Class, max(dense, len(names))), high: make(map[int64]*Class)}
-	for i := range c.low {
-		c.low[i] = Class{Label: int64(i)}
-	}
-	for i, name := range names {
-		c.low[i].Name = name
-	}
-	return c
+	names   []string
+	samples map[int64]int64 // by the number of the class
+	unnamed int             // of these numbers
 }
 
 // add counts a sample of a class.
 func (c *counts) add(label int64) {
-	var x *Class
-	if label >= 0 && label < int64(len(c.low)) {
-		x = &c.low[label]
-	} else if x = c.high[label]; x == nil {
-		if len(c.high) == mostUnnamed {
+	n := c.samples[label]
+	if n == 0 && (label < 0 || label >= int64(len(c.names))) {
+		if c.unnamed == mostUnnamed {
 			return
 		}
-		x = &Class{Label: label}
-		c.high[label] = x
+		c.unnamed++
 	}
-	x.Count++
+	c.samples[label] = n + 1
 }
 
 // classes returns all that have a name or samples.
 func (c *counts) classes() []Class {
 	var all []Class
-	for i, x := range c.low {
-		if i < len(c.names) || x.Count > 0 {
-			all = append(all, x)
-		}
+	for i, name := range c.names {
+		all = append(all, Class{Label: int64(i), Name: name, Count: c.samples[int64(i)]})
 	}
-	for _, x := range c.high {
-		all = append(all, *x)
+	for label, n := range c.samples {
+		if label < 0 || label >= int64(len(c.names)) {
+			all = append(all, Class{Label: label, Count: n})
+		}
 	}
 	slices.SortFunc(all, func(a, b Class) int { return cmp.Compare(a.Label, b.Label) })
 	var sizes []int64

@@ -13,7 +13,6 @@ type Card struct {
 	Kind  Kind
 	Type  string
 	Text  string // at most 160 characters, in one line
-	Media string // content type of a field that a page may show
 }
 
 const maxCard = 160 // characters
@@ -28,7 +27,7 @@ func CardOf(s *converters.Sample) Card {
 	card := Card{Index: -1}
 	for i, f := range fieldsOf(s, limits) {
 		if card.Index < 0 || rank[f.Kind] > rank[card.Kind] {
-			card = Card{Index: i, Field: f.Name, Kind: f.Kind, Type: f.Type, Text: f.words(), Media: f.Media}
+			card = Card{Index: i, Field: f.Name, Kind: f.Kind, Type: f.Type, Text: f.words()}
 		}
 	}
 	return card

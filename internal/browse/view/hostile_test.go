@@ -201,7 +201,7 @@ func TestName(t *testing.T) {
 		"": "", "jpg": "jpg", "a b": "a b", "<b>": "<b>", "a\nb\x00": `a\nb\x00`, "\u202egpj": `\u202egpj`, "\xff": `\xff`,
 		strings.Repeat("x", 256): strings.Repeat("x", 256), strings.Repeat("x", 257): strings.Repeat("x", 256) + "…", strings.Repeat("猫", 400): strings.Repeat("猫", 256) + "…",
 	} {
-		if got := Name(name); got != want {
+		if got := shownName(name); got != want {
 			t.Errorf("%.50q: %.300q, want %.300q", name, got, want)
 		}
 	}

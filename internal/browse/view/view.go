@@ -97,7 +97,7 @@ type viewer struct {
 }
 
 func (v *viewer) field(of *converters.Field) Field {
-	f := Field{Name: Name(of.Name), Size: of.Value.Len()}
+	f := Field{Name: shownName(of.Name), Size: of.Value.Len()}
 	switch value := &of.Value; value.Kind() {
 	case converters.KindInt:
 		f.Kind, f.Type, f.Text = kindValue, "int", strconv.FormatInt(value.Int(), 10)
@@ -145,8 +145,8 @@ func (v *viewer) data(f *Field, data []byte) {
 	f.Cut = len(data) > v.limits.Hex
 }
 
-// Name returns a name of a field, a key or a class as a page shows it.
-func Name(name string) string {
+// shownName returns a name of a field, a key or a class as a page shows it.
+func shownName(name string) string {
 	begin, cut := prefix([]byte(name[:min(len(name), 4*maxName)]), 4*maxName)
 	shown := text.Line(string(begin))
 	if runes := []rune(shown); len(runes) > maxName {

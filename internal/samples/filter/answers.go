@@ -68,7 +68,7 @@ func (a *answer) skips(yield func(converters.Span, error) bool) bool {
 }
 
 // answers returns the answers to a part of s. If it has none it runs the program; other callers wait for these meanwhile.
-func (f *Filter) answers(ctx context.Context, s *Source, p int) (*answer, error) {
+func (f *Filter) answers(ctx context.Context, s *source, p int) (*answer, error) {
 	number := s.first + p
 	f.mu.Lock()
 	a := f.copies[number]

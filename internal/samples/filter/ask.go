@@ -15,11 +15,11 @@ import (
 )
 
 // ask indexes part p of the source, gives its samples to a process and keeps the samples in the answers.
-func (f *Filter) ask(ctx context.Context, s *Source, p int, a *answer) error {
+func (f *Filter) ask(ctx context.Context, s *source, p int, a *answer) error {
 	name := s.Parts()[p].Name
 	var entries counts // by sample of the source
 	run, size := converters.Run{Part: p}, int64(0)
-	for span, err := range s.inner.Index(ctx, p) {
+	for span, err := range s.Source.Index(ctx, p) {
 		switch {
 		case err != nil:
 			return err
@@ -98,17 +98,17 @@ func length(s *converters.Sample) int64 {
 
 // ours gives a run, the samples of a whole part, to a process, and counts the answers in a. entries returns the entries of one
 // sample after the other; told is part.told.
-func (f *Filter) ours(ctx context.Context, s *Source, run converters.Run, name string, to *copyWriter, entries func() int, a *answer, told func(int64)) error {
+func (f *Filter) ours(ctx context.Context, s *source, run converters.Run, name string, to *copyWriter, entries func() int, a *answer, told func(int64)) error {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	out := bufio.NewWriterSize(to, 256<<10)
-	dropped := converters.Span{Skip: Dropped}
-	give := &part{name: name, samples: s.inner.Read(reading, run), n: run.Count, enc: s.spec(run.Part).NewEncoder(), out: out, told: told}
+	left := converters.Span{Skip: dropped}
+	give := &part{name: name, samples: s.Source.Read(reading, run), n: run.Count, enc: s.spec(run.Part).NewEncoder(), out: out, told: told}
 	give.answer = func(samples int64) {
 		n := entries()
 		if samples == 0 {
 			a.report.Dropped++
-			dropped.Entries += n
+			left.Entries += n
 			return
 		}
 		a.report.Added += samples - 1
@@ -120,7 +120,7 @@ func (f *Filter) ours(ctx context.Context, s *Source, run converters.Run, name s
 		err = out.Flush()
 	}
 	if a.report.Dropped > 0 {
-		a.skip(&dropped)
+		a.skip(&left)
 	}
 	return err
 }
