@@ -38,7 +38,7 @@ const surveyStep = 1 << 16
 // their checksums. Memory does not grow with the number of samples.
 func Count(ctx context.Context, d *lookup.Dataset, classes []string, progress func(done int64)) (*Survey, error) {
 	s := new(Survey)
-	c := counts{names: classes, samples: make(map[int64]int64)}
+	c := newCounts(classes)
 	var z sizes
 	payload := make(map[string]int64) // of each shard, by its path
 	path, bytes := "", int64(0)

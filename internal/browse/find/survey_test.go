@@ -161,12 +161,12 @@ func TestRunDamage(t *testing.T) {
 // However many classes there are, memory is bounded.
 func TestManyClasses(t *testing.T) {
 	t.Parallel()
-	c := counts{samples: make(map[int64]int64)}
-	for i := range int64(mostUnnamed + 10) {
+	c := newCounts(nil)
+	for i := range int64(dense + mostUnnamed + 10) {
 		c.add(i)
 	}
-	c.add(0)
-	if n := len(c.classes()); n != mostUnnamed || c.samples[0] != 2 {
+	c.add(dense)
+	if n := len(c.classes()); n != dense+mostUnnamed || c.high[dense] != 2 {
 		t.Errorf("%d classes", n)
 	}
 }

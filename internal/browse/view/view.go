@@ -120,7 +120,7 @@ func (v *viewer) field(of *converters.Field) Field {
 
 // data shows bytes as what they are.
 func (v *viewer) data(f *Field, data []byte) {
-	if m := mediaOf(data); m.inline {
+	if m := mediaOf(data); m.kind != kindHex {
 		f.Kind, f.Type, f.Media = m.kind, m.name, m.contentType
 		if m.kind == KindImage {
 			head, err := picture.ReadFirst(data, picture.DefaultMaxPixels)
