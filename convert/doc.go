@@ -8,7 +8,7 @@
 //		Sources: []string{"s3://bucket/train-{000000..000146}.tar"},
 //		Out:     "out",
 //		Options: convert.Options{
-//			Input: stage.Options{Options: input.Options{Remote: input.NewRemote(input.RemoteOptions{})}},
+//			Input: stage.Options{Options: input.Options{Remote: store.New(store.Options{})}},
 //			Tool:  "mine 1.0",
 //		},
 //	}

@@ -9,8 +9,8 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/samples/mix"
 	"github.com/ffconvert/ffconvert/internal/samples/spec"
+	"github.com/ffconvert/ffconvert/internal/samples/wrap"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -35,8 +35,8 @@ func (m *mixture) open(ctx context.Context, req format.OpenRequest) (*opened, er
 }
 
 // openAs opens all collections for records of one encoding; "": each proposes its own.
-func (m *mixture) openAs(ctx context.Context, req format.OpenRequest) ([]mix.Collection, converters.Source, error) {
-	var all []mix.Collection
+func (m *mixture) openAs(ctx context.Context, req format.OpenRequest) ([]wrap.Collection, converters.Source, error) {
+	var all []wrap.Collection
 	for i, parts := range split(m, req.Parts) {
 		c, one := &m.spec.Collections[i], req
 		one.Parts, one.Records = parts, records(c, req.Records)
@@ -44,15 +44,15 @@ func (m *mixture) openAs(ctx context.Context, req format.OpenRequest) ([]mix.Col
 		if err != nil {
 			return nil, nil, c.Error("", err)
 		}
-		all = append(all, mix.Collection{Name: c.Where(), Source: src, Times: c.Times})
+		all = append(all, wrap.Collection{Name: c.Where(), Source: src, Times: c.Times})
 	}
-	src, err := mix.Open(all, m.spec.Seed)
+	src, err := wrap.Mix(all, m.spec.Seed)
 	return all, src, err
 }
 
 // agree reports whether all collections propose the encoding of the whole, and, unless it is
 // MessagePack, make the same records.
-func (m *mixture) agree(all []mix.Collection, src converters.Source) bool {
+func (m *mixture) agree(all []wrap.Collection, src converters.Source) bool {
 	how := converters.Describe(src)
 	for i := range all {
 		alike := how.Encoding == "msgpack" || like(&m.spec.Collections[i], &m.spec.Collections[0])
@@ -83,7 +83,7 @@ func records(c *spec.Collection, rec encode.Options) encode.Options {
 
 // encodings returns how the records of each part are encoded. rec is for collections that name no
 // fields of their own.
-func (m *mixture) encodings(all []mix.Collection, rec encode.Options) (plan.Encodings, error) {
+func (m *mixture) encodings(all []wrap.Collection, rec encode.Options) (plan.Encodings, error) {
 	spec, err := encode.Parse(rec)
 	if err != nil {
 		return plan.Encodings{}, err

@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -21,7 +22,7 @@ func checkQuota(p *plan.Plan, found []input.Name, quota int64) error {
 	}
 	for i := range p.Shards {
 		if need := toFetchFor(p, found, i); need > quota {
-			return advise(MoreRoomForOne, &input.Error{Where: p.Shards[i].Name, Off: -1,
+			return advise(MoreRoomForOne, &place.Error{Where: p.Shards[i].Name, Off: -1,
 				Err: fmt.Errorf("%w: its parts are %s bytes to fetch, and the cache has %s", stage.ErrQuota, humanize.Comma(need), humanize.Comma(quota))})
 		}
 	}
@@ -30,7 +31,7 @@ func checkQuota(p *plan.Plan, found []input.Name, quota int64) error {
 
 // allAtOnce adds advice to an error that the cache is too small for all parts.
 func (c *Conversion) allAtOnce(err error) error {
-	e, ok := errors.AsType[*input.Error](err)
+	e, ok := errors.AsType[*place.Error](err)
 	if !ok || !errors.Is(err, stage.ErrQuota) || c.directories() != nil {
 		return err
 	}

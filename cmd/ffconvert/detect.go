@@ -22,6 +22,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/input/kind"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -154,7 +155,7 @@ func kindsOf(ctx context.Context, name string, maxNames int64) (found []kind.Kin
 		if errors.Is(err, fs.ErrNotExist) {
 			err = input.ErrNotFound
 		}
-		return nil, first, &input.Error{Where: first, Off: -1, Err: err, Hint: "check the spelling and the directory"}
+		return nil, first, &place.Error{Where: first, Off: -1, Err: err, Hint: "check the spelling and the directory"}
 	}
 	return format.Kinds(first), first, ctx.Err()
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/replace"
-	"github.com/ffconvert/ffconvert/internal/samples/rekey"
+	"github.com/ffconvert/ffconvert/internal/samples/wrap"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // keyOptions are options of every format: other keys, and fields that are kept beside the samples.
@@ -48,11 +48,11 @@ func newKeyOptions(set *option.Set) *keyOptions {
 func (o *keyOptions) given() bool { return o.rule != "" || o.prefix != "" || o.fields != nil }
 
 // options returns what to change in the samples of parts, which a source has made of inputs: a folder of classes has a part for each.
-func (o *keyOptions) options(parts, inputs []converters.Part) (rekey.Options, error) {
-	opts := rekey.Options{Unmatched: o.unmatched, Unique: o.rule != "" || o.prefix != ""}
+func (o *keyOptions) options(parts, inputs []converters.Part) (wrap.Keys, error) {
+	opts := wrap.Keys{Unmatched: o.unmatched, Unique: o.rule != "" || o.prefix != ""}
 	if o.rule != "" {
 		expr, template, ok := strings.Cut(o.rule, "=")
-		rule, err := replace.Parse(expr, template)
+		rule, err := text.ParseRule(expr, template)
 		if !ok {
 			err = errors.New("want REGEX=REPLACEMENT")
 		}
@@ -137,7 +137,7 @@ func directoryName(dir string) string {
 }
 
 // readTable reads the values of a field, and returns the digest of their file.
-func (o *keyOptions) readTable(file, field string) (*rekey.Table, string, error) {
+func (o *keyOptions) readTable(file, field string) (*wrap.Table, string, error) {
 	f, err := openNamed(file, "add-field")
 	if err != nil {
 		return nil, "", err
@@ -145,21 +145,21 @@ func (o *keyOptions) readTable(file, field string) (*rekey.Table, string, error)
 	defer f.Close()
 	sum := sha256.New()
 	in := io.TeeReader(f, sum)
-	var table *rekey.Table
-	rows := rekey.Rows{Columns: o.columns, Quotes: o.quotes.Value}
+	var table *wrap.Table
+	rows := wrap.Rows{Columns: o.columns, Quotes: o.quotes.Value}
 	ext := strings.ToLower(filepath.Ext(file))
 	switch {
 	case ext == ".jsonl", ext == ".ndjson":
-		table, err = rekey.ReadJSONL(in, file, field)
+		table, err = wrap.ReadJSONL(in, file, field)
 	case o.delimiter != "":
 		if rows.Comma, err = delimiter(o.delimiter); err == nil {
-			table, err = rekey.ReadRows(in, file, field, rows)
+			table, err = wrap.ReadRows(in, file, field, rows)
 		}
 	case ext == ".tsv", ext == ".tab":
 		rows.Comma = '\t'
-		table, err = rekey.ReadRows(in, file, field, rows)
+		table, err = wrap.ReadRows(in, file, field, rows)
 	case ext == ".csv":
-		table, err = rekey.ReadRows(in, file, field, rows)
+		table, err = wrap.ReadRows(in, file, field, rows)
 	default:
 		err = &option.Error{Name: "add-field", Text: file, Err: errors.New("want a file that ends in .csv, .tsv or .jsonl, or table-delimiter")}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/input"
-	"github.com/ffconvert/ffconvert/internal/samples/rekey"
+	"github.com/ffconvert/ffconvert/internal/samples/wrap"
 )
 
 // A Reader is a format and values of its options.
@@ -46,7 +46,7 @@ func (r *Reader) Open(ctx context.Context, req OpenRequest) (converters.Source, 
 		return nil, err
 	}
 	how.Unique = how.Unique || r.merges(req.Parts)
-	return rekey.Wrap(src, how), nil
+	return wrap.Rekey(src, how), nil
 }
 
 // Joins reports whether keys of the samples of parts are compared, or looked up, or the classes of files numbered, or parts are one

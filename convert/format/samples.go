@@ -10,7 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/ffr"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/samples/rekey"
+	"github.com/ffconvert/ffconvert/internal/samples/wrap"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -90,7 +90,7 @@ func (s *Samples) rekey(r *Reader, clash bool) error {
 		return err
 	}
 	how.Unique = (how.Unique || merges) && !clash
-	s.Source, s.Whole = rekey.Wrap(s.Source, how), rekey.Wrap(s.Whole, how)
+	s.Source, s.Whole = wrap.Rekey(s.Source, how), wrap.Rekey(s.Whole, how)
 	s.Changed, s.Added = true, how.Added
 	return nil
 }

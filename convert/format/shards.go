@@ -16,6 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/ffr"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // A knownShard is a part that is a shard of a dataset; dataset is nil if it is of none.
@@ -287,7 +288,7 @@ func (d *shardDir) completeRemote(ctx context.Context, files Files, read []*know
 
 // lost returns the error of looking for files that the manifest names: of one that does not exist, missing.
 func (d *shardDir) lost(err error) error {
-	if e, ok := errors.AsType[*input.Error](err); ok && errors.Is(err, input.ErrNotFound) {
+	if e, ok := errors.AsType[*place.Error](err); ok && errors.Is(err, input.ErrNotFound) {
 		return d.missing(strings.TrimPrefix(e.Where, d.name))
 	}
 	return err

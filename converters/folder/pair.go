@@ -11,14 +11,13 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
-	"github.com/ffconvert/ffconvert/internal/replace"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // A pair is a rule for files of one sample that are in different directories.
 type pair struct {
 	Field string // of the partner; "": its suffix
-	rule  *replace.Rule
+	rule  *text.Rule
 	made  *regexp.Regexp // all paths that can be a partner's
 }
 
@@ -38,7 +37,7 @@ func ParsePair(rule string) (pair, error) {
 	if err != nil {
 		return pair{}, err
 	}
-	r, err := replace.Parse("^(?:"+expr+")$", path)
+	r, err := text.ParseRule("^(?:"+expr+")$", path)
 	if err != nil {
 		return pair{}, err
 	}

@@ -15,10 +15,10 @@ var layers = []struct {
 }{
 	{"helpers", []string{
 		"internal/ahead", "internal/atomicfile", "internal/blocking", "internal/crcline",
-		"internal/pickle", "internal/picture", "internal/pin", "internal/place", "internal/replace", "internal/text", "internal/whole",
+		"internal/pickle", "internal/picture", "internal/pin", "internal/place", "internal/text", "internal/whole",
 	}},
 	{"bytes", []string{"aio", "record", "verify", "internal/blocksum", "internal/direct"}},
-	{"samples", []string{"converters", "decode", "encode", "internal/arrowipc", "internal/heads", "internal/jsonvalue", "internal/samples/mix", "internal/samples/rekey", "internal/sidecar"}},
+	{"samples", []string{"converters", "decode", "encode", "internal/arrowipc", "internal/heads", "internal/jsonvalue", "internal/samples/wrap", "internal/sidecar"}},
 	{"files", []string{"internal/cache", "internal/input", "internal/stage", "internal/store"}},
 	{"plan", []string{"internal/samples/choose", "shard/plan"}},
 	{"dataset", []string{"dataset"}},

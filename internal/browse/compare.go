@@ -11,7 +11,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset/compare"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
-	"github.com/ffconvert/ffconvert/internal/browse/survey"
+	"github.com/ffconvert/ffconvert/internal/browse/find"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -94,11 +94,11 @@ func sayCompared(done, total int64, d time.Duration) string {
 // compareSets surveys both datasets, and compares their samples.
 func compareSets(ctx context.Context, a, b *set, j *job) (*comparison, error) {
 	c := &comparison{Listed: make(map[compare.Kind][]difference)}
-	sa, err := survey.Run(ctx, a.data.Fork(), a.meta.Classes, func(done int64) { j.moved(done, a.Len()+b.Len()) })
+	sa, err := find.Count(ctx, a.data.Fork(), a.meta.Classes, func(done int64) { j.moved(done, a.Len()+b.Len()) })
 	if err != nil {
 		return nil, err
 	}
-	sb, err := survey.Run(ctx, b.data.Fork(), b.meta.Classes, func(done int64) { j.moved(a.Len()+done, a.Len()+b.Len()) })
+	sb, err := find.Count(ctx, b.data.Fork(), b.meta.Classes, func(done int64) { j.moved(a.Len()+done, a.Len()+b.Len()) })
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func differs(d compare.Difference) difference {
 	return x
 }
 
-func classCounts(s *survey.Survey) []twoCounts {
+func classCounts(s *find.Survey) []twoCounts {
 	var all []twoCounts
 	for _, c := range s.Classes {
 		all = append(all, twoCounts{Name: classLabel(c), A: c.Count})

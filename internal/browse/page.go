@@ -121,7 +121,7 @@ func (q *request) render(status int, name string, p page) error {
 }
 
 func (q *request) renderAs(status int, name, what string, p page) error {
-	p.Tool, p.Sets, p.Token, p.Here = q.opts.Tool, q.sets, q.guard.FormToken(), q.r.URL.RequestURI()
+	p.Tool, p.Sets, p.Token, p.Here = q.opts.Tool, q.sets, q.guard.form, q.r.URL.RequestURI()
 	var b bytes.Buffer
 	if err := pages()[name].ExecuteTemplate(&b, what, p); err != nil {
 		return err
@@ -156,7 +156,7 @@ func gone(err error) error {
 // answer answers a request by a function, and shows its error as a page. A function that returns an error other than
 // errGone has written nothing.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, do func(*request) error) {
-	q := &request{s, w, r}
+	q := &request{s, w.(*writer), r} // of guard.wrap
 	err := do(q)
 	if err == nil {
 		return

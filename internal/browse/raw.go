@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strconv"
@@ -118,26 +117,14 @@ func keysFile(q *request, x *set) error {
 	}
 	q.save("keys.txt")
 	q.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	begun := &begunWriter{Writer: q.w}
-	if _, err := x.search.Keys(q.ctx(), query, begun); err != nil {
-		if begun.any {
+	if _, err := x.search.Keys(q.ctx(), query, q.w); err != nil {
+		if q.w.begun {
 			return gone(err)
 		}
 		q.w.Header().Del("Content-Disposition")
 		return err
 	}
 	return nil
-}
-
-// A begunWriter knows whether anything was written.
-type begunWriter struct {
-	io.Writer
-	any bool
-}
-
-func (w *begunWriter) Write(p []byte) (int, error) {
-	w.any = true
-	return w.Writer.Write(p)
 }
 
 // thumbnail answers with the picture of a sample, small; with a sign for none where it cannot be shown, which the page of the

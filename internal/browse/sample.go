@@ -115,7 +115,7 @@ func (s *sample) fill(x *set, d *lookup.Dataset, data []byte, damage error) {
 		s.Class = x.class(s.Label)
 	}
 	if s.Source >= 0 {
-		if parts, err := x.parts(); err == nil && s.Source < len(parts) {
+		if parts, err := x.search.Sources(); err == nil && s.Source < len(parts) {
 			s.Part = parts[s.Source].Name
 			if parts[s.Source].Names != "" { // many files: the offset is not a place in one
 				s.SourceOff = -1
@@ -139,7 +139,7 @@ func (s *sample) fill(x *set, d *lookup.Dataset, data []byte, damage error) {
 	if s.Row.Key == "" {
 		s.Row.Key = decoded.Key
 	}
-	s.Fields = view.Fields(decoded, view.Limits{})
+	s.Fields = view.Fields(decoded)
 	s.More = len(decoded.Fields) - len(s.Fields)
 }
 

@@ -12,11 +12,11 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/net/netutil"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ffconvert/ffconvert/dataset/lookup"
-	"github.com/ffconvert/ffconvert/internal/browse/guard"
-	"github.com/ffconvert/ffconvert/internal/browse/thumb"
+	"github.com/ffconvert/ffconvert/internal/browse/view"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -41,8 +41,8 @@ type Options struct {
 type Server struct {
 	opts   Options
 	sets   []*set
-	guard  *guard.Guard
-	thumbs *thumb.Maker
+	guard  *guard
+	thumbs *view.Thumbs
 	held   *semaphore.Weighted // bytes of records that are being shown
 	sent   *semaphore.Weighted // bytes of records that are being sent: a client may take its time
 	jobs   jobs
@@ -53,7 +53,7 @@ func New(datasets []*lookup.Dataset, opts Options) (*Server, error) {
 	if opts.Log == nil {
 		opts.Log = io.Discard
 	}
-	s := &Server{opts: opts, thumbs: thumb.New(thumb.Options{Bytes: heldPictures}), held: semaphore.NewWeighted(heldRecords), sent: semaphore.NewWeighted(heldRecords)}
+	s := &Server{opts: opts, thumbs: view.NewThumbs(heldPictures, 4), held: semaphore.NewWeighted(heldRecords), sent: semaphore.NewWeighted(heldRecords)}
 	for i, d := range datasets {
 		x, err := newSet(i, d)
 		if err != nil {
@@ -77,13 +77,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, ready func(Link) err
 		s.jobs.wait()
 	}()
 	var err error
-	if s.guard, err = guard.New(l.Addr()); err != nil {
+	if s.guard, err = newGuard(l.Addr()); err != nil {
 		l.Close()
 		return err
 	}
-	s.guard.Log = s.opts.Log
-	server := s.guard.Server()
-	server.Handler = s.guard.Wrap(s.routes())
+	s.guard.log = s.opts.Log
+	server := s.guard.server()
+	server.Handler = s.guard.wrap(s.routes())
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	left := make(chan struct{})
 	context.AfterFunc(ctx, func() {
@@ -94,11 +94,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, ready func(Link) err
 			server.Close()
 		}
 	})
-	if err := ready(Link{s.guard.URL(), !s.guard.Loopback(), s.guard.Launcher()}); err != nil {
+	if err := ready(Link{s.guard.url, !s.guard.loopback, lead(s.guard.url)}); err != nil {
 		l.Close()
 		return err
 	}
-	if err := server.Serve(guard.Limit(l, guard.Connections)); !errors.Is(err, http.ErrServerClosed) {
+	if err := server.Serve(netutil.LimitListener(l, connections)); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	<-left
@@ -171,7 +171,7 @@ func kept(next http.Handler) http.Handler {
 // A request is one that is being answered.
 type request struct {
 	*Server
-	w http.ResponseWriter
+	w *writer
 	r *http.Request
 }
 

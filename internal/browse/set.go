@@ -2,21 +2,17 @@ package browse
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/browse/find"
-	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // A set is an opened dataset, or a shard. Its methods may be called concurrently.
@@ -26,7 +22,6 @@ type set struct {
 	Name   string // the last name of Path
 
 	data     *lookup.Dataset   // to Fork
-	dir      string            // of the shards
 	manifest *dataset.Manifest // of the whole dataset, without Sources; nil: other people's files, or a single shard
 	meta     dataset.Meta
 	metaErr  error // why meta is empty
@@ -35,21 +30,17 @@ type set struct {
 	search   *find.Searcher
 	first    map[string]int64 // the number of the first sample of each shard, by the name of its file
 
-	fields []string                    // that records have, by meta.json; nil: not known
-	parts  func() ([]plan.Part, error) // Sources of the manifest
+	fields []string // that records have, by meta.json; nil: not known
 }
 
 func newSet(i int, d *lookup.Dataset) (*set, error) {
-	x := &set{Number: i, Path: d.Path(), Name: filepath.Base(filepath.Clean(d.Path())), data: d, dir: d.Path()}
+	x := &set{Number: i, Path: d.Path(), Name: filepath.Base(filepath.Clean(d.Path())), data: d}
 	if path, err := filepath.Abs(d.Path()); err == nil {
 		x.Name = filepath.Base(path)
 	}
 	st, err := os.Stat(d.Path())
 	if err != nil {
 		return nil, err
-	}
-	if !st.IsDir() {
-		x.dir = filepath.Dir(d.Path())
 	}
 	if d.Ours() {
 		if err := x.readOurs(st.IsDir()); err != nil {
@@ -59,7 +50,6 @@ func newSet(i int, d *lookup.Dataset) (*set, error) {
 	if err := x.watch(); err != nil {
 		return nil, err
 	}
-	x.parts = sync.OnceValues(x.readParts)
 	x.first = make(map[string]int64)
 	n := int64(0)
 	for _, f := range d.Files() {
@@ -72,14 +62,14 @@ func newSet(i int, d *lookup.Dataset) (*set, error) {
 
 // readOurs reads the manifest and meta.json.
 func (x *set) readOurs(whole bool) error {
-	m, err := dataset.ReadShards(x.dir)
+	m, err := dataset.ReadShards(x.data.Dir())
 	if err != nil {
 		return err
 	}
 	if whole {
 		x.manifest = m
 	}
-	meta, err := m.ReadMeta(filepath.Join(x.dir, dataset.MetaName))
+	meta, err := m.ReadMeta(filepath.Join(x.data.Dir(), dataset.MetaName))
 	if err != nil {
 		x.metaErr = err
 		return nil
@@ -96,18 +86,6 @@ func (x *set) readOurs(whole bool) error {
 // renames reports whether records may have other fields than their source had.
 func renames(e encode.Options) bool {
 	return e.Encoded || e.Rewrites() || e.Encoding == "raw" || strings.Contains(e.Encoding, ":")
-}
-
-// readParts reads the source parts, which a page needs seldom: a manifest may have very many.
-func (x *set) readParts() ([]plan.Part, error) {
-	m, err := dataset.ReadManifest(x.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return m.Sources, nil
 }
 
 // Whole reports whether there is a manifest, of all of it.
@@ -132,7 +110,7 @@ func (x *set) Changed() bool {
 func (x *set) watch() (err error) {
 	x.watched = x.data.Files()[0].Path
 	if x.data.Ours() {
-		x.watched = filepath.Join(x.dir, dataset.ManifestName)
+		x.watched = filepath.Join(x.data.Dir(), dataset.ManifestName)
 	}
 	x.was, err = os.Stat(x.watched)
 	return err

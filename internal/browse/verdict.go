@@ -48,7 +48,7 @@ const partsAtOnce = 500
 
 // partsPage lists the source parts.
 func partsPage(q *request, x *set) error {
-	all, err := x.parts()
+	all, err := x.search.Sources()
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,7 @@ type sequence []item
 // An item is one factor of a product. Exactly one of its forms is used.
 type item struct {
 	literal string     // a text, when the others are empty
-	choices []sequence // {a,b}
-	letters string     // {a..e}, each letter a value
+	choices []sequence // {a,b}, or {a..e}
 	ints    *intRange  // {0..9}
 }
 
@@ -162,7 +161,7 @@ func parseRange(m []string) (item, error) {
 		step, beyond = max(n, 1), err != nil
 	}
 	if m[3] != "" {
-		return item{letters: letterRange(m[3], m[4], step)}, nil
+		return item{choices: letterRange(m[3], m[4], step)}, nil
 	}
 	start, err1 := strconv.ParseInt(m[1], 10, 64)
 	end, err2 := strconv.ParseInt(m[2], 10, 64)
@@ -194,18 +193,15 @@ func padded(bound string) bool {
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-func letterRange(from, to string, step uint64) string {
+func letterRange(from, to string, step uint64) (letters []sequence) {
 	i, end := strings.Index(alphabet, from), strings.Index(alphabet, to)
-	step = min(step, uint64(len(alphabet)))
-	var b strings.Builder
-	if i < end {
-		for ; i <= end; i += int(step) {
-			b.WriteByte(alphabet[i])
-		}
-	} else {
-		for ; i >= end; i -= int(step) {
-			b.WriteByte(alphabet[i])
-		}
+	by := int(min(step, uint64(len(alphabet))))
+	if i > end {
+		by = -by
 	}
-	return b.String()
+	for n := (end - i) / by; n >= 0; n-- {
+		letters = append(letters, sequence{{literal: alphabet[i : i+1]}})
+		i += by
+	}
+	return letters
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // rooted returns the names with root in place of @.
@@ -105,17 +107,17 @@ func TestFindDirectoriesRefuses(t *testing.T) {
 		{"missing two", []string{"@/d", "@/no", "@/none"}, ErrNotFound, "2 names"},
 		{"dangling link", []string{"@/dangling"}, ErrNotFound, "@/dangling"},
 		{"no match", []string{"@/x*/"}, ErrNoMatch, "hidden directories"},
-		{"nothing", nil, ErrPattern, "name directories"},
+		{"nothing", nil, errPattern, "name directories"},
 		{"scheme without what reads it", []string{"s3://bucket/imagenet/"}, ErrScheme, "local directory"},
 		{"program", []string{"pipe:cat x"}, ErrScheme, "local directory"},
-		{"too many", []string{"@/{d,e}", "@/two-0"}, ErrPattern, "more than 2"},
-		{"twice", []string{"@/d", "@/d"}, ErrRepeated, "@/d"},
-		{"twice, with slash", []string{"@/d", "@/d/"}, ErrRepeated, "@/d"},
-		{"twice by another path", []string{"@/d", "@/e/../d/."}, ErrRepeated, "the first time as @/d"},
-		{"twice by a link", []string{"@/link/", "@/d"}, ErrRepeated, "the first time as @/link"},
-		{"twice by a link's parent", []string{"@/link/..", "@/"}, ErrRepeated, ""},
-		{"root twice", []string{"/", "/usr/.."}, ErrRepeated, ""},
-		{"here twice", []string{".", "../input"}, ErrRepeated, "the first time as ."},
+		{"too many", []string{"@/{d,e}", "@/two-0"}, errPattern, "more than 2"},
+		{"twice", []string{"@/d", "@/d"}, errRepeated, "@/d"},
+		{"twice, with slash", []string{"@/d", "@/d/"}, errRepeated, "@/d"},
+		{"twice by another path", []string{"@/d", "@/e/../d/."}, errRepeated, "the first time as @/d"},
+		{"twice by a link", []string{"@/link/", "@/d"}, errRepeated, "the first time as @/link"},
+		{"twice by a link's parent", []string{"@/link/..", "@/"}, errRepeated, ""},
+		{"root twice", []string{"/", "/usr/.."}, errRepeated, ""},
+		{"here twice", []string{".", "../input"}, errRepeated, "the first time as ."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -124,12 +126,12 @@ func TestFindDirectoriesRefuses(t *testing.T) {
 				opts.MaxNames = 2
 			}
 			_, err := Find(t.Context(), rooted(root, tt.args), opts)
-			var e *Error
+			var e *place.Error
 			if says := strings.ReplaceAll(tt.says, "@", root); !errors.Is(err, tt.want) || !errors.As(err, &e) || !strings.Contains(err.Error(), says) {
 				t.Fatalf("got %v; want %v, saying %q", err, tt.want, says)
 			}
 			opts.AllowRepeats = true
-			if _, err := Find(t.Context(), rooted(root, tt.args), opts); (err == nil) != (tt.want == ErrRepeated) {
+			if _, err := Find(t.Context(), rooted(root, tt.args), opts); (err == nil) != (tt.want == errRepeated) {
 				t.Fatalf("with repeats: %v", err)
 			}
 		})
@@ -145,7 +147,7 @@ func TestRepeatsBehindLinks(t *testing.T) {
 	if err != nil || len(got) != 2 {
 		t.Fatal(got, err)
 	}
-	if _, err := findNames(t, root, []string{"@/far/x.tar", "@/link/../x.tar"}, Options{}); !errors.Is(err, ErrRepeated) {
+	if _, err := findNames(t, root, []string{"@/far/x.tar", "@/link/../x.tar"}, Options{}); !errors.Is(err, errRepeated) {
 		t.Fatal(err)
 	}
 }
@@ -174,7 +176,7 @@ func TestArrange(t *testing.T) {
 			t.Parallel()
 			opts := Options{Arrange: tt.arrange, Match: func(name string) bool { return strings.HasPrefix(name, "part-") }}
 			got, err := findNames(t, root, []string{"@/d", "@/file"}, opts)
-			var e *Error
+			var e *place.Error
 			if !errors.Is(err, tt.err) || err == nil && !slices.Equal(got, tt.want) || err != nil && (!errors.As(err, &e) || e.Where != root+"/d") {
 				t.Fatalf("got %q, %v; want %q, %v", got, err, tt.want, tt.err)
 			}

@@ -7,17 +7,19 @@ import (
 	"syscall"
 
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// Kinds of failure, of this package and of package stage. Every error is an [*Error] that wraps one
+// Kinds of failure, of this package and of package stage. Every error is an [*place.Error] that wraps one
 // of them, an operating system error, or the cause of a cancelled context.
 var (
 	// Mistakes on the command line.
-	ErrPattern  = place.New(place.Usage, "bad pattern")
+	errPattern  = place.New(place.Usage, "bad pattern")
 	ErrNoMatch  = place.New(place.Refused, "nothing matches")
-	ErrRepeated = place.New(place.Usage, "given twice")
+	errRepeated = place.New(place.Usage, "given twice")
 	ErrScheme   = place.New(place.Usage, "scheme not supported")
-	ErrList     = place.New(place.Usage, "bad list of names")
+	errList     = place.New(place.Usage, "bad list of names")
 
 	// Inputs that are refused.
 	ErrNotFound     error = notFound{} // errors.Is(err, fs.ErrNotExist) holds as well
@@ -35,9 +37,6 @@ func (notFound) Error() string         { return "no such file" }
 func (notFound) PlaceKind() place.Kind { return place.Refused }
 func (notFound) Is(target error) bool  { return target == fs.ErrNotExist }
 
-// Error places a problem.
-type Error = place.Error
-
 // isMissing reports whether nothing has the name: false of a file that cannot be looked at.
 func isMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
@@ -47,4 +46,37 @@ func isMissing(err error) bool {
 // URL may be, or of a missing file. Windows has several errors for such a text.
 func namesNothing(err error) bool {
 	return isMissing(err) || errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.EINVAL) || runtime.GOOS == "windows"
+}
+
+// RemoteError places an error of package store. It wraps the kind of this package that is
+// the same, and the error itself. name is shown, so it must be redacted. An error that has a
+// place keeps it.
+func RemoteError(name string, err error) error {
+	e, ok := errors.AsType[*store.Error](err)
+	if _, placed := errors.AsType[*place.Error](err); placed {
+		return err
+	}
+	if !ok {
+		return place.IOError(name, err)
+	}
+	return &place.Error{Where: name, Off: -1, Err: &remoteProblem{e}, Hint: text.Spaces(e.Hint)}
+}
+
+// A remoteProblem is a [store.Error] without its URL and its hint, which an [Error] has.
+type remoteProblem struct{ of *store.Error }
+
+func (p *remoteProblem) Error() string { return text.Spaces(p.of.Problem()) }
+
+func (p *remoteProblem) Unwrap() []error {
+	for _, row := range []struct{ theirs, ours error }{
+		{store.ErrURL, errPattern},
+		{store.ErrNoList, errPattern},
+		{store.ErrNotFound, ErrNotFound},
+		{store.ErrChanged, ErrChanged},
+	} {
+		if errors.Is(p.of, row.theirs) {
+			return []error{row.ours, p.of}
+		}
+	}
+	return []error{p.of}
 }

@@ -20,7 +20,7 @@ func (seq sequence) expand(buf []byte, next func([]byte) bool) bool {
 }
 
 func (it item) single() bool {
-	return it.choices == nil && it.letters == "" && it.ints == nil
+	return it.choices == nil && it.ints == nil
 }
 
 func (it item) expand(buf []byte, next func([]byte) bool) bool {
@@ -28,12 +28,6 @@ func (it item) expand(buf []byte, next func([]byte) bool) bool {
 	case it.choices != nil:
 		for _, c := range it.choices {
 			if !c.expand(buf, next) {
-				return false
-			}
-		}
-	case it.letters != "":
-		for i := range len(it.letters) {
-			if !next(append(buf, it.letters[i])) {
 				return false
 			}
 		}
@@ -78,8 +72,6 @@ func (seq sequence) count() int64 {
 				sum = addSat(sum, c.count())
 			}
 			n = mulSat(n, sum)
-		case it.letters != "":
-			n = mulSat(n, int64(len(it.letters)))
 		case it.ints != nil:
 			n = mulSat(n, it.ints.n)
 		}

@@ -55,11 +55,11 @@ func Find(ctx context.Context, args []string, opts Options) ([]Name, error) {
 		return nil, f.missed.err(opts)
 	}
 	if len(f.found) == 0 {
-		hint := "name files, directories, patterns, or - for standard internal/input"
+		hint := "name files, directories, patterns, or - for standard input"
 		if opts.Directories {
 			hint = "name directories, or patterns of their names"
 		}
-		return nil, place.Refuse("", ErrPattern, hint, "no input is named")
+		return nil, place.Refuse("", errPattern, hint, "no input is named")
 	}
 	return f.found, nil
 }
@@ -136,9 +136,9 @@ func (f *finder) add(ctx context.Context, name string) error {
 func checkName(name string) error {
 	switch {
 	case name == "":
-		return place.Refuse(name, ErrPattern, "", "an empty name")
+		return place.Refuse(name, errPattern, "", "an empty name")
 	case strings.IndexByte(name, 0) >= 0:
-		return place.Refuse(Shown(name), ErrPattern, "", "a name cannot hold a zero byte")
+		return place.Refuse(Shown(name), errPattern, "", "a name cannot hold a zero byte")
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (f *finder) once(where, name string) error {
 	if first != name {
 		hint = "the first time as " + text.Name(first)
 	}
-	return place.Refuse(name, ErrRepeated, hint, "")
+	return place.Refuse(name, errRepeated, hint, "")
 }
 
 func (f *finder) append(n Name) error {
@@ -180,7 +180,7 @@ func (f *finder) append(n Name) error {
 }
 
 func tooMany(name string, limit int64) error {
-	return place.Refuse(name, ErrPattern, "use a narrower one, or raise Options.MaxNames", "more than %d names", limit)
+	return place.Refuse(name, errPattern, "use a narrower one, or raise Options.MaxNames", "more than %d names", limit)
 }
 
 // miss notes a local name that leads nowhere.

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/test/inputtest"
 )
 
@@ -154,7 +155,7 @@ func TestFindRefuses(t *testing.T) {
 		want error
 		says string
 	}{
-		{"nothing", nil, ErrPattern, "no input"},
+		{"nothing", nil, errPattern, "no input"},
 		{"missing", []string{"@/b.tar"}, ErrNotFound, "@/b.tar: no such file"},
 		{"missing is not-exist", []string{"@/b.tar"}, fs.ErrNotExist, ""},
 		{"missing directory", []string{"@/no/b.tar"}, ErrNotFound, "@/no/b.tar"},
@@ -165,31 +166,31 @@ func TestFindRefuses(t *testing.T) {
 		{"glob", []string{"@/*.zip"}, ErrNoMatch, "@/*.zip"},
 		{"glob in missing directory", []string{"@/no/*.tar"}, ErrNoMatch, "@/no/*.tar"},
 		{"glob of hidden", []string{"@/hid/*"}, ErrNoMatch, ""},
-		{"bad glob", []string{"@/[a"}, ErrPattern, "@/[a"},
+		{"bad glob", []string{"@/[a"}, errPattern, "@/[a"},
 		{"glob and missing", []string{"@/*.zip", "@/b.tar"}, ErrNotFound, "2 names"},
 		{"empty directory", []string{"@/empty"}, ErrNoMatch, "@/empty"},
 		{"only hidden", []string{"@/hid"}, ErrNoMatch, "@/hid"},
 		{"dangling link", []string{"@/dangling"}, ErrNotFound, "@/dangling/x.tar"},
 		{"dangling link in a glob", []string{"@/dangling/*"}, ErrNotFound, "@/dangling/x.tar"},
 		{"link loop", []string{"@/loop.tar"}, syscall.ELOOP, ""},
-		{"twice", []string{"@/a.tar", "@/a.tar"}, ErrRepeated, "@/a.tar"},
-		{"twice by another path", []string{"@/a.tar", "@/d/../a.tar"}, ErrRepeated, "the first time as @/a.tar"},
-		{"twice by a link", []string{"@/a.tar", "@/link.tar"}, ErrRepeated, "@/link.tar"},
-		{"twice by a linked directory", []string{"@/d", "@/dd"}, ErrRepeated, "@/dd/a.tar"},
-		{"twice by a URL", []string{"@/a.tar", "file:@/a.tar"}, ErrRepeated, ""},
-		{"directory and file", []string{"@/two", "@/two/b.tar"}, ErrRepeated, "@/two/b.tar"},
-		{"standard input twice", []string{"-", "-"}, ErrRepeated, "standard input"},
+		{"twice", []string{"@/a.tar", "@/a.tar"}, errRepeated, "@/a.tar"},
+		{"twice by another path", []string{"@/a.tar", "@/d/../a.tar"}, errRepeated, "the first time as @/a.tar"},
+		{"twice by a link", []string{"@/a.tar", "@/link.tar"}, errRepeated, "@/link.tar"},
+		{"twice by a linked directory", []string{"@/d", "@/dd"}, errRepeated, "@/dd/a.tar"},
+		{"twice by a URL", []string{"@/a.tar", "file:@/a.tar"}, errRepeated, ""},
+		{"directory and file", []string{"@/two", "@/two/b.tar"}, errRepeated, "@/two/b.tar"},
+		{"standard input twice", []string{"-", "-"}, errRepeated, "standard input"},
 		{"fifo", []string{"@/fifo"}, ErrNotRegular, "use -"},
 		{"device", []string{"/dev/null"}, ErrNotRegular, "use -"},
-		{"empty name", []string{""}, ErrPattern, "empty"},
-		{"empty alternative", []string{"{,@/a.tar}"}, ErrPattern, "empty"},
-		{"zero byte", []string{"a\x00b"}, ErrPattern, ""},
-		{"unbalanced", []string{"@/{a"}, ErrPattern, "unbalanced"},
+		{"empty name", []string{""}, errPattern, "empty"},
+		{"empty alternative", []string{"{,@/a.tar}"}, errPattern, "empty"},
+		{"zero byte", []string{"a\x00b"}, errPattern, ""},
+		{"unbalanced", []string{"@/{a"}, errPattern, "unbalanced"},
 		{"http", []string{"http://host/a.tar"}, ErrScheme, "http"},
 		{"s3", []string{"s3://bucket/{0..9}.tar"}, ErrScheme, "s3:"},
 		{"pipe", []string{"pipe:cat a.tar"}, ErrScheme, "pipe:"},
 		{"unknown scheme", []string{"gopher://host/a"}, ErrScheme, "gopher:"},
-		{"too many", []string{"{1..21}", "-"}, ErrPattern, "more than 20"},
+		{"too many", []string{"{1..21}", "-"}, errPattern, "more than 20"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -199,7 +200,7 @@ func TestFindRefuses(t *testing.T) {
 			}
 			_, err := findNames(t, root, tt.args, Options{MaxNames: limit})
 			says := strings.ReplaceAll(tt.says, "@", root)
-			var e *Error
+			var e *place.Error
 			if !errors.Is(err, tt.want) || !errors.As(err, &e) || !strings.Contains(err.Error(), says) || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Fatalf("got %v; want %v, saying %q", err, tt.want, says)
 			}
@@ -214,7 +215,7 @@ func TestFindCapsArgumentsTogether(t *testing.T) {
 	t.Parallel()
 	root := tree(t, "a/1", "a/2", "b/1", "b/2")
 	_, err := findNames(t, root, []string{"@/a", "@/b"}, Options{MaxNames: 3})
-	if !errors.Is(err, ErrPattern) {
+	if !errors.Is(err, errPattern) {
 		t.Fatal(err)
 	}
 }

@@ -95,7 +95,7 @@ func trimSlashes(name string) string {
 }
 
 // NotRegular refuses an input that has the mode of something other than a regular file.
-func NotRegular(name string, mode fs.FileMode) *Error {
+func NotRegular(name string, mode fs.FileMode) *place.Error {
 	hint := ""
 	if mode&(fs.ModeNamedPipe|fs.ModeDevice) != 0 {
 		hint = "use - and redirect standard input from it"
@@ -134,7 +134,7 @@ func (f *finder) directory(dir string) error {
 	}
 	if f.opts.Arrange != nil {
 		if names, err = f.opts.Arrange(names); err != nil {
-			return &Error{Where: dir, Off: -1, Err: err}
+			return &place.Error{Where: dir, Off: -1, Err: err}
 		}
 	}
 	taken := false

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // FindNamed returns the inputs with the given names, in order, as an earlier [Find] named them. Names
@@ -78,7 +79,7 @@ func serviceError(missing error) error {
 var errNoFile = errors.New("no such local file")
 
 // findNamed finds one name. missing is set if nothing has that name, err for any other failure.
-func findNamed(ctx context.Context, name string, rules []rewriteRule, opts Options) (found Name, missing, err error) {
+func findNamed(ctx context.Context, name string, rules []*text.Rule, opts Options) (found Name, missing, err error) {
 	shown := Shown(name)
 	if err := checkName(name); err != nil {
 		return found, nil, err

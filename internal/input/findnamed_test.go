@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/test/inputtest"
 	"github.com/ffconvert/ffconvert/internal/test/need"
@@ -99,18 +100,18 @@ func TestFindNamedRefuses(t *testing.T) {
 		{"no glob of objects", []string{"s3://b/*.tar"}, Options{}, ErrNotFound, "s3://b/*.tar: no such object"},
 		{"no prefix", []string{"s3://b/d/"}, Options{}, ErrNotFound, "s3://b/d/: no such object"},
 		{"no tree", []string{"s3://b/none"}, Options{Directories: true}, ErrNotFound, "s3://b/none"},
-		{"a tree that is too large", []string{"s3://b/d"}, Options{Directories: true, MaxNames: 1}, ErrPattern, "Options.MaxNames"},
+		{"a tree that is too large", []string{"s3://b/d"}, Options{Directories: true, MaxNames: 1}, errPattern, "Options.MaxNames"},
 		{"denied", []string{"@/no.tar", "s3://b/denied.tar"}, Options{}, store.ErrDenied, "s3://b/denied.tar: access denied"},
 		{"a directory", []string{"@/d"}, Options{}, ErrNotRegular, "@/d: not a regular file: a directory"},
 		{"a directory, with slash", []string{"@/d/"}, Options{}, ErrNotRegular, ""},
 		{"a file where directories are", []string{"@/file"}, Options{Directories: true}, ErrNotDirectory, "@/file"},
 		{"a device", []string{"/dev/null"}, Options{}, ErrNotRegular, ""},
 		{"standard input", []string{"-"}, Options{}, ErrNotRegular, "-: not a regular file: standard input"},
-		{"nothing", []string{""}, Options{}, ErrPattern, "an empty name"},
-		{"a zero byte", []string{"a\x00b"}, Options{}, ErrPattern, "zero byte"},
+		{"nothing", []string{""}, Options{}, errPattern, "an empty name"},
+		{"a zero byte", []string{"a\x00b"}, Options{}, errPattern, "zero byte"},
 		{"a program", []string{"pipe:cat x"}, Options{}, ErrScheme, "Options.AllowPipe"},
 		{"a scheme", []string{"hdfs://x/y"}, Options{}, ErrScheme, "hdfs:"},
-		{"a bad rule", []string{"@/a-0.tar"}, Options{Rewrite: []string{"x"}}, ErrPattern, "Options.Rewrite"},
+		{"a bad rule", []string{"@/a-0.tar"}, Options{Rewrite: []string{"x"}}, errPattern, "Options.Rewrite"},
 		{"a secret", []string{"https://host/no.tar?X-Amz-Signature=pw"}, Options{}, ErrNotFound, "https://host/no.tar?X-Amz-Signature=REDACTED: no such object"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -120,7 +121,7 @@ func TestFindNamedRefuses(t *testing.T) {
 			row.opts.LookupEnv, row.opts.Remote = noEnv, f
 			row.opts.Rewrite = rooted(root, row.opts.Rewrite)
 			found, err := FindNamed(t.Context(), rooted(root, row.args), row.opts)
-			var e *Error
+			var e *place.Error
 			if says := strings.ReplaceAll(row.says, "@", root); found != nil || !errors.Is(err, row.want) || !errors.As(err, &e) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "pw") {
 				t.Fatalf("got %v; want %v, saying %q", err, row.want, says)
 			}

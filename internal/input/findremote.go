@@ -25,7 +25,7 @@ type lookup struct {
 	done   chan struct{} // closed when what follows is set
 	found  []Name
 	missed []miss
-	notes  []note
+	notes  []string // for Options.Note
 	err    error
 }
 
@@ -62,7 +62,7 @@ func (f *finder) takeRemote(l *lookup) error {
 		return l.err
 	}
 	for _, n := range l.notes {
-		f.opts.Note(n.name, n.text)
+		f.opts.Note(l.name, n)
 	}
 	for _, m := range l.missed {
 		f.missed.add(m)
@@ -93,7 +93,7 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 	pattern, listed := parseObjects(l.where)
 	switch {
 	case listed && hasMeta(pattern.bucket):
-		return place.Refuse(l.name, ErrPattern, "name each bucket", "a bucket cannot be a glob")
+		return place.Refuse(l.name, errPattern, "name each bucket", "a bucket cannot be a glob")
 	case listed && pattern.base() == "": // below a prefix; there is no object of that name
 		literal := pattern
 		literal.literal = true
@@ -112,7 +112,7 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 	case listed && pattern.meta():
 		return l.missNothing(f.list(ctx, l, pattern))
 	case !listed && strings.ContainsAny(urlPath(url), "*["):
-		return place.Refuse(l.name, ErrPattern, "name each object, as by {000..009}", "%s: gives no lists, so that there are no globs", l.where.scheme)
+		return place.Refuse(l.name, errPattern, "name each object, as by {000..009}", "%s: gives no lists, so that there are no globs", l.where.scheme)
 	}
 	if listed {
 		below := pattern.below()
@@ -168,4 +168,31 @@ func urlPath(url string) string {
 		path = path[:i]
 	}
 	return path
+}
+
+// findTree lists the objects below a remote name, where directories are inputs. The listing is kept:
+// package stage fetches exactly these objects.
+func (f *finder) findTree(ctx context.Context, l *lookup) error {
+	tree := NewTree(l.where.name)
+	for o, err := range f.opts.Remote.List(ctx, tree.prefix()) {
+		if err != nil {
+			return f.serviceFailed(ctx, l.name, err)
+		}
+		if f.room.Add(-1) < 0 {
+			return tooMany(l.name, f.limit)
+		}
+		if err := tree.Add(o); err != nil {
+			return err
+		}
+	}
+	pattern, _ := parseObjects(location{l.where.scheme, tree.url})
+	switch {
+	case tree.Files > 0:
+		l.found = []Name{{Name: trimSlashes(l.name), Size: tree.Bytes, Tree: tree}}
+	case pattern.meta():
+		return place.Refuse(l.name, errPattern, "name each of them, as by {train,val}", "directories of a service are no globs")
+	default:
+		l.missed = []miss{{name: l.name, line: l.line, remote: place.Refuse(l.name, ErrNotFound, "no object lies below it; check the spelling", "")}}
+	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/test/inputtest"
 )
@@ -72,7 +73,7 @@ func TestFindRemote(t *testing.T) {
 			f := inputtest.ObjectsOf(urls...)
 			got, err := findRemote(t, f, Options{Match: tars}, tt.args...)
 			if tt.want == nil { // the same object by two names
-				if !errors.Is(err, ErrRepeated) {
+				if !errors.Is(err, errRepeated) {
 					t.Fatal(got, err)
 				}
 				return
@@ -174,33 +175,33 @@ func TestFindRemoteRefuses(t *testing.T) {
 		{"a directory without its slash", []string{"s3://b/d"}, Options{}, ErrNotFound, "ends in /"},
 		{"denied", []string{"s3://b/no.tar", "s3://b/denied.tar"}, Options{}, store.ErrDenied, "s3://b/denied.tar: access denied: HTTP 403 Forbidden (set credentials)"},
 		{"denied in a list", []string{"s3://b/late/*.tar"}, Options{}, store.ErrDenied, "s3://b/late/*.tar: access denied"},
-		{"bad URL", []string{"s3://b/bad"}, Options{}, ErrPattern, "s3://b/bad: bad URL"},
+		{"bad URL", []string{"s3://b/bad"}, Options{}, errPattern, "s3://b/bad: bad URL"},
 		{"glob", []string{"s3://b/*.zip"}, Options{}, ErrNoMatch, "s3://b/*.zip: nothing matches (check the pattern"},
 		{"globs", []string{"s3://b/*.zip", "s3://c/"}, Options{}, ErrNoMatch, "s3://b/*.zip: nothing matches: 2 names in all, also s3://c/"},
 		{"prefix of nothing", []string{"s3://b/none/"}, Options{}, ErrNoMatch, "s3://b/none/"},
 		{"prefix of hidden objects", []string{"s3://b/hid/"}, Options{}, ErrNoMatch, "s3://b/hid/"},
 		{"prefix of deeper objects", []string{"s3://b/deep/"}, Options{}, ErrNoMatch, "s3://b/deep/"},
 		{"a directory of a glob that has nothing", []string{"s3://b/[dh]*/"}, Options{}, ErrNoMatch, "s3://b/hid/"},
-		{"bad glob", []string{"s3://b/[a"}, Options{}, ErrPattern, "s3://b/[a"},
-		{"bucket glob", []string{"s3://b*/a.tar"}, Options{}, ErrPattern, "a bucket cannot be a glob"},
-		{"http glob", []string{"https://host/*.tar"}, Options{}, ErrPattern, "https: gives no lists"},
-		{"http class", []string{"https://host/[ab].tar"}, Options{}, ErrPattern, "{000..009}"},
+		{"bad glob", []string{"s3://b/[a"}, Options{}, errPattern, "s3://b/[a"},
+		{"bucket glob", []string{"s3://b*/a.tar"}, Options{}, errPattern, "a bucket cannot be a glob"},
+		{"http glob", []string{"https://host/*.tar"}, Options{}, errPattern, "https: gives no lists"},
+		{"http class", []string{"https://host/[ab].tar"}, Options{}, errPattern, "{000..009}"},
 		{"http query is no glob", []string{"https://host/no.tar?x=*"}, Options{}, ErrNotFound, ""},
-		{"twice", []string{"s3://b/a.tar", "s3://b/a.tar"}, Options{}, ErrRepeated, "s3://b/a.tar: given twice (leave one"},
-		{"twice by a prefix", []string{"s3://b/d/b.tar", "s3://b/d/"}, Options{}, ErrRepeated, "s3://b/d/b.tar: given twice"},
-		{"twice by another signature", []string{"https://host/a.tar?sig=1", "https://host/a.tar?sig=2"}, Options{}, ErrRepeated, "https://host/a.tar?sig=REDACTED"},
-		{"too many by a list", []string{"s3://b/d/"}, Options{MaxNames: 1}, ErrPattern, "more than 1 names"},
-		{"too many together", []string{"s3://b/a.tar", "s3://b/d/"}, Options{MaxNames: 2}, ErrPattern, "Options.MaxNames"},
+		{"twice", []string{"s3://b/a.tar", "s3://b/a.tar"}, Options{}, errRepeated, "s3://b/a.tar: given twice (leave one"},
+		{"twice by a prefix", []string{"s3://b/d/b.tar", "s3://b/d/"}, Options{}, errRepeated, "s3://b/d/b.tar: given twice"},
+		{"twice by another signature", []string{"https://host/a.tar?sig=1", "https://host/a.tar?sig=2"}, Options{}, errRepeated, "https://host/a.tar?sig=REDACTED"},
+		{"too many by a list", []string{"s3://b/d/"}, Options{MaxNames: 1}, errPattern, "more than 1 names"},
+		{"too many together", []string{"s3://b/a.tar", "s3://b/d/"}, Options{MaxNames: 2}, errPattern, "Options.MaxNames"},
 		{"directories of a web server", []string{"https://host/d/"}, Options{Directories: true}, ErrScheme, "https: gives no lists, so that there are no directories (name a directory, or a prefix"},
 		{"azure", []string{"az://c/a.tar"}, Options{}, ErrScheme, "SAS"},
 		{"hdfs", []string{"hdfs://c/a.tar"}, Options{}, ErrScheme, "Options.AllowPipe"},
 		{"pipe", []string{"pipe:cat https://u:pw@h/x"}, Options{}, ErrScheme, "pipe:cat https://h/x: scheme not supported: pipe: (it would run a program; Options.AllowPipe lets it)"},
-		{"a pattern with a secret", []string{"https://u:pw@h/{a"}, Options{}, ErrPattern, "https://h/{a"},
+		{"a pattern with a secret", []string{"https://u:pw@h/{a"}, Options{}, errPattern, "https://h/{a"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := findRemote(t, f(), tt.opts, tt.args...)
-			var e *Error
+			var e *place.Error
 			if !errors.Is(err, tt.want) || !errors.As(err, &e) || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "pw") || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("got %v; want %v, saying %q", err, tt.want, tt.says)
 			}
@@ -309,7 +310,7 @@ func TestRemoteError(t *testing.T) {
 				t.Errorf("%v is not %v", err, want)
 			}
 		}
-		if _, ok := err.(*Error); !ok || err.Error() != tt.says {
+		if _, ok := err.(*place.Error); !ok || err.Error() != tt.says {
 			t.Errorf("%v, want %s", err, tt.says)
 		}
 	}

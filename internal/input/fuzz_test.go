@@ -30,7 +30,7 @@ func FuzzExpand(f *testing.F) {
 		// 10 KB wherever a byte may begin a range.
 		fuzz.WantAllocated(t, 1<<20+20_000*len(pattern), func() { names, err = collect(Expand(pattern, opts)) })
 		if err != nil {
-			if !errors.Is(err, ErrPattern) || strings.ContainsAny(err.Error(), "\n\x1b") {
+			if !errors.Is(err, errPattern) || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Fatalf("%q: %v", pattern, err)
 			}
 			if errors.Is(err, errUnbalanced) && modelBalanced(pattern) {
@@ -86,7 +86,7 @@ func FuzzLists(f *testing.F) {
 		var err error
 		fuzz.WantAllocated(t, 4<<20+200*len(text), func() { names, err = read(text) })
 		if err != nil {
-			if !errors.Is(err, ErrList) || strings.ContainsAny(err.Error(), "\n\x1b") {
+			if !errors.Is(err, errList) || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Fatal(err)
 			}
 			return

@@ -85,5 +85,5 @@ func globIn(found []string, pattern, dir, component string, wantDir bool) ([]str
 }
 
 func badGlob(pattern string, err error) error {
-	return place.Refuse(pattern, ErrPattern, "a closing ] is missing, or a range is reversed", "%w", err)
+	return place.Refuse(pattern, errPattern, "a closing ] is missing, or a range is reversed", "%w", err)
 }

@@ -80,13 +80,6 @@ func (c *Contents) lacks(name, dir string) error {
 	return place.Refuse(name, c.Missing, c.Hint+" "+trimSlashes(dir), "")
 }
 
-// RemoteOptions say how services are reached.
-type RemoteOptions = store.Options
-
-// NewRemote returns a reader and writer of objects by URL, such as s3://bucket/name. It sends no request before an object
-// is asked for.
-func NewRemote(opts RemoteOptions) store.Store { return store.New(opts) }
-
 // A Name is one input that was found: a regular file, a directory where such are
 // inputs, an object of a remote store or a tree of them, standard input, or what a
 // command writes.
@@ -156,3 +149,19 @@ func (n Name) Repeats() bool { return n.Command == nil && !n.IsStdin() }
 
 // IsStdin reports whether n is standard input.
 func (n Name) IsStdin() bool { return n.Command == nil && n.Object == nil && n.Name == "-" }
+
+// CancelableReader returns a reader of what r has, which ends with the cause of ctx when that is
+// cancelled, even while a Read of r is blocked, as of a terminal or of the pipe of a process that
+// hangs. stop must be called. A goroutine reads r ahead by 256 KiB; it ends when r's Read returns.
+func CancelableReader(ctx context.Context, r io.Reader) (cancelable io.Reader, stop func()) {
+	out, in := io.Pipe()
+	unwatch := context.AfterFunc(ctx, func() { in.CloseWithError(context.Cause(ctx)) })
+	go func() {
+		_, err := io.CopyBuffer(in, struct{ io.Reader }{r}, make([]byte, 256<<10))
+		in.CloseWithError(err)
+	}()
+	return out, func() {
+		unwatch()
+		out.Close()
+	}
+}

@@ -125,7 +125,7 @@ func (l *Laid) take(file, url, shown string) error {
 	defer l.mu.Unlock()
 	is := store.Identity(url)
 	if was, ok := l.taken[file]; ok && was.identity != is {
-		return place.Refuse(max(shown, was.shown), ErrRepeated, "give objects of one base name different directories", "nothing tells whether %s is this object or another one of that name", text.Name(file))
+		return place.Refuse(max(shown, was.shown), errRepeated, "give objects of one base name different directories", "nothing tells whether %s is this object or another one of that name", text.Name(file))
 	}
 	l.taken[file] = taking{is, shown}
 	return nil

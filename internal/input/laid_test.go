@@ -78,8 +78,8 @@ func TestLaid(t *testing.T) {
 			}
 			return there(ctx, url)
 		}, []string{"https://h/a.tar"}, nil, nil, 2},
-		{"two objects of one name", failing(store.ErrUnavailable, 0), []string{"s3://b/train/a.tar", "s3://b/val/a.tar"}, nil, ErrRepeated, 0},
-		{"one object twice", failing(store.ErrUnavailable, 0), []string{"s3://b/a.tar", "s3://b/a.tar"}, nil, ErrRepeated, 0},
+		{"two objects of one name", failing(store.ErrUnavailable, 0), []string{"s3://b/train/a.tar", "s3://b/val/a.tar"}, nil, errRepeated, 0},
+		{"one object twice", failing(store.ErrUnavailable, 0), []string{"s3://b/a.tar", "s3://b/a.tar"}, nil, errRepeated, 0},
 	} {
 		r := &answering{answer: row.answer}
 		found, err := Find(t.Context(), row.args, Options{Remote: r, Laid: NewLaid(dir)})
@@ -126,7 +126,7 @@ func TestLaidTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := l.take("x.tar", urls[1], urls[1])
-		if !errors.Is(err, ErrRepeated) {
+		if !errors.Is(err, errRepeated) {
 			t.Fatal(err)
 		}
 		said = append(said, err.Error())

@@ -24,7 +24,7 @@ const maxList = 64 << 20
 // may end in \r\n, and a byte order mark may come first. Nothing else is trimmed or unescaped:
 // paths are relative to the current directory, and need not be UTF-8. A list cannot name lists. @-
 // is standard input, which cannot be an input then; with opts.Remote @URL is an object. A list that is
-// refused is [ErrList].
+// refused is an error of the command line.
 func Lists(ctx context.Context, args []string, opts Options) ([]string, error) {
 	rules, err := rewriteRules(opts.Rewrite, opts.lookupEnv)
 	if err != nil {
@@ -52,7 +52,7 @@ type argument struct {
 
 // lists reads lists, and gives out standard input once.
 type lists struct {
-	rules []rewriteRule
+	rules []*text.Rule
 	opts  Options
 	stdin bool // it is used up
 }
@@ -60,7 +60,7 @@ type lists struct {
 // useStdin refuses standard input the second time.
 func (l *lists) useStdin() error {
 	if l.stdin {
-		return place.Refuse("-", ErrRepeated, "standard input can be read once", "")
+		return place.Refuse("-", errRepeated, "standard input can be read once", "")
 	}
 	l.stdin = true
 	return nil
@@ -117,11 +117,11 @@ var byteOrderMark = []byte("\ufeff")
 // readList yields the lines of a list; false: the caller wants no more. name is redacted.
 func readList(ctx context.Context, name string, r io.Reader, yield func(argument, error) bool) bool {
 	if name == "-" {
-		name = "standard internal/input"
+		name = "standard input"
 	}
 	in := bufio.NewReaderSize(io.LimitReader(r, maxList+1), maxPattern+len("\r\n"))
 	fail := func(hint, format string, args ...any) bool {
-		yield(argument{}, place.Refuse(name, ErrList, hint, format, args...))
+		yield(argument{}, place.Refuse(name, errList, hint, format, args...))
 		return false
 	}
 	size, named := 0, false

@@ -58,14 +58,14 @@ func TestLists(t *testing.T) {
 			for arg, shown := range map[string]string{"@" + dir + "/list": dir + "/list", "@file:" + dir + "/list": "file:" + dir + "/list", "@-": "standard input", "@s3://b/list": "s3://b/list"} {
 				got, err := Lists(t.Context(), []string{"x{", arg, "y"}, opts)
 				if tt.want == nil {
-					if !errors.Is(err, ErrList) || !strings.HasPrefix(err.Error(), text.Name(shown)+": bad list of names: "+tt.says) {
+					if !errors.Is(err, errList) || !strings.HasPrefix(err.Error(), text.Name(shown)+": bad list of names: "+tt.says) {
 						t.Errorf("%s: got %v", arg, err)
 					}
 					continue
 				}
 				want := slices.Concat([]string{"x{"}, tt.want, []string{"y"})
 				if arg == "@-" && slices.Contains(tt.want, "-") {
-					if !errors.Is(err, ErrRepeated) {
+					if !errors.Is(err, errRepeated) {
 						t.Errorf("%s: %v", arg, err)
 					}
 					continue
@@ -89,17 +89,17 @@ func TestFindLists(t *testing.T) {
 		err        error
 		says       string
 	}{
-		{"in order", "@/b.tar\n@/[ab].tar\n", []string{"ROOT/d", "LIST"}, nil, ErrRepeated, "@/b.tar: given twice, at LIST:2 (leave"},
+		{"in order", "@/b.tar\n@/[ab].tar\n", []string{"ROOT/d", "LIST"}, nil, errRepeated, "@/b.tar: given twice, at LIST:2 (leave"},
 		{"patterns", "@/{b,a}.tar\ns3://x/0\n@/d/\n", []string{"LIST", "s3://x/1"}, []string{"@/b.tar", "@/a.tar", "s3://x/0", "@/d/c.tar", "s3://x/1"}, nil, ""},
 		{"missing", "#\n@/no.tar\n", []string{"LIST"}, nil, ErrNotFound, "@/no.tar: no such file, at LIST:2 (check"},
 		{"missing object", "s3://x/no\n", []string{"LIST"}, nil, ErrNotFound, "s3://x/no: no such object: HTTP 404 Not Found, at LIST:1 (check"},
 		{"missing many", "@/no.tar\ns3://x/no\n@/a.tar\n", []string{"LIST", "ROOT/never"}, nil, ErrNotFound, "@/no.tar: no such file, at LIST:1: 3 names in all, also s3://x/no at LIST:2, @/never ("},
-		{"bad pattern", "@/a.tar\n\n{a\n", []string{"LIST"}, nil, ErrPattern, "{a: bad pattern: unbalanced"},
-		{"bad pattern says where", "@/a.tar\n\n{a\n", []string{"LIST"}, nil, ErrPattern, ", at LIST:3 ("},
+		{"bad pattern", "@/a.tar\n\n{a\n", []string{"LIST"}, nil, errPattern, "{a: bad pattern: unbalanced"},
+		{"bad pattern says where", "@/a.tar\n\n{a\n", []string{"LIST"}, nil, errPattern, ", at LIST:3 ("},
 		{"denied object says its own line", "s3://x/denied\n@/a.tar\n", []string{"LIST"}, nil, store.ErrDenied, "s3://x/denied: access denied, at LIST:1"},
 		{"scheme", "hdfs://x\n", []string{"LIST"}, nil, ErrScheme, "at LIST:1"},
-		{"zero byte", "a\nb\x00\n", []string{"LIST"}, nil, ErrList, "LIST: bad list of names: line 2: a zero byte"},
-		{"too many", "@/{1..200}\n", []string{"LIST"}, nil, ErrPattern, "at LIST:1"},
+		{"zero byte", "a\nb\x00\n", []string{"LIST"}, nil, errList, "LIST: bad list of names: line 2: a zero byte"},
+		{"too many", "@/{1..200}\n", []string{"LIST"}, nil, errPattern, "at LIST:1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -142,21 +142,21 @@ func TestListsRefused(t *testing.T) {
 		says string
 	}{
 		{"missing", []string{"@ROOT/no"}, Options{}, ErrNotFound, "/no: no such file (@FILE is a list of names; ./@FILE is a file of that name)"},
-		{"no name", []string{"@"}, Options{}, ErrList, "want @FILE"},
+		{"no name", []string{"@"}, Options{}, errList, "want @FILE"},
 		{"directory", []string{"@ROOT/d"}, Options{}, ErrNotRegular, "a directory"},
 		{"pipe", []string{"@ROOT/fifo"}, Options{}, ErrNotRegular, "@-"},
-		{"large", []string{"@ROOT/large"}, Options{}, ErrList, "more than 67108864 bytes (give several)"},
-		{"large by what comes", []string{"@-"}, Options{Stdin: endless{}}, ErrList, "more than 67108864 bytes (give several)"},
-		{"large object", []string{"@https://h/large"}, Options{Remote: f}, ErrList, "more than 67108864 bytes"},
+		{"large", []string{"@ROOT/large"}, Options{}, errList, "more than 67108864 bytes (give several)"},
+		{"large by what comes", []string{"@-"}, Options{Stdin: endless{}}, errList, "more than 67108864 bytes (give several)"},
+		{"large object", []string{"@https://h/large"}, Options{Remote: f}, errList, "more than 67108864 bytes"},
 		{"no network", []string{"@https://h/large"}, Options{}, ErrScheme, "https:"},
 		{"no network for directories", []string{"@https://h/large"}, Options{Directories: true}, ErrScheme, "https:"},
 		{"missing object", []string{"@s3://x/no"}, Options{Remote: f}, ErrNotFound, "s3://x/no: no such object"},
 		{"an object that breaks off", []string{"@s3://x/short"}, Options{Remote: f}, store.ErrLength, "s3://x/short: wrong length"},
 		{"a program", []string{"@pipe:cat x"}, Options{AllowPipe: true}, ErrScheme, "@-"},
 		{"another scheme", []string{"@hdfs:x"}, Options{}, ErrScheme, ""},
-		{"standard input twice", []string{"@-", "@-"}, Options{Stdin: strings.NewReader("a\n")}, ErrRepeated, "standard input"},
-		{"standard input as an input, too", []string{"@-", "-"}, Options{Stdin: strings.NewReader("a\n")}, ErrRepeated, "standard input"},
-		{"standard input as an input before", []string{"-", "@-"}, Options{Stdin: strings.NewReader("a\n")}, ErrRepeated, "standard input"},
+		{"standard input twice", []string{"@-", "@-"}, Options{Stdin: strings.NewReader("a\n")}, errRepeated, "standard input"},
+		{"standard input as an input, too", []string{"@-", "-"}, Options{Stdin: strings.NewReader("a\n")}, errRepeated, "standard input"},
+		{"standard input as an input before", []string{"-", "@-"}, Options{Stdin: strings.NewReader("a\n")}, errRepeated, "standard input"},
 		{"a failing standard input", []string{"@-"}, Options{Stdin: brokenReader{}}, syscall.EIO, "standard input"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -67,7 +67,7 @@ func (m *misses) err(opts Options) error {
 	hint, kind := m.advice(opts)
 	first := m.first[0]
 	if m.n == 1 {
-		if e, ok := errors.AsType[*Error](first.remote); ok {
+		if e, ok := errors.AsType[*place.Error](first.remote); ok {
 			one := *e
 			one.Hint = cmp.Or(e.Hint, hint)
 			return at(first.line, &one)
@@ -93,7 +93,7 @@ func (m *misses) err(opts Options) error {
 
 // at adds the line of a list to an error that does not have one.
 func at(line string, err error) error {
-	e, ok := err.(*Error)
+	e, ok := err.(*place.Error)
 	if _, said := errors.AsType[*lineError](err); !ok || said || line == "" {
 		return err
 	}

@@ -18,7 +18,7 @@ func (l *lists) open(ctx context.Context, name string) (r io.Reader, done func()
 	where, shown := locate(rewrite(name, l.rules)), Shown(name)
 	switch {
 	case name == "":
-		return nil, nil, place.Refuse("@", ErrList, "want @FILE", "it names no file")
+		return nil, nil, place.Refuse("@", errList, "want @FILE", "it names no file")
 	case name == "-":
 		if err := l.useStdin(); err != nil {
 			return nil, nil, err
@@ -61,7 +61,7 @@ func openList(name string, paths []string) (r io.Reader, done func(), err error)
 	case !fi.Mode().IsRegular():
 		err = place.Refuse(name, ErrNotRegular, "a list is a file, or @-", "a %s", kindOf(fi.Mode()))
 	case fi.Size() > maxList:
-		err = place.Refuse(name, ErrList, "give several", "more than %d bytes", maxList)
+		err = place.Refuse(name, errList, "give several", "more than %d bytes", maxList)
 	}
 	if err != nil {
 		f.Close()
@@ -74,7 +74,7 @@ func openList(name string, paths []string) (r io.Reader, done func(), err error)
 func (l *lists) fetch(ctx context.Context, url, shown string) (io.Reader, error) {
 	o, err := l.opts.Remote.Stat(ctx, url)
 	if err == nil && o.Size > maxList {
-		return nil, place.Refuse(shown, ErrList, "give several", "more than %d bytes", maxList)
+		return nil, place.Refuse(shown, errList, "give several", "more than %d bytes", maxList)
 	}
 	var m memory
 	if err == nil {
@@ -102,7 +102,7 @@ func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 	defer m.mu.Unlock()
 	end := off + int64(len(p))
 	if off < 0 || off > maxList || end > maxList {
-		return 0, fmt.Errorf("%w: more than %d bytes", ErrList, maxList)
+		return 0, fmt.Errorf("%w: more than %d bytes", errList, maxList)
 	}
 	if grow := int(end) - len(m.b); grow > 0 {
 		m.b = append(m.b, make([]byte, grow)...)

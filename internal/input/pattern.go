@@ -34,7 +34,7 @@ const (
 //	${NAME}                               the environment variable WDS_NAME, itself a pattern
 //
 // Of opts, MaxNames and LookupEnv matter. A product varies its last factor fastest. An error, which is the last pair, is
-// an [*Error] that wraps [ErrPattern]; too many names are found before any is made.
+// an [*place.Error] that wraps [errPattern]; too many names are found before any is made.
 func Expand(pattern string, opts Options) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		parsed, err := parsePatterns(pattern, opts)
@@ -57,7 +57,7 @@ func parsePatterns(pattern string, opts Options) ([]sequence, error) {
 		if len(shown) > 200 {
 			shown = shown[:200] + "…"
 		}
-		return place.Refuse(shown, ErrPattern, hint, format, args...)
+		return place.Refuse(shown, errPattern, hint, format, args...)
 	}
 	text, err := substitute(pattern, opts.lookupEnv)
 	if err != nil {
@@ -101,11 +101,11 @@ func substitute(s string, lookup func(string) (string, bool)) (string, error) {
 			}
 			value, ok := lookup("WDS_" + m[1])
 			if !ok {
-				return "", place.Refuse("${"+m[1]+"}", ErrPattern, "set it, or write \\$ for a dollar sign",
+				return "", place.Refuse("${"+m[1]+"}", errPattern, "set it, or write \\$ for a dollar sign",
 					"the environment variable WDS_%s is not set", m[1])
 			}
 			if b.Len()+len(value) > maxPattern {
-				return "", place.Refuse("${"+m[1]+"}", ErrPattern, "", "the pattern grows beyond %d bytes", maxPattern)
+				return "", place.Refuse("${"+m[1]+"}", errPattern, "", "the pattern grows beyond %d bytes", maxPattern)
 			}
 			b.WriteString(value)
 			i += len(m[0])

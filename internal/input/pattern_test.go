@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // braceTable is what braceexpand's rules make of each pattern; nil is an error.
@@ -174,9 +176,9 @@ func TestExpand(t *testing.T) {
 		t.Run(tt.pattern, func(t *testing.T) {
 			got, err := collect(Expand(tt.pattern, Options{LookupEnv: testEnv}))
 			if tt.want == nil {
-				var e *Error
-				if !errors.Is(err, ErrPattern) || !errors.As(err, &e) || strings.Contains(err.Error(), "\n") {
-					t.Fatalf("got %q, %v; want one line of ErrPattern", got, err)
+				var e *place.Error
+				if !errors.Is(err, errPattern) || !errors.As(err, &e) || strings.Contains(err.Error(), "\n") {
+					t.Fatalf("got %q, %v; want one line of errPattern", got, err)
 				}
 				return
 			}
@@ -221,7 +223,7 @@ func TestExpandLimits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			env := func(string) (string, bool) { return strings.Repeat("x", 100_000), true }
 			_, err := collect(Expand(tt.pattern, Options{MaxNames: tt.max, LookupEnv: env}))
-			if tt.ok != (err == nil) || err != nil && (!errors.Is(err, ErrPattern) || len(err.Error()) > 1000) {
+			if tt.ok != (err == nil) || err != nil && (!errors.Is(err, errPattern) || len(err.Error()) > 1000) {
 				t.Fatalf("got %v", err)
 			}
 		})

@@ -34,21 +34,21 @@ func SplitCommand(line string) (*Command, error) { return splitCommand(line, lin
 func splitCommand(line, shown, scheme string) (*Command, error) {
 	hint := `to have a shell read it, name one: ` + scheme + `sh -c '…'`
 	if !utf8.ValidString(line) {
-		return nil, place.Refuse(shown, ErrPattern, "", "a command must be UTF-8 text")
+		return nil, place.Refuse(shown, errPattern, "", "a command must be UTF-8 text")
 	}
 	if c := substitution(line); c != 0 {
-		return nil, place.Refuse(shown, ErrPattern, hint, "no shell reads it, and %q is a shell's", c)
+		return nil, place.Refuse(shown, errPattern, hint, "no shell reads it, and %q is a shell's", c)
 	}
 	p := &shellwords.Parser{} // not NewParser: that asks mutable globals
 	words, err := p.Parse(line)
 	switch {
 	case err != nil:
-		return nil, place.Refuse(shown, ErrPattern, "an open quote, a backslash at the end, or a parenthesis; "+hint, "the command cannot be split into words")
+		return nil, place.Refuse(shown, errPattern, "an open quote, a backslash at the end, or a parenthesis; "+hint, "the command cannot be split into words")
 	case p.Position >= 0:
 		rest := string([]rune(line)[p.Position:]) // of 2>x, the 2 as well
-		return nil, place.Refuse(shown, ErrPattern, hint, "no shell reads it, and %q is a shell's", rest[strings.IndexAny(rest, ";&|<>")])
+		return nil, place.Refuse(shown, errPattern, hint, "no shell reads it, and %q is a shell's", rest[strings.IndexAny(rest, ";&|<>")])
 	case len(words) == 0 || words[0] == "":
-		return nil, place.Refuse(shown, ErrPattern, "want "+scheme+"COMMAND", "it names no program")
+		return nil, place.Refuse(shown, errPattern, "want "+scheme+"COMMAND", "it names no program")
 	}
 	path, err := exec.LookPath(words[0])
 	switch {

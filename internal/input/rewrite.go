@@ -1,24 +1,20 @@
 package input
 
 import (
-	"fmt"
+	"errors"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/internal/replace"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// A rewriteRule changes the start of a name, as WebDataset's GOPEN_REWRITE does.
-type rewriteRule struct{ *replace.Rule }
-
-// rewriteRules parses the given rules, one each, then GOPEN_REWRITE and then WDS_REWRITE:
-// regex=replacement;…
-func rewriteRules(given []string, lookup func(string) (string, bool)) ([]rewriteRule, error) {
-	var rules []rewriteRule
+// rewriteRules parses the given rules, one each, then WebDataset's GOPEN_REWRITE and WDS_REWRITE: regex=replacement;…
+// A rule changes the start of a name.
+func rewriteRules(given []string, lookup func(string) (string, bool)) (rules []*text.Rule, err error) {
 	for _, text := range given {
 		rule, err := parseRewrite(text)
 		if err != nil {
-			return nil, place.Refuse(shownRule(text), ErrPattern, "a rule of Options.Rewrite is regex=replacement", "%s", Shown(err.Error()))
+			return nil, place.Refuse(shownRule(text), errPattern, "a rule of Options.Rewrite is regex=replacement", "%s", Shown(err.Error()))
 		}
 		rules = append(rules, rule)
 	}
@@ -30,7 +26,7 @@ func rewriteRules(given []string, lookup func(string) (string, bool)) ([]rewrite
 			}
 			rule, err := parseRewrite(text)
 			if err != nil {
-				return nil, place.Refuse(key, ErrPattern, "rules are regex=replacement, with ; between them", "%q: %s", shownRule(text), Shown(err.Error()))
+				return nil, place.Refuse(key, errPattern, "rules are regex=replacement, with ; between them", "%q: %s", shownRule(text), Shown(err.Error()))
 			}
 			rules = append(rules, rule)
 		}
@@ -47,17 +43,16 @@ func shownRule(text string) string {
 	return Shown(expr) + "=" + Shown(template)
 }
 
-func parseRewrite(text string) (rewriteRule, error) {
-	expr, template, ok := strings.Cut(text, "=")
+func parseRewrite(rule string) (*text.Rule, error) {
+	expr, template, ok := strings.Cut(rule, "=")
 	if !ok {
-		return rewriteRule{}, fmt.Errorf("no equals sign")
+		return nil, errors.New("no equals sign")
 	}
-	rule, err := replace.Parse(`^(?:`+expr+`)`, template)
-	return rewriteRule{rule}, err
+	return text.ParseRule(`^(?:`+expr+`)`, template)
 }
 
 // rewrite applies the first rule that changes the name.
-func rewrite(name string, rules []rewriteRule) string {
+func rewrite(name string, rules []*text.Rule) string {
 	for _, r := range rules {
 		if changed := r.First(name); changed != name {
 			return changed

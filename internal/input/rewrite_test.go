@@ -53,22 +53,22 @@ func TestRewrite(t *testing.T) {
 	}
 	for _, bad := range []string{"a", "(=b", "(?=a)=b", `a=\1`, `a=\g<x>`, `a=\n`, `a=\0`} {
 		_, err := rewriteRules(nil, func(string) (string, bool) { return bad, true })
-		if !errors.Is(err, ErrPattern) || !strings.HasPrefix(err.Error(), "GOPEN_REWRITE: ") {
-			t.Errorf("%q: got %v, want ErrPattern of GOPEN_REWRITE", bad, err)
+		if !errors.Is(err, errPattern) || !strings.HasPrefix(err.Error(), "GOPEN_REWRITE: ") {
+			t.Errorf("%q: got %v, want errPattern of GOPEN_REWRITE", bad, err)
 		}
 		_, err = rewriteRules([]string{bad}, noEnv)
-		if !errors.Is(err, ErrPattern) || !strings.HasPrefix(err.Error(), bad+": ") && !strings.HasPrefix(err.Error(), strconv.Quote(bad)+": ") || !strings.Contains(err.Error(), "Options.Rewrite") {
-			t.Errorf("%q: got %v, want ErrPattern of the rule", bad, err)
+		if !errors.Is(err, errPattern) || !strings.HasPrefix(err.Error(), bad+": ") && !strings.HasPrefix(err.Error(), strconv.Quote(bad)+": ") || !strings.Contains(err.Error(), "Options.Rewrite") {
+			t.Errorf("%q: got %v, want errPattern of the rule", bad, err)
 		}
 	}
 	for _, bad := range []string{`s3://b/=http://me:hunter2@h/\9`, `http://me:hunter2@h/(=x`, `http://me:hunter2@h/`, `x=http://h/?sig=hunter2&\9`} {
 		_, err := rewriteRules([]string{bad}, noEnv)
-		if !errors.Is(err, ErrPattern) || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%q: got %v, want ErrPattern without the password", bad, err)
+		if !errors.Is(err, errPattern) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: got %v, want errPattern without the password", bad, err)
 		}
 		_, err = rewriteRules(nil, func(string) (string, bool) { return bad, true })
-		if !errors.Is(err, ErrPattern) || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%q: got %v, want ErrPattern without the password", bad, err)
+		if !errors.Is(err, errPattern) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: got %v, want errPattern without the password", bad, err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/test/inputtest"
 )
@@ -28,19 +29,19 @@ func TestFindTreeRefuses(t *testing.T) {
 	}{
 		{[]string{"s3://b/none"}, ErrNotFound, "s3://b/none: no such file (no object lies below it"},
 		{[]string{"s3://b/none", "s3://b/f.tar/"}, ErrNotFound, "2 names in all, also s3://b/f.tar/"},
-		{[]string{"s3://b/d*/"}, ErrPattern, "{train,val}"},
+		{[]string{"s3://b/d*/"}, errPattern, "{train,val}"},
 		{[]string{"https://h/d/"}, ErrScheme, "https: gives no lists"},
 		{[]string{"az://b/d/"}, ErrScheme, "local directory"},
-		{[]string{"s3://b/d", "s3://b/d//"}, ErrRepeated, "s3://b/d: given twice"},
+		{[]string{"s3://b/d", "s3://b/d//"}, errRepeated, "s3://b/d: given twice"},
 	} {
 		_, err := Find(t.Context(), tt.args, directoryOptions(r))
-		if e := (*Error)(nil); !errors.Is(err, tt.want) || !errors.As(err, &e) || !strings.Contains(err.Error(), tt.says) {
+		if e := (*place.Error)(nil); !errors.Is(err, tt.want) || !errors.As(err, &e) || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%q: %v", tt.args, err)
 		}
 	}
 	opts := directoryOptions(r)
 	opts.MaxNames = 1
-	if _, err := Find(t.Context(), []string{"s3://b/d"}, opts); !errors.Is(err, ErrPattern) || !strings.Contains(err.Error(), "Options.MaxNames") {
+	if _, err := Find(t.Context(), []string{"s3://b/d"}, opts); !errors.Is(err, errPattern) || !strings.Contains(err.Error(), "Options.MaxNames") {
 		t.Error(err)
 	}
 }
@@ -94,7 +95,7 @@ func TestSecurityTreeKeys(t *testing.T) {
 				err = tree.Add(store.Object{URL: "s3://b/d/" + key, Size: 1})
 			}
 		}
-		if e := (*Error)(nil); (err == nil) != (tt.says == "") || err != nil && (!errors.As(err, &e) || !strings.Contains(err.Error(), tt.says)) {
+		if e := (*place.Error)(nil); (err == nil) != (tt.says == "") || err != nil && (!errors.As(err, &e) || !strings.Contains(err.Error(), tt.says)) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}

@@ -118,7 +118,7 @@ func FuzzPicture(f *testing.F) {
 		f.Add(data)
 	}
 	for _, name := range []string{"cmyk.jpeg", "rgb.jpeg", "progressive-420.jpeg", "baseline-411.jpeg", "lossy.webp", "lossless.webp"} {
-		data, err := os.ReadFile(filepath.Join("../../internal/browse/thumb/testdata", name))
+		data, err := os.ReadFile(filepath.Join("../../internal/browse/view/testdata", name))
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/blocksum"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
@@ -136,7 +137,7 @@ func TestCommandFails(t *testing.T) {
 			dir := t.TempDir()
 			start := time.Now()
 			set, err := stageCommands(t.Context(), dir, tt.opts, tt.command)
-			var e *input.Error
+			var e *place.Error
 			if set != nil || !errors.Is(err, tt.want) || !errors.As(err, &e) || e.Where != tt.command.Name || e.Off != -1 ||
 				!strings.Contains(err.Error(), tt.says) || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Errorf("got %v; want %v, saying %q", err, tt.want, tt.says)

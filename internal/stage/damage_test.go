@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // decodeAll is what Open does with the bytes of one file, without the files.
@@ -106,7 +107,7 @@ func TestE2Files(t *testing.T) {
 			found, err := input.Find(context.Background(), []string{path}, opts.Options)
 			must(t, err)
 			set, err := Open(context.Background(), found, opts)
-			var e *input.Error
+			var e *place.Error
 			if !errors.Is(err, kind) || !errors.As(err, &e) || e.Where != path || e.Off < 0 || e.Off > int64(len(data)) || set != nil {
 				undetected++
 				t.Errorf("%s, %d bytes: %v", compression, len(data), err)

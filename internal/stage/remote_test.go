@@ -19,6 +19,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
@@ -255,7 +256,7 @@ func TestRemoteErrors(t *testing.T) {
 			opts := tt.opts
 			opts.CacheDir, opts.Remote = filepath.Join(dir, "cache"), r
 			_, err := Open(t.Context(), []input.Name{r.add("s3://b/x.tar", tt.data)}, opts)
-			var e *input.Error
+			var e *place.Error
 			if !errors.As(err, &e) || e.Where != "s3://b/x.tar" || !strings.Contains(err.Error(), tt.says) || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Fatalf("%v, want %s", err, tt.says)
 			}

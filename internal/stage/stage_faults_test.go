@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 
 	"github.com/ffconvert/ffconvert/internal/input"
@@ -138,7 +139,7 @@ func TestCacheFaults(t *testing.T) {
 				break
 			}
 			var got syscall.Errno
-			var e *input.Error
+			var e *place.Error
 			if !errors.As(err, &got) || got != errno || !errors.As(err, &e) || !strings.Contains(err.Error(), "cache") {
 				t.Fatalf("operation %d: got %v", k, err)
 			}
@@ -294,7 +295,7 @@ func TestOneOfManyFails(t *testing.T) {
 	write(t, dir, "good", data)
 	write(t, dir, "bad", data[:len(data)-1])
 	_, err := open(t, dir, Options{Options: input.Options{Stdin: bytes.NewReader(data)}, Workers: 1}, "good", "-", "bad")
-	var e *input.Error
+	var e *place.Error
 	if !errors.Is(err, ErrTruncated) || !errors.As(err, &e) || e.Where != filepath.Join(dir, "bad") {
 		t.Fatal(err)
 	}

@@ -291,10 +291,7 @@ func (z *sizer) choose(span *converters.Span, idx *PartIndex) (int64, error) {
 		a.leaveOut(span, option)
 		return -1, nil
 	}
-	if z.chooser.Sorted() {
-		err = z.chooser.AddSortKey(&idx.order, span.Shape)
-	}
-	return size, err
+	return size, z.chooser.AddSortKey(&idx.order, span.Shape)
 }
 
 // size returns the size of the record made of the span's sample, -1 where it lacks a field.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
-	"github.com/ffconvert/ffconvert/internal/browse/survey"
 )
 
 // TestBig measures a dataset that the environment names, for row B1 of internal/bench, which reads the figures: seconds by what
@@ -75,7 +74,7 @@ func TestBig(t *testing.T) {
 		for name, q := range map[string]Query{"class": class, "prefix": {Where: "key~^" + last.Key}, "size": {Where: "size>=1GiB"}, "source": {Source: m.Sources[0].Name, Where: "size<=1"}} {
 			took(name, func() error { return page(q, 0, int(d.Len())) })
 		}
-		took("survey", func() error { _, err := survey.Run(t.Context(), d, meta.Classes, nil); return err })
+		took("survey", func() error { _, err := Count(t.Context(), d, meta.Classes, nil); return err })
 	}
 	took("keys", func() error { _, err := s.Keys(t.Context(), class, io.Discard); return err })
 	text, err := json.Marshal(all)

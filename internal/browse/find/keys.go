@@ -53,7 +53,7 @@ type list struct {
 	*Searcher
 	f      *filter
 	n      int64 // chosen samples
-	chosen bits
+	chosen bitset
 	most   int // listedAtOnce
 
 	held map[uint64]int64 // numbers of chosen samples by the hashes of their keys
@@ -61,13 +61,13 @@ type list struct {
 }
 
 func (s *Searcher) newList(f *filter, most int) *list {
-	return &list{Searcher: s, f: f, chosen: make(bits, (s.d.Len()+63)/64), most: most, held: make(map[uint64]int64), next: f.first}
+	return &list{Searcher: s, f: f, chosen: make(bitset, (s.d.Len()+63)/64), most: most, held: make(map[uint64]int64), next: f.first}
 }
 
-type bits []uint64
+type bitset []uint64
 
-func (b bits) set(n int64)      { b[n/64] |= 1 << (n % 64) }
-func (b bits) has(n int64) bool { return b[n/64]>>(n%64)&1 == 1 }
+func (b bitset) set(n int64)      { b[n/64] |= 1 << (n % 64) }
+func (b bitset) has(n int64) bool { return b[n/64]>>(n%64)&1 == 1 }
 
 // choose enters which samples the filter finds.
 func (l *list) choose(ctx context.Context) error {

@@ -20,7 +20,7 @@ type Page struct {
 	Problem error
 }
 
-const longestKey = 16 << 10 // bytes of a key in Page.Rows
+const longestKey = 16 << 10 // bytes of a key in a Page or a Survey
 
 // rowsAtOnce is how many rows are looked at between two looks at the clock.
 const rowsAtOnce = 8192

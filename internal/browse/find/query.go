@@ -1,10 +1,11 @@
 // Package find finds the samples of a dataset for which an expression of `--where` holds, in all shards or one, of all
-// source parts or one.
+// source parts or one, and counts what a dataset has.
 //
 //	q, err := find.Parse(url.Query())
 //	s := find.NewSearcher(dataset, meta.Classes)
 //	page, err := s.Page(ctx, q, 0, 60, 400*time.Millisecond)
 //	line, why := s.Command(q, "out") // the command that makes a dataset of these samples
+//	survey, err := find.Count(ctx, dataset, meta.Classes, nil) // classes, sizes of records and shards
 package find
 
 import (

@@ -11,6 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // ErrUnknown reports a query for a shard or source part that the dataset does not have.
@@ -18,12 +19,12 @@ var ErrUnknown = place.New(place.Refused, "the dataset has no such thing")
 
 // A Searcher searches one dataset. It may be used concurrently.
 type Searcher struct {
-	d        *lookup.Dataset // to Fork
-	classes  []string
-	shards   []span
-	manifest func() (*dataset.Manifest, error) // with its sources; read when it is needed: it may have very many. nil: other people's files
-	keyed    func() (bool, error)
-	large    chan struct{} // see reader
+	d       *lookup.Dataset // to Fork
+	classes []string
+	shards  []span
+	Sources func() ([]plan.Part, error) // of the manifest; read when they are needed: there may be very many
+	keyed   func() (bool, error)
+	large   chan struct{} // see reader
 }
 
 // A span is the samples of a shard.
@@ -41,11 +42,15 @@ func NewSearcher(d *lookup.Dataset, classes []string) *Searcher {
 		end += f.Samples
 	}
 	s.keyed = sync.OnceValues(func() (bool, error) { return s.d.Fork().Keyed() })
-	s.manifest = sync.OnceValues(func() (*dataset.Manifest, error) {
+	s.Sources = sync.OnceValues(func() ([]plan.Part, error) {
 		if !s.d.Ours() {
 			return nil, nil
 		}
-		return dataset.ReadManifest(s.d.Dir())
+		m, err := dataset.ReadManifest(s.d.Dir())
+		if err != nil {
+			return nil, err
+		}
+		return m.Sources, nil
 	})
 	return s
 }
@@ -70,7 +75,7 @@ func (s *Searcher) filter(q Query) (*filter, error) {
 	}
 	var err error
 	if q.Source != "" {
-		if f.sources, err = s.sources(q.Source); err != nil {
+		if f.sources, err = s.source(q.Source); err != nil {
 			return nil, err
 		}
 	}
@@ -94,17 +99,15 @@ func (s *Searcher) filter(q Query) (*filter, error) {
 	return f, nil
 }
 
-// sources finds source parts by their name: a mixture may have one several times.
-func (s *Searcher) sources(name string) (rows []int, err error) {
-	m, err := s.manifest()
+// source finds source parts by their name: a mixture may have one several times.
+func (s *Searcher) source(name string) (rows []int, err error) {
+	parts, err := s.Sources()
 	if err != nil {
 		return nil, err
 	}
-	if m != nil {
-		for i := range m.Sources {
-			if m.Sources[i].Name == name {
-				rows = append(rows, i)
-			}
+	for i := range parts {
+		if parts[i].Name == name {
+			rows = append(rows, i)
 		}
 	}
 	if rows == nil {

@@ -13,7 +13,6 @@ type Card struct {
 	Kind  Kind
 	Type  string
 	Text  string // at most 160 characters, in one line
-	Media string // content type of a field that a page may show
 }
 
 const maxCard = 160 // characters
@@ -24,11 +23,11 @@ var rank = map[Kind]int{KindImage: 9, kindText: 8, kindVideo: 7, kindAudio: 6, k
 // CardOf returns the card of a sample: of the first picture; else of the first text, video, audio, or what there is. It looks at no more than the begin of
 // fields.
 func CardOf(s *converters.Sample) Card {
-	limits := Limits{Fields: 64, Text: 4 * maxCard, All: 64 * 4 * maxCard, Nodes: 64, Rows: 1, Columns: 8, Hex: 32}
+	limits := bounds{Fields: 64, Text: 4 * maxCard, All: 64 * 4 * maxCard, Nodes: 64, Rows: 1, Columns: 8, Hex: 32}
 	card := Card{Index: -1}
-	for i, f := range Fields(s, limits) {
+	for i, f := range fieldsOf(s, limits) {
 		if card.Index < 0 || rank[f.Kind] > rank[card.Kind] {
-			card = Card{Index: i, Field: f.Name, Kind: f.Kind, Type: f.Type, Text: f.words(), Media: f.Media}
+			card = Card{Index: i, Field: f.Name, Kind: f.Kind, Type: f.Type, Text: f.words()}
 		}
 	}
 	return card

@@ -63,8 +63,8 @@ func FuzzFields(f *testing.F) {
 		s := &converters.Sample{Fields: []converters.Field{
 			{Name: name, Value: converters.Bytes(data)}, {Name: name, Value: converters.Text(data)}, {Name: name, Value: converters.Nested(nested)}, {Name: name, Value: converters.ValueOf(nested)},
 		}}
-		check(t, Fields(s, Limits{}), CardOf(s))
-		small := Fields(s, Limits{Text: int(most), All: int(most) * 2, Nodes: 9, Rows: 2, Columns: 2, Hex: 20})
+		check(t, Fields(s), CardOf(s))
+		small := fieldsOf(s, bounds{Text: int(most), All: int(most) * 2, Nodes: 9, Rows: 2, Columns: 2, Hex: 20})
 		check(t, small, Card{})
 		for i, g := range small {
 			if limit := max(1, int(most)); most > 0 && len(g.Text) > 2*limit && g.Kind != kindValue || len(g.Table) > 2 || len(g.Hex) > 2 {

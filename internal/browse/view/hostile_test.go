@@ -131,7 +131,7 @@ func TestHostile(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		got, card := Fields(s, Limits{}), CardOf(s)
+		got, card := Fields(s), CardOf(s)
 		runtime.ReadMemStats(&after)
 		if n := after.TotalAlloc - before.TotalAlloc; n > 24<<20 {
 			t.Errorf("%s: %d bytes were allocated", name, n)
@@ -148,16 +148,16 @@ func TestCut(t *testing.T) {
 	t.Parallel()
 	const long = "aé猫🐈"
 	for n := range len(long) + 2 {
-		f := Fields(sampleOf(converters.Text([]byte(long))), Limits{Text: max(1, n)})[0]
+		f := fieldsOf(sampleOf(converters.Text([]byte(long))), bounds{Text: max(1, n)})[0]
 		if !strings.HasPrefix(long, f.Text) || f.Cut != (len(f.Text) < len(long)) || len(f.Text) > max(1, n) || len(f.Text) < n-3 && n <= len(long) {
 			t.Errorf("%d bytes: %q %v", n, f.Text, f.Cut)
 		}
-		if f := Fields(sampleOf(converters.Bytes([]byte(long))), Limits{Text: n + 4})[0]; f.Kind != kindText {
+		if f := fieldsOf(sampleOf(converters.Bytes([]byte(long))), bounds{Text: n + 4})[0]; f.Kind != kindText {
 			t.Errorf("%d bytes of it are not text", n+4)
 		}
 	}
 	s := sampleOf(converters.Text(bytes.Repeat([]byte("x"), 100)), converters.Text(bytes.Repeat([]byte("y"), 100)), converters.Text([]byte("z")))
-	fields := Fields(s, Limits{All: 150})
+	fields := fieldsOf(s, bounds{All: 150})
 	if len(fields[0].Text) != 100 || len(fields[1].Text) != 50 || !fields[1].Cut || fields[2].Text != "" || !fields[2].Cut {
 		t.Errorf("%+v", fields)
 	}
@@ -169,7 +169,7 @@ func TestLongJSON(t *testing.T) {
 	data := []byte(`{"a": [` + strings.Repeat(`"x]", `, 1000) + "0]}")
 	s := sampleOf(converters.Bytes(data), converters.Bytes(data))
 	s.Fields[0].Name = "meta.JSON"
-	fields := Fields(s, Limits{Text: 100})
+	fields := fieldsOf(s, bounds{Text: 100})
 	if f := fields[0]; f.Kind != kindJSON || !f.Cut || !strings.HasPrefix(f.Text, "{\n  \"a\": [\n    \"x]\",\n    \"x]\",\n") || len(f.Text) > 100 {
 		t.Errorf("%+v", f)
 	}
@@ -201,7 +201,7 @@ func TestName(t *testing.T) {
 		"": "", "jpg": "jpg", "a b": "a b", "<b>": "<b>", "a\nb\x00": `a\nb\x00`, "\u202egpj": `\u202egpj`, "\xff": `\xff`,
 		strings.Repeat("x", 256): strings.Repeat("x", 256), strings.Repeat("x", 257): strings.Repeat("x", 256) + "…", strings.Repeat("猫", 400): strings.Repeat("猫", 256) + "…",
 	} {
-		if got := Name(name); got != want {
+		if got := shownName(name); got != want {
 			t.Errorf("%.50q: %.300q, want %.300q", name, got, want)
 		}
 	}

@@ -12,14 +12,13 @@ type medium struct {
 	kind        Kind
 	name        string
 	contentType string
-	inline      bool
 }
 
 // Media returns the content type that data is served with, and whether a page may show it. The first bytes decide, never a name: HTML, SVG, XML, PDF and
 // all that is not on the list is for download, application/octet-stream.
 func Media(data []byte) (contentType string, inline bool) {
 	m := mediaOf(data)
-	return m.contentType, m.inline
+	return m.contentType, m.kind != kindHex
 }
 
 // magics are formats that a few bytes at a fixed place show. '?' matches any byte.
@@ -27,16 +26,16 @@ var magics = []struct {
 	magic string
 	medium
 }{
-	{"\xff\xd8\xff", medium{KindImage, "JPEG", "image/jpeg", true}},
-	{"\x89PNG\r\n\x1a\n", medium{KindImage, "PNG", "image/png", true}},
-	{"GIF87a", medium{KindImage, "GIF", "image/gif", true}},
-	{"GIF89a", medium{KindImage, "GIF", "image/gif", true}},
-	{"RIFF????WEBP", medium{KindImage, "WebP", "image/webp", true}},
-	{"RIFF????WAVE", medium{kindAudio, "WAV", "audio/wav", true}},
-	{"fLaC", medium{kindAudio, "FLAC", "audio/flac", true}},
-	{"ID3", medium{kindAudio, "MP3", "audio/mpeg", true}},
-	{"????ftypM4A ", medium{kindAudio, "M4A", "audio/mp4", true}},
-	{"????ftypM4B ", medium{kindAudio, "M4A", "audio/mp4", true}},
+	{"\xff\xd8\xff", medium{KindImage, "JPEG", "image/jpeg"}},
+	{"\x89PNG\r\n\x1a\n", medium{KindImage, "PNG", "image/png"}},
+	{"GIF87a", medium{KindImage, "GIF", "image/gif"}},
+	{"GIF89a", medium{KindImage, "GIF", "image/gif"}},
+	{"RIFF????WEBP", medium{KindImage, "WebP", "image/webp"}},
+	{"RIFF????WAVE", medium{kindAudio, "WAV", "audio/wav"}},
+	{"fLaC", medium{kindAudio, "FLAC", "audio/flac"}},
+	{"ID3", medium{kindAudio, "MP3", "audio/mpeg"}},
+	{"????ftypM4A ", medium{kindAudio, "M4A", "audio/mp4"}},
+	{"????ftypM4B ", medium{kindAudio, "M4A", "audio/mp4"}},
 }
 
 // brands of MP4 files that hold video (ISO/IEC 14496-12, "ftyp").
@@ -47,10 +46,10 @@ var codecs = []struct {
 	magic string
 	medium
 }{
-	{"\x01vorbis", medium{kindAudio, "Ogg Vorbis", "audio/ogg", true}},
-	{"OpusHead", medium{kindAudio, "Opus", "audio/ogg", true}},
-	{"\x7fFLAC", medium{kindAudio, "Ogg FLAC", "audio/ogg", true}},
-	{"\x80theora", medium{kindVideo, "Ogg Theora", "video/ogg", true}},
+	{"\x01vorbis", medium{kindAudio, "Ogg Vorbis", "audio/ogg"}},
+	{"OpusHead", medium{kindAudio, "Opus", "audio/ogg"}},
+	{"\x7fFLAC", medium{kindAudio, "Ogg FLAC", "audio/ogg"}},
+	{"\x80theora", medium{kindVideo, "Ogg Theora", "video/ogg"}},
 }
 
 func mediaOf(data []byte) medium {
@@ -61,11 +60,11 @@ func mediaOf(data []byte) medium {
 	}
 	switch {
 	case matches(data, "????ftyp") && len(data) >= 12 && slices.Contains(strings.Split(brands, ","), string(data[8:12])):
-		return medium{kindVideo, "MP4", "video/mp4", true}
+		return medium{kindVideo, "MP4", "video/mp4"}
 	case isWebM(data):
-		return medium{kindVideo, "WebM", "video/webm", true}
+		return medium{kindVideo, "WebM", "video/webm"}
 	case isMP3(data):
-		return medium{kindAudio, "MP3", "audio/mpeg", true}
+		return medium{kindAudio, "MP3", "audio/mpeg"}
 	}
 	// An Ogg page: "OggS", version 1, flags 1, position 8, serial 4, number 4, CRC 4, segments 1, their lengths, packets.
 	if len(data) > 27 && matches(data, "OggS") {
@@ -76,7 +75,7 @@ func mediaOf(data []byte) medium {
 			}
 		}
 	}
-	return medium{kindHex, "bytes", "application/octet-stream", false}
+	return medium{kindHex, "bytes", "application/octet-stream"}
 }
 
 func matches(data []byte, magic string) bool {

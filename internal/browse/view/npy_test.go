@@ -62,18 +62,18 @@ func TestArrays(t *testing.T) {
 		{"no numbers, many", npy("<f8", false, "(1000000000, 1000000000, 0)", []float64{}), "float64", "1000000000 × 1000000000 × 0", `null`, false},
 		{"many", npy("|u1", false, "(1000,)", make([]byte, 1000)), "uint8", "1000", "", true},
 	} {
-		f := Fields(sampleOf(converters.Bytes(row.data)), Limits{})[0]
+		f := Fields(sampleOf(converters.Bytes(row.data)))[0]
 		table, _ := json.Marshal(f.Table)
 		if f.Type != "NumPy array of "+row.of || f.Shape != row.shape || row.table != "" && string(table) != row.table || f.Problem != "" || row.table != "null" && f.Cut != row.cut {
 			t.Errorf("%s: %s", row.name, show(f))
 		}
 		for n := range row.data {
-			if f := Fields(sampleOf(converters.Bytes(row.data[:n])), Limits{})[0]; n >= 12 && row.of != "" && f.Problem == "" && f.Kind == kindNumbers {
+			if f := Fields(sampleOf(converters.Bytes(row.data[:n])))[0]; n >= 12 && row.of != "" && f.Problem == "" && f.Kind == kindNumbers {
 				t.Errorf("%s, cut to %d of %d bytes: %s", row.name, n, len(row.data), show(f))
 			}
 		}
 	}
-	if f := Fields(sampleOf(converters.Bytes(npy("<f8", false, "()", []float64{2.5}))), Limits{})[0]; f.Kind != kindValue || f.Text != "2.5" {
+	if f := Fields(sampleOf(converters.Bytes(npy("<f8", false, "()", []float64{2.5}))))[0]; f.Kind != kindValue || f.Text != "2.5" {
 		t.Errorf("one number: %s", show(f))
 	}
 }
@@ -100,7 +100,7 @@ func TestArraysRefused(t *testing.T) {
 		"control":          {"{'\x1b[2J\u202e", `not an array of numbers: {'\x1b[2J\u202e`},
 		"without a header": {"", "not an array of numbers"},
 	} {
-		f := Fields(sampleOf(converters.Bytes(npyOf(row.header, []float64{1}))), Limits{})[0]
+		f := Fields(sampleOf(converters.Bytes(npyOf(row.header, []float64{1}))))[0]
 		if row.problem == "too many" {
 			row.problem = "not an array of numbers"
 		}

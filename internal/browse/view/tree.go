@@ -117,7 +117,7 @@ func (v *viewer) room(depth int) bool { return depth < maxDepth && v.nodes > 0 &
 
 func (v *viewer) key(key any) string {
 	if s, ok := key.(string); ok {
-		shown := Name(s)
+		shown := shownName(s)
 		v.bytes -= min(v.bytes, len(shown))
 		return shown
 	}

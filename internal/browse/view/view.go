@@ -1,6 +1,7 @@
-// Package view turns a sample into what a page shows of it.
+// Package view turns a sample into what a page shows of it, and a large picture into a small one.
 //
-//	for _, f := range view.Fields(sample, view.Limits{}) { … }
+//	for _, f := range view.Fields(sample) { … }
+//	small, contentType, err := thumbs.Make(ctx, func() ([]byte, error) { return field, nil })
 //
 // A sample may hold anything, of any size. What is returned is bounded in bytes, nodes and rows whatever the sample holds, and nothing large is
 // copied to find it. The type of a field is recognised by its content, never by its name. Texts have no characters that a page would not show: control
@@ -54,21 +55,20 @@ type Field struct {
 	Problem       string // why a picture is not shown
 }
 
-// Limits bound what is returned of a sample. 0 is the default of each.
-type Limits struct {
-	Fields  int   // 256
-	Text    int   // bytes of the text of a field, 64 KiB
-	All     int   // bytes of all texts, 512 KiB
-	Nodes   int   // of the trees of all fields, 5,000
-	Rows    int   // of a table, 32
-	Columns int   // of a table, 16
-	Hex     int   // bytes shown in digits, of a field, 1 KiB
-	Pixels  int64 // of a picture, [picture.DefaultMaxPixels]
+// bounds limit what is returned of a sample. 0 is the default of each.
+type bounds struct {
+	Fields  int // 256
+	Text    int // bytes of the text of a field, 64 KiB
+	All     int // bytes of all texts, 512 KiB
+	Nodes   int // of the trees of all fields, 5,000
+	Rows    int // of a table, 32
+	Columns int // of a table, 16
+	Hex     int // bytes shown in digits, of a field, 1 KiB
 }
 
-func (l Limits) withDefaults() Limits {
-	return Limits{cmp.Or(l.Fields, 256), cmp.Or(l.Text, 64<<10), cmp.Or(l.All, 512<<10), cmp.Or(l.Nodes, 5000),
-		cmp.Or(l.Rows, 32), cmp.Or(l.Columns, 16), cmp.Or(l.Hex, 1<<10), cmp.Or(l.Pixels, picture.DefaultMaxPixels)}
+func (l bounds) withDefaults() bounds {
+	return bounds{cmp.Or(l.Fields, 256), cmp.Or(l.Text, 64<<10), cmp.Or(l.All, 512<<10), cmp.Or(l.Nodes, 5000),
+		cmp.Or(l.Rows, 32), cmp.Or(l.Columns, 16), cmp.Or(l.Hex, 1<<10)}
 }
 
 const (
@@ -76,9 +76,10 @@ const (
 	maxLeaf = 1024 // bytes of a text in a tree
 )
 
-// Fields returns what is shown of the fields of a sample, in order: field i is s.Fields[i]. If there are more than limits.Fields, the others are left
-// out.
-func Fields(s *converters.Sample, limits Limits) []Field {
+// Fields returns what is shown of the fields of a sample, in order: field i is s.Fields[i]. Fields after the 256th are left out.
+func Fields(s *converters.Sample) []Field { return fieldsOf(s, bounds{}) }
+
+func fieldsOf(s *converters.Sample, limits bounds) []Field {
 	v := &viewer{limits: limits.withDefaults()}
 	v.bytes, v.nodes = v.limits.All, v.limits.Nodes
 	fields := make([]Field, min(len(s.Fields), v.limits.Fields))
@@ -90,13 +91,13 @@ func Fields(s *converters.Sample, limits Limits) []Field {
 
 // A viewer spends the budget of a sample.
 type viewer struct {
-	limits Limits
+	limits bounds
 	bytes  int // of text that may still be shown
 	nodes  int // of trees
 }
 
 func (v *viewer) field(of *converters.Field) Field {
-	f := Field{Name: Name(of.Name), Size: of.Value.Len()}
+	f := Field{Name: shownName(of.Name), Size: of.Value.Len()}
 	switch value := &of.Value; value.Kind() {
 	case converters.KindInt:
 		f.Kind, f.Type, f.Text = kindValue, "int", strconv.FormatInt(value.Int(), 10)
@@ -119,10 +120,10 @@ func (v *viewer) field(of *converters.Field) Field {
 
 // data shows bytes as what they are.
 func (v *viewer) data(f *Field, data []byte) {
-	if m := mediaOf(data); m.inline {
+	if m := mediaOf(data); m.kind != kindHex {
 		f.Kind, f.Type, f.Media = m.kind, m.name, m.contentType
 		if m.kind == KindImage {
-			head, err := picture.ReadFirst(data, v.limits.Pixels)
+			head, err := picture.ReadFirst(data, picture.DefaultMaxPixels)
 			if f.Width, f.Height = head.Width, head.Height; err != nil {
 				f.Problem = text.Line(err.Error())
 				if !errors.Is(err, picture.ErrUnchecked) || errors.Is(err, picture.ErrPixels) {
@@ -144,8 +145,8 @@ func (v *viewer) data(f *Field, data []byte) {
 	f.Cut = len(data) > v.limits.Hex
 }
 
-// Name returns a name of a field, a key or a class as a page shows it.
-func Name(name string) string {
+// shownName returns a name of a field, a key or a class as a page shows it.
+func shownName(name string) string {
 	begin, cut := prefix([]byte(name[:min(len(name), 4*maxName)]), 4*maxName)
 	shown := text.Line(string(begin))
 	if runes := []rune(shown); len(runes) > maxName {

@@ -23,46 +23,37 @@ func Directory(dir string) ([]Kind, error) {
 	if err != nil {
 		return nil, err
 	}
-	if top.count["ffrecord"] > 0 && (top.names["manifest.json"] || top.count["ffrecord"] == top.files) {
-		return []Kind{{ID: "dataset", What: fmt.Sprintf("a dataset of %s", some(top, top.count["ffrecord"], "FFRecord shard")), Format: "ffr", Sure: true}}, nil
+	if top.count[".ffr"] > 0 && (top.names["manifest.json"] || top.count[".ffr"] == top.files) {
+		return []Kind{{ID: "dataset", What: fmt.Sprintf("a dataset of %s", some(top, top.count[".ffr"], "FFRecord shard")), Format: "ffr", Sure: true}}, nil
 	}
 	if top.files == 0 && len(top.directories) == 0 && !top.more {
 		return []Kind{{ID: "empty", What: "an empty directory"}}, nil
 	}
-	if n := top.count["mds"]; n > 0 && top.names["index.json"] {
+	if n := top.count[".mds"]; n > 0 && top.names["index.json"] {
 		return []Kind{{ID: "mds", What: "a dataset of " + some(top, n, "MDS shard"), Format: "mds", Sure: true}}, nil
 	}
 	if top.names["dataset_dict.json"] && len(top.directories) > 0 {
 		splits := strings.Join(top.directories[:min(len(top.directories), mostDirectories)], ", ")
 		return []Kind{{ID: "arrow-directories", What: "a DatasetDict with the splits " + splits, Sure: true}}, nil
 	}
-	if n := top.count["arrow"]; n > 0 && top.names["state.json"] {
+	if n := top.count[".arrow"]; n > 0 && top.names["state.json"] {
 		for name := range top.names {
-			if strings.HasPrefix(name, "cache-") && byName(name) == "arrow" { // of map and filter, not of the dataset
+			if strings.HasPrefix(name, "cache-") && byName(name) == ".arrow" { // of map and filter, not of the dataset
 				n--
 			}
 		}
 		return []Kind{{ID: "arrow", What: "a dataset of Hugging Face in " + some(top, n, "Arrow file"), Format: "arrow", Sure: true}}, nil
 	}
-	if top.names["metadata.jsonl"] && top.count["jsonl"] < top.files+len(top.directories) {
+	if top.names["metadata.jsonl"] && top.count[".jsonl"] < top.files+len(top.directories) {
 		return []Kind{{ID: "jsonl", What: "a directory of files with a metadata.jsonl", Format: "jsonl"}}, nil
 	}
 	var found []Kind
-	add := func(id string, k Kind, what string) {
-		if n := top.count[id]; n > 0 {
-			k.What, k.Sure = "a directory of "+some(top, n, what), false
-			found = append(found, k)
+	for _, f := range formats {
+		if n := top.count[f.suffixes[0]]; n > 0 && f.what != "" {
+			f.What, f.Sure = "a directory of "+some(top, n, f.what), false
+			found = append(found, f.Kind)
 		}
 	}
-	add("tar", tarKind, "tar")
-	add("csv", table(','), "CSV part")
-	add("tsv", table('\t'), "CSV part")
-	add("cbor", cborKind, "CBOR file")
-	add("msgpack", msgpackKind, "MessagePack file")
-	add("parquet", parquetKind, "Parquet file")
-	add("arrow", arrowKind, "Arrow file")
-	add("jsonl", jsonlKind, "JSON Lines file")
-	add("tfrecord", tfrecordKind, "TFRecord file")
 	if len(found) > 0 && top.count["other"] == 0 && top.count["image"] == 0 && len(top.directories) == 0 {
 		return found, nil
 	}
@@ -86,7 +77,7 @@ func Directory(dir string) ([]Kind, error) {
 type listing struct {
 	directories []string
 	files       int             // number of files
-	count       map[string]int  // number of files by kind; "other" if the kind is unknown
+	count       map[string]int  // number of files by what byName returns
 	names       map[string]bool // of files
 	more        bool            // the directory may have more entries than were read
 }
@@ -118,20 +109,18 @@ func list(dir string) (listing, error) {
 	return l, nil
 }
 
-// byName returns the ID of the kind of a file in a directory, by its name.
+// byName returns the first suffix of the format of a file in a directory, by its name; "image" or "other" if it has none.
 func byName(name string) string {
-	switch e := ext(name); {
-	case e == ".ffr":
-		return "ffrecord"
-	case e == ".tsv":
-		return "tsv"
+	switch {
 	case partName.MatchString(name):
-		return "csv"
-	case slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ppm"}, e):
+		return ".csv"
+	case slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ppm"}, ext(name)):
 		return "image"
+	case tfShard.MatchString(uncompressed(name)):
+		return ".tfrecord"
 	}
-	if k := Name(name); len(k) == 1 {
-		return k[0].ID
+	if f := formatOf(name); f != nil {
+		return f.suffixes[0]
 	}
 	return "other"
 }
@@ -143,7 +132,7 @@ func holding(dir string, names []string) (n, shards int, err error) {
 		if err != nil {
 			return n, shards, err
 		}
-		shards += below.count["mds"]
+		shards += below.count[".mds"]
 		if below.files > 0 || len(below.directories) > 0 {
 			n++
 		}

@@ -71,31 +71,40 @@ func Name(name string) []Kind {
 	if tfShard.MatchString(uncompressed(name)) {
 		return []Kind{tfrecordByName}
 	}
-	switch ext(name) {
-	case ".tar", ".tgz", ".tzst", ".tbz2", ".txz":
-		return []Kind{tarKind}
-	case ".csv":
-		return []Kind{table(',')}
-	case ".tsv":
-		return []Kind{table('\t')}
-	case ".cbor", ".cbors", ".cborseq":
-		return []Kind{cborKind}
-	case ".mp", ".msgpack":
-		return []Kind{msgpackKind}
-	case ".jsonl", ".ndjson":
-		return []Kind{jsonlKind}
-	case ".parquet":
-		return []Kind{parquetKind}
-	case ".mds":
-		return []Kind{mdsKind}
-	case ".arrow", ".arrows", ".feather", ".ipc":
-		return []Kind{arrowKind}
-	case ".ffr":
-		return []Kind{shardKind}
-	case ".tfrecord", ".tfrecords", ".tfrec":
-		return []Kind{tfrecordByName}
+	if f := formatOf(name); f != nil {
+		return []Kind{f.Kind}
 	}
 	return nil
+}
+
+// A format is a kind with a source format, and how its files are named.
+type format struct {
+	Kind
+	suffixes []string // in lower case
+	what     string   // of a file in a directory
+}
+
+var formats = []format{
+	{tarKind, []string{".tar", ".tgz", ".tzst", ".tbz2", ".txz"}, "tar"},
+	{table(','), []string{".csv"}, "CSV part"},
+	{table('\t'), []string{".tsv"}, "CSV part"},
+	{cborKind, []string{".cbor", ".cbors", ".cborseq"}, "CBOR file"},
+	{msgpackKind, []string{".msgpack", ".mp"}, "MessagePack file"},
+	{parquetKind, []string{".parquet"}, "Parquet file"},
+	{arrowKind, []string{".arrow", ".arrows", ".feather", ".ipc"}, "Arrow file"},
+	{jsonlKind, []string{".jsonl", ".ndjson"}, "JSON Lines file"},
+	{tfrecordByName, []string{".tfrecord", ".tfrecords", ".tfrec"}, "TFRecord file"},
+	{mdsKind, []string{".mds"}, ""},
+	{shardKind, []string{".ffr"}, ""},
+}
+
+// formatOf returns the format that the extension of a name is of; nil: of none.
+func formatOf(name string) *format {
+	i := slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.suffixes, ext(name)) })
+	if i < 0 {
+		return nil
+	}
+	return &formats[i]
 }
 
 // ext returns the extension of a name in lower case, without the extension of a compression.

@@ -255,7 +255,7 @@ func TestSortKeys(t *testing.T) {
 	if err := c.AddSortKey(&keys, &converters.Sample{}); err != nil {
 		t.Fatal(err)
 	}
-	for i := 1; i < keys.Len(); i++ {
+	for i := 1; i < len(keys.ends); i++ {
 		if bytes.Compare(keys.At(i-1), keys.At(i)) >= 0 {
 			t.Errorf("value %d is not above the one before", i)
 		}

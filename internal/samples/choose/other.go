@@ -1,15 +1,13 @@
 package choose
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
 
-// A setting is an option and its value as a text; "": it is not set.
-type setting struct{ name, value string }
-
-// settings lists all options, in one order.
-func (o *Options) settings() []setting {
+// settings lists all options, in one order: their names, and their values as texts, "" where one is not set.
+func (o *Options) settings() [][2]string {
 	set := func(k *keySet) string {
 		if k == nil {
 			return ""
@@ -22,7 +20,7 @@ func (o *Options) settings() []setting {
 		}
 		return fmt.Sprint(n)
 	}
-	return []setting{
+	return [][2]string{
 		{"keys", set(o.Keys)}, {"drop-keys", set(o.Drop)}, {"unknown-keys", o.Unknown},
 		{"where", o.Where}, {"sample", o.Sample},
 		{"split", o.Split}, {"side", o.Side}, {"split-by", o.SplitBy}, {"value", o.Value},
@@ -34,8 +32,8 @@ func (o *Options) settings() []setting {
 func (o *Options) String() string {
 	var each []string
 	for _, s := range o.settings() {
-		if s.value != "" {
-			each = append(each, s.name+"="+s.value)
+		if s[1] != "" {
+			each = append(each, s[0]+"="+s[1])
 		}
 	}
 	return strings.Join(each, ", ")
@@ -44,20 +42,15 @@ func (o *Options) String() string {
 // Other says in which option a dataset that was made with was differs from one made with is; "": in none. nil is
 // the zero value.
 func Other(was, is *Options) string {
-	if was == nil {
-		was = &Options{}
-	}
-	if is == nil {
-		is = &Options{}
-	}
+	was, is = cmp.Or(was, &Options{}), cmp.Or(is, &Options{})
 	now := is.settings()
 	for i, o := range was.settings() {
 		switch {
 		case o == now[i]:
-		case o.value == "":
-			return "it was made without option " + o.name
+		case o[1] == "":
+			return "it was made without option " + o[0]
 		default:
-			return fmt.Sprintf("it was made with option %s=%s", o.name, o.value)
+			return fmt.Sprintf("it was made with option %s=%s", o[0], o[1])
 		}
 	}
 	return ""

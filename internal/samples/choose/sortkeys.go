@@ -21,9 +21,6 @@ type SortKeys struct {
 	ends []int
 }
 
-// Len returns the number of samples.
-func (k *SortKeys) Len() int { return len(k.ends) }
-
 // At returns what the i-th chosen sample is sorted by.
 func (k *SortKeys) At(i int) []byte {
 	from := 0
@@ -43,11 +40,11 @@ const (
 // Sorted reports whether the options, which may be nil, sort samples.
 func (o *Options) Sorted() bool { return o != nil && o.Sort != "" }
 
-// Sorted is [Options.Sorted] of the options.
-func (c *Chooser) Sorted() bool { return c.opts.Sorted() }
-
-// AddSortKey adds what a chosen sample is sorted by.
+// AddSortKey adds what a chosen sample is sorted by, if the options sort.
 func (c *Chooser) AddSortKey(k *SortKeys, s *converters.Sample) error {
+	if !c.opts.Sorted() {
+		return nil
+	}
 	v, ok, err := c.sort.get(s, c)
 	if err != nil {
 		return fmt.Errorf("sort: %w", err)

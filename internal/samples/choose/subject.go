@@ -15,29 +15,25 @@ import (
 
 // A subject is what a comparison, a split or an order asks of a sample.
 type subject struct {
-	of    of
+	of    string // one of the constants
 	field string // of theField, theFieldSize
 }
 
-type of int
-
 const (
-	theKey of = iota + 1
-	theLabel
-	theClass
-	theSize
-	theField
-	theFieldSize
+	theKey       = "key"
+	theLabel     = "label"
+	theClass     = "class"
+	theSize      = "size"
+	theField     = "FIELD"
+	theFieldSize = "FIELD.size"
 )
-
-var subjects = map[string]of{"key": theKey, "label": theLabel, "class": theClass, "size": theSize}
 
 // subjectOf returns the subject of a name.
 func subjectOf(name string) subject {
-	if of := subjects[name]; of != 0 {
-		return subject{of: of}
-	}
-	if field, ok := strings.CutSuffix(name, ".size"); ok && field != "" {
+	switch field, sized := strings.CutSuffix(name, ".size"); {
+	case name == theKey, name == theLabel, name == theClass, name == theSize:
+		return subject{of: name}
+	case sized && field != "":
 		return subject{theFieldSize, field}
 	}
 	return subject{theField, name}
@@ -50,12 +46,7 @@ func (s subject) String() string {
 	case theFieldSize:
 		return s.field + ".size"
 	}
-	for name, of := range subjects {
-		if of == s.of {
-			return name
-		}
-	}
-	return ""
+	return s.of
 }
 
 // maxValue limits the value of a field that is compared, in bytes: an index reads it.

@@ -27,7 +27,7 @@ type condition struct {
 // operators, the ones of two characters first.
 var operators = []string{"!=", "<=", ">=", "=", "<", ">", "~"}
 
-// CheckWhere returns an error, an [*ExprError], unless text is an expression for Options.Where: comparisons with "and"
+// CheckWhere returns an error, with the column of the mistake, unless text is an expression for Options.Where: comparisons with "and"
 // between them, all of which must hold.
 //
 //	NAME OPERATOR VALUE [and NAME OPERATOR VALUE …]
@@ -81,22 +81,14 @@ func parseWhere(text string) ([]condition, error) {
 	}
 }
 
-// An exprError says where an expression is wrong.
-type exprError struct {
-	Text string // the expression
-	Col  int    // of the first character that is wrong, from 1
-	What string
-}
-
-func (e *exprError) Error() string { return fmt.Sprintf("column %d: %s", e.Col, e.What) }
-
 type parser struct {
 	text string
 	at   int // bytes
 }
 
+// fail returns an error with the column of the first character that is wrong, from 1.
 func (p *parser) fail(at int, format string, args ...any) error {
-	return &exprError{p.text, utf8.RuneCountInString(p.text[:at]) + 1, fmt.Sprintf(format, args...)}
+	return fmt.Errorf("column %d: %s", utf8.RuneCountInString(p.text[:at])+1, fmt.Sprintf(format, args...))
 }
 
 func (p *parser) space() {

@@ -3,6 +3,7 @@ package filter
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/cache"
@@ -13,18 +14,13 @@ type answer struct {
 	ready chan struct{} // closed when what follows is set
 	err   error
 
+	given   counts            // entries of the source, by sample that the program is given
+	size    int64             // bytes of the part, as far as its samples show
 	samples converters.Source // of one part: the samples of all answers
-	entries counts            // of the source, by sample
-	skipped []skipped         // entries of the source that are of no sample
+	entries counts            // of the source, by sample of the answers
+	skipped []converters.Span // entries of the source that are of no sample, one span for each reason
 	report  *converters.Filtered
 	lease   *cache.Lease
-}
-
-// A skipped is how many entries of a part are skipped, or accepted, for one reason.
-type skipped struct {
-	reason   string
-	accepted bool
-	n        int
 }
 
 func (a *answer) release() error {
@@ -40,26 +36,23 @@ func (a *answer) skip(span *converters.Span) {
 	if span.Accepted {
 		n = 1
 	}
-	for i := range a.skipped {
-		if s := &a.skipped[i]; s.reason == span.Skip && s.accepted == span.Accepted {
-			s.n += n
-			return
-		}
+	i := slices.IndexFunc(a.skipped, func(s converters.Span) bool { return s.Skip == span.Skip && s.Accepted == span.Accepted })
+	if i < 0 {
+		i = len(a.skipped)
+		a.skipped = append(a.skipped, converters.Span{Skip: span.Skip, Accepted: span.Accepted})
 	}
-	a.skipped = append(a.skipped, skipped{span.Skip, span.Accepted, n})
+	a.skipped[i].Entries += n
 }
 
-// skips yields the entries that are of no sample. It reports whether yield wants more.
+// skips yields the entries that are of no sample, each that is accepted by itself. It reports whether yield wants more.
 func (a *answer) skips(yield func(converters.Span, error) bool) bool {
-	for _, s := range a.skipped {
-		if !s.accepted {
-			if !yield(converters.Span{Skip: s.reason, Entries: s.n}, nil) {
-				return false
-			}
-			continue
+	for _, span := range a.skipped {
+		times := 1
+		if span.Accepted {
+			times, span.Entries = span.Entries, 0
 		}
-		for range s.n {
-			if !yield(converters.Span{Skip: s.reason, Accepted: true}, nil) {
+		for range times {
+			if !yield(span, nil) {
 				return false
 			}
 		}
@@ -68,7 +61,7 @@ func (a *answer) skips(yield func(converters.Span, error) bool) bool {
 }
 
 // answers returns the answers to a part of s. If it has none it runs the program; other callers wait for these meanwhile.
-func (f *Filter) answers(ctx context.Context, s *Source, p int) (*answer, error) {
+func (f *Filter) answers(ctx context.Context, s *source, p int) (*answer, error) {
 	number := s.first + p
 	f.mu.Lock()
 	a := f.copies[number]

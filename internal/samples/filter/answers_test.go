@@ -45,7 +45,7 @@ func TestAnswers(t *testing.T) {
 				if is.Samples != n || is.Dropped != tt.dropped || is.Added != tt.added || int64(len(got.spans)) != n-tt.dropped+tt.added {
 					t.Errorf("part %d: %+v, %d samples", p, is, len(got.spans))
 				}
-				if (got.skipped[Dropped] > 0) != (tt.dropped > 0) {
+				if (got.skipped[dropped] > 0) != (tt.dropped > 0) {
 					t.Errorf("part %d: skipped %v", p, got.skipped)
 				}
 				again, err := index(t.Context(), src, p)

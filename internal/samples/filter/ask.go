@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/cache"
@@ -15,11 +16,10 @@ import (
 )
 
 // ask indexes part p of the source, gives its samples to a process and keeps the samples in the answers.
-func (f *Filter) ask(ctx context.Context, s *Source, p int, a *answer) error {
-	name := s.Parts()[p].Name
-	var entries counts // by sample of the source
-	run, size := converters.Run{Part: p}, int64(0)
-	for span, err := range s.inner.Index(ctx, p) {
+func (f *Filter) ask(ctx context.Context, s *source, p int, a *answer) error {
+	from := s.Parts()[p]
+	run := converters.Run{Part: p}
+	for span, err := range s.Source.Index(ctx, p) {
 		switch {
 		case err != nil:
 			return err
@@ -30,44 +30,44 @@ func (f *Filter) ask(ctx context.Context, s *Source, p int, a *answer) error {
 			run.Off = span.Off
 		}
 		run.Count++
-		size = max(size, span.Off+length(span.Shape))
-		entries.add(span.Entries, 1)
+		a.size = max(a.size, span.Off+length(span.Shape))
+		a.given.add(span.Entries, 1)
 	}
 	c, err := f.open()
 	if err != nil {
 		return err
 	}
-	request := cache.Request{Keys: []string{randomKey()}, Size: -1, Once: true, Label: name + " (filtered)"}
+	request := cache.Request{Keys: []string{randomKey()}, Size: -1, Once: true, Label: from.Name + " (filtered)"}
 	if a.lease, err = c.Reserve(ctx, []cache.Request{request}); err != nil {
-		return cacheError(name, c.Dir(), err)
+		return cacheError(from.Name, c.Dir(), err)
 	}
 	w := a.lease.Writer(0)
 	to := &copyWriter{w: w}
 	a.report = &converters.Filtered{Samples: run.Count}
-	if s.Parts()[p].Path == "" {
-		a.report.Size = size
+	if from.Path == "" {
+		a.report.Size = a.size
 	}
 	if run.Count > 0 {
-		err = f.ours(ctx, s, run, name, to, entries.all(), a, f.progress(run.Count, max(size, s.Parts()[p].Size)))
+		err = f.give(ctx, s, run, to, a)
 	}
 	if to.err != nil && ctx.Err() == nil {
-		err = cacheError(name, c.Dir(), to.err)
+		err = cacheError(from.Name, c.Dir(), to.err)
 	}
 	if err != nil {
 		return err
 	}
 	copied, err := w.Commit()
 	if err != nil {
-		return cacheError(name, c.Dir(), err)
+		return cacheError(from.Name, c.Dir(), err)
 	}
 	a.report.Content, a.report.Bytes = copied.Sums.Digest(), copied.Size
 	if f.opts.Check != nil {
-		if err := f.opts.Check(s.first+p, name, a.report); err != nil {
+		if err := f.opts.Check(s.first+p, from.Name, a.report); err != nil {
 			return err
 		}
 	}
 	a.samples = s.answered.WithParts(0, []converters.Part{{
-		Name: name + " (filtered)", Path: copied.Path, Size: copied.Size, ModTime: copied.ModTime,
+		Name: from.Name + " (filtered)", Path: copied.Path, Size: copied.Size, ModTime: copied.ModTime,
 		Copy: &converters.Copy{Content: a.report.Content, Sums: copied.Sums},
 	}})
 	return nil
@@ -96,31 +96,32 @@ func length(s *converters.Sample) int64 {
 	return n
 }
 
-// ours gives a run, the samples of a whole part, to a process, and counts the answers in a. entries returns the entries of one
-// sample after the other; told is part.told.
-func (f *Filter) ours(ctx context.Context, s *Source, run converters.Run, name string, to *copyWriter, entries func() int, a *answer, told func(int64)) error {
+// give writes a run, the samples of a whole part, to a process, and the samples in its answers to to. It counts the answers in a.
+func (f *Filter) give(ctx context.Context, s *source, run converters.Run, to io.Writer, a *answer) error {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
+	from := s.Parts()[run.Part]
 	out := bufio.NewWriterSize(to, 256<<10)
-	dropped := converters.Span{Skip: Dropped}
-	give := &part{name: name, samples: s.inner.Read(reading, run), n: run.Count, enc: s.spec(run.Part).NewEncoder(), out: out, told: told}
-	give.answer = func(samples int64) {
+	entries, gone := a.given.all(), converters.Span{Skip: dropped}
+	p := &part{name: from.Name, samples: s.Source.Read(reading, run), n: run.Count, enc: s.spec(run.Part).NewEncoder(), out: out,
+		progress: f.progress(run.Count, max(a.size, from.Size))}
+	p.answer = func(samples int64) {
 		n := entries()
 		if samples == 0 {
 			a.report.Dropped++
-			dropped.Entries += n
+			gone.Entries += n
 			return
 		}
 		a.report.Added += samples - 1
 		a.entries.add(n, 1)
 		a.entries.add(0, samples-1)
 	}
-	err := f.work(ctx, func(w *worker) (bool, error) { return w.do(ctx, give) })
+	err := f.work(ctx, func(w *worker) (bool, error) { return w.do(ctx, p) })
 	if err == nil {
 		err = out.Flush()
 	}
 	if a.report.Dropped > 0 {
-		a.skip(&dropped)
+		a.skip(&gone)
 	}
 	return err
 }

@@ -32,8 +32,8 @@ func (k *keys) first() (string, bool) {
 	return k.all[k.next], true
 }
 
-// waiting returns the key that first does, "" for none.
-func (k *keys) waiting() string {
+// oldest returns the key that first does, "" for none.
+func (k *keys) oldest() string {
 	key, _ := k.first()
 	return key
 }

@@ -8,76 +8,74 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 )
 
-// Dropped is the reason for skipping the entries of samples that the program drops.
-const Dropped = "dropped by the filter"
+// dropped is the reason for skipping the entries of samples that the program drops.
+const dropped = "dropped by the filter"
 
-// Source is a source of the samples that a program answers. It is [converters.Divisible] if the inner source is.
-type Source struct {
+// A source has the samples that a program answers. It is [converters.Divisible] if the inner source is.
+type source struct {
+	converters.Source // whose samples the program is given
+
 	f        *Filter
-	inner    converters.Source
 	spec     func(part int) *encode.Spec
 	answered converters.Divisible // makes the source of the answers to a part
 	first    int                  // number of part 0 in the dataset
 }
 
 var (
-	_ converters.Describer = (*Source)(nil)
-	_ converters.Doubter   = (*Source)(nil)
-	_ converters.Filtering = (*Source)(nil)
+	_ converters.Describer = (*source)(nil)
+	_ converters.Doubter   = (*source)(nil)
+	_ converters.Filtering = (*source)(nil)
 )
 
 // Source returns the source of the answers to the samples of inner. spec returns how samples of a part of inner are written
 // to the program, a CBOR map; answered is a source of CBOR sequences.
 func (f *Filter) Source(inner converters.Source, spec func(part int) *encode.Spec, answered converters.Divisible) converters.Source {
-	s := &Source{f: f, inner: inner, spec: spec, answered: answered}
+	s := &source{Source: inner, f: f, spec: spec, answered: answered}
 	if _, ok := inner.(converters.Divisible); ok {
 		return divisible{s}
 	}
 	return s
 }
 
-// divisible is a Source of a divisible source.
-type divisible struct{ *Source }
+// divisible is a source of a divisible source.
+type divisible struct{ *source }
 
 // WithParts returns a source of other parts of the dataset, which go through the same program.
 func (s divisible) WithParts(first int, parts []converters.Part) converters.Source {
-	some := *s.Source
-	some.inner = s.inner.(converters.Divisible).WithParts(first, parts)
+	some := *s.source
+	some.Source = s.Source.(converters.Divisible).WithParts(first, parts)
 	some.spec = func(part int) *encode.Spec { return s.spec(first + part) }
 	some.first += first
 	return divisible{&some}
 }
 
-// Parts lists the parts before the filter.
-func (s *Source) Parts() []converters.Part { return s.inner.Parts() }
-
 // Describe returns what the source says, without columns and types: the program may change them.
-func (s *Source) Describe() converters.Description {
-	says := converters.Describe(s.inner)
+func (s *source) Describe() converters.Description {
+	says := converters.Describe(s.Source)
 	return converters.Description{Classes: says.Classes, Added: says.Added}
 }
 
 // Doubts returns the doubts of the source.
-func (s *Source) Doubts() []converters.Doubt {
-	if d, ok := s.inner.(converters.Doubter); ok {
+func (s *source) Doubts() []converters.Doubt {
+	if d, ok := s.Source.(converters.Doubter); ok {
 		return d.Doubts()
 	}
 	return nil
 }
 
 // Check makes the check of the source, and ends all processes. It is called when all parts were indexed.
-func (s *Source) Check(ctx context.Context) error {
+func (s *source) Check(ctx context.Context) error {
 	if err := s.f.Finish(ctx); err != nil {
 		return err
 	}
-	if c, ok := s.inner.(interface{ Check(context.Context) error }); ok {
+	if c, ok := s.Source.(interface{ Check(context.Context) error }); ok {
 		return c.Check(ctx)
 	}
 	return nil
 }
 
 // Filtered returns what the program has answered to a part that was indexed; nil if it was not.
-func (s *Source) Filtered(p int) *converters.Filtered {
+func (s *source) Filtered(p int) *converters.Filtered {
 	s.f.mu.Lock()
 	a := s.f.copies[s.first+p]
 	s.f.mu.Unlock()
@@ -89,7 +87,7 @@ func (s *Source) Filtered(p int) *converters.Filtered {
 }
 
 // Index gives the samples of a part to the program, unless it has their answers, and yields the samples in these.
-func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
+func (s *source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
 		a, err := s.f.answers(ctx, s, p)
 		if err != nil {
@@ -112,7 +110,7 @@ func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, er
 }
 
 // Read yields a run of the samples in the answers to a part.
-func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
+func (s *source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
 		a, err := s.f.answers(ctx, s, run.Part)
 		if err != nil {

@@ -29,7 +29,7 @@ const (
 	bufferSize = 64 << 10 // of input and output
 	step       = 1 << 20  // of writes, bytes
 
-	tellEvery = 100 * time.Millisecond // of progress
+	progressEvery = 100 * time.Millisecond
 )
 
 // A worker is a running process of the filter.
@@ -123,13 +123,13 @@ func (w *worker) quiet() bool {
 
 // A part is what one process is given in one go.
 type part struct {
-	name    string
-	samples iter.Seq2[*converters.Sample, error]
-	n       int64
-	enc     *encode.Encoder
-	out     *bufio.Writer       // of the samples in the answers
-	answer  func(samples int64) // is called with the number of samples in each answer
-	told    func(done int64)    // is called now and then with the number of answers
+	name     string
+	samples  iter.Seq2[*converters.Sample, error]
+	n        int64
+	enc      *encode.Encoder
+	out      *bufio.Writer       // of the samples in the answers
+	answer   func(samples int64) // is called with the number of samples in each answer
+	progress func(done int64)    // is called now and then with the number of answers
 }
 
 // do gives the process the samples of a part and takes its answers. ended reports whether the process has ended with status
@@ -138,10 +138,10 @@ func (w *worker) do(ctx context.Context, p *part) (ended bool, err error) {
 	unwatch := context.AfterFunc(ctx, w.Interrupt)
 	defer w.watch.set(false)
 	w.set(feeding, 0)
-	asked := &keys{}
+	waiting := &keys{}
 	feeder := make(chan error, 1)
-	go func() { feeder <- w.feed(p, asked) }()
-	done, err := w.take(p, asked)
+	go func() { feeder <- w.feed(p, waiting) }()
+	done, err := w.take(p, waiting)
 	if err == nil && w.in.Buffered() > 0 {
 		err = errMore
 	}
@@ -163,13 +163,13 @@ func (w *worker) do(ctx context.Context, p *part) (ended bool, err error) {
 		err = errUnread
 	}
 	if err != nil {
-		return false, w.fail(p, done, asked.waiting(), err)
+		return false, w.fail(p, done, waiting.oldest(), err)
 	}
 	return ended, nil
 }
 
 // feed writes the samples of a part to the process.
-func (w *worker) feed(p *part, asked *keys) error {
+func (w *worker) feed(p *part, waiting *keys) error {
 	to := bufio.NewWriterSize(w, bufferSize)
 	for sample, err := range p.samples {
 		if err != nil {
@@ -181,7 +181,7 @@ func (w *worker) feed(p *part, asked *keys) error {
 			w.Interrupt()
 			return &place.Error{Where: p.name, Off: sample.Off, Entry: sample.Key, Err: err, Hint: place.HintOf(err)}
 		}
-		asked.push(sample.Key)
+		waiting.push(sample.Key)
 		for _, b := range rec.Parts {
 			if _, err := to.Write(b); err != nil {
 				return w.refused(err)
@@ -205,18 +205,18 @@ func (w *worker) refused(err error) error {
 }
 
 // take reads the answers of a part. done is the number of complete answers.
-func (w *worker) take(p *part, asked *keys) (done int64, err error) {
+func (w *worker) take(p *part, waiting *keys) (done int64, err error) {
 	s := &splitter{in: w.in, out: p.out, max: cbor.DefaultMaxItem}
-	told := time.Now()
+	last := time.Now() // of a call of progress
 	for ; done < p.n; done++ {
-		if time.Since(told) > tellEvery {
-			p.told(done)
-			told = time.Now()
+		if time.Since(last) > progressEvery {
+			p.progress(done)
+			last = time.Now()
 		}
 		if err := s.begin(); err != nil {
 			return done, err
 		}
-		key, ok := asked.first()
+		key, ok := waiting.first()
 		if !ok {
 			return done, errMore
 		}
@@ -224,10 +224,10 @@ func (w *worker) take(p *part, asked *keys) (done int64, err error) {
 		if err != nil {
 			return done, err
 		}
-		asked.pop()
+		waiting.pop()
 		p.answer(samples)
 	}
-	p.told(done)
+	p.progress(done)
 	return done, nil
 }
 

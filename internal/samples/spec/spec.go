@@ -23,7 +23,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/input"
-	"github.com/ffconvert/ffconvert/internal/samples/mix"
+	"github.com/ffconvert/ffconvert/internal/samples/wrap"
 )
 
 // A Spec is the content of a file. Its JSON has the fields that decide the bytes of the dataset,
@@ -42,7 +42,7 @@ type Spec struct {
 type Collection struct {
 	Format  string            `json:"format"`
 	Shards  []string          `json:"shards"`          // patterns, each beginning with the prefix and the bucket
-	Times   float64           `json:"times,omitempty"` // of mix.Collection; 0: once
+	Times   float64           `json:"times,omitempty"` // of wrap.Collection; 0: once
 	Fields  string            `json:"fields,omitempty"`
 	Rename  []string          `json:"rename,omitempty"`
 	Options map[string]string `json:"options,omitempty"` // of the format
@@ -60,7 +60,7 @@ func (c *Collection) Where() string { return c.where }
 func (c *Collection) IsList(name string) bool { return slices.Contains(c.lists, name) }
 
 // Passes returns how many times the collection is read.
-func (c *Collection) Passes() int { return mix.Collection{Times: c.Times}.Passes() }
+func (c *Collection) Passes() int { return wrap.Collection{Times: c.Times}.Passes() }
 
 // Error returns err with the place of a key of the collection, or of options.NAME. The key "" is the
 // whole collection; err is wrapped then.
@@ -88,8 +88,8 @@ func (c *Collection) check() (key string, err error) {
 	if len(c.Shards) == 0 {
 		return "shards", errors.New("no shards are named")
 	}
-	if !(c.Times >= 0 && c.Times <= mix.MaxTimes) {
-		return "repeat", fmt.Errorf("%v times: want more than 0, and %d at most", c.Times, mix.MaxTimes)
+	if !(c.Times >= 0 && c.Times <= wrap.MaxTimes) {
+		return "repeat", fmt.Errorf("%v times: want more than 0, and %d at most", c.Times, wrap.MaxTimes)
 	}
 	if c.Times == 1 {
 		c.Times = 0

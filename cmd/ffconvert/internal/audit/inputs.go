@@ -16,6 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/check"
 	"github.com/ffconvert/ffconvert/internal/findings"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
@@ -191,11 +192,11 @@ func (c *Inputs) Cleanup() error {
 // Refuse makes a finding of the error of an input. Other errors are returned: of the command line, of
 // the cache, or of ctx.
 func (c *Inputs) Refuse(ctx context.Context, err error) error {
-	at, placed := errors.AsType[*input.Error](err)
+	at, placed := errors.AsType[*place.Error](err)
 	switch {
 	case err == nil:
 		return nil
-	case !placed, ctx.Err() != nil, errors.Is(err, input.ErrPattern), errors.Is(err, input.ErrRepeated), errors.Is(err, input.ErrScheme), errors.Is(err, input.ErrList), errors.Is(err, store.ErrSetting):
+	case !placed, ctx.Err() != nil, place.KindOf(err) == place.Usage:
 		return err
 	}
 	f := findings.Finding{Place: findings.Place{File: at.Where, Offset: at.Off}, Text: at.Err.Error(), Hint: at.Hint, Rule: inputRule(at)}

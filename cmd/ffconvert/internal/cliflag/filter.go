@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // addFilter registers the flags of the program that samples pass through. No plan and no specification runs it.
@@ -26,7 +27,7 @@ func (v filterValue) Set(line string) error {
 	}
 	c, err := input.SplitCommand(line)
 	*v.p = c
-	if e, ok := errors.AsType[*input.Error](err); ok { // the flag is its place
+	if e, ok := errors.AsType[*place.Error](err); ok { // the flag is its place
 		return fmt.Errorf("%w (%s)", e.Err, e.Hint)
 	}
 	return err

@@ -14,6 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/findings"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/input/kind"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -124,7 +125,7 @@ func refusedPath(err error, r *format.Reader, sources []string) string {
 	if at, ok := errors.AsType[*converters.Error](err); ok {
 		path = at.Where
 	}
-	if at, ok := errors.AsType[*input.Error](err); ok {
+	if at, ok := errors.AsType[*place.Error](err); ok {
 		path = at.Where
 	}
 	if errors.Is(err, plan.ErrEmpty) && len(sources) == 1 {

@@ -1,0 +1,76 @@
+package find
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A Survey is what Count has counted.
+type Survey struct {
+	Samples   int64
+	Bytes     int64   // of all records
+	Classes   []Class // by number: all that have a name, and the numbers without one that samples have, 1,048,576 at most
+	Unlabeled int64   // samples without a class
+
+	Sizes             []bucket  // from the smallest record to the largest, without gaps
+	Largest, Smallest []outlier // 20 of each at most, the most unusual first; among equal ones the first in the dataset
+	Median, P01, P99  int64     // sizes that half, 1 % and 99 % of the records do not exceed: exact below 2 KiB, else up to 0.1 % too low
+
+	Shards []Shard
+}
+
+// A Shard is a shard and its size.
+type Shard struct {
+	Name    string // without directories
+	Samples int64
+	Bytes   int64 // of the file
+}
+
+// surveyStep is how many samples are counted between two calls of progress.
+const surveyStep = 1 << 16
+
+// Count surveys all samples: the classes, and the sizes of records and shards, from indexes, and from headers of shards
+// where there are none; no record is read. classes are the names of the classes by number; nil: they have none. progress is called with
+// the number of samples that were looked at, now and then and at the end; it may be nil. Indexes and headers are compared with
+// their checksums. Memory does not grow with the number of samples.
+func Count(ctx context.Context, d *lookup.Dataset, classes []string, progress func(done int64)) (*Survey, error) {
+	s := new(Survey)
+	c := newCounts(classes)
+	var z sizes
+	payload := make(map[string]int64) // of each shard, by its path
+	path, bytes := "", int64(0)
+	for r, err := range d.Walk(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if r.Shard != path {
+			payload[path] += bytes
+			path, bytes = r.Shard, 0
+		}
+		bytes += r.At.Size
+		if r.Labeled {
+			c.add(r.Label)
+		} else {
+			s.Unlabeled++
+		}
+		z.add(r)
+		if s.Samples++; s.Samples%surveyStep == 0 && progress != nil {
+			progress(s.Samples)
+		}
+	}
+	payload[path] += bytes
+	for _, f := range d.Files() {
+		n := payload[f.Path]
+		s.Bytes += n
+		s.Shards = append(s.Shards, Shard{filepath.Base(f.Path), f.Samples, record.FileSize(f.Samples, n)})
+	}
+	s.Classes = c.classes()
+	z.describe(s)
+	if progress != nil {
+		progress(s.Samples)
+	}
+	return s, nil
+}
