@@ -24,8 +24,8 @@
 //		crc = crc32.Update(crc, crc32.IEEETable, block)
 //	}
 //
-// A source of a conversion, of which the samples are not known beforehand, is read by a [Scatter], which makes the
-// small reads of many goroutines, and by [OpenStream], which reads ahead of its caller.
+// A source of a conversion, of which the samples are not known beforehand, is read by a [Stream], which reads ahead
+// of its caller.
 //
 // # Backends
 //

@@ -164,19 +164,17 @@ func simBatch(r *Reader, f *File, k *sim) error {
 	if rng.IntN(2) == 0 {
 		f.buffered, g.buffered = &File{fd: 0}, &File{fd: 1}
 	}
-	r.pages = pageCache{
-		func(*os.File, int64, int64) bool { return rng.IntN(3) > 0 },
-		func(file *File, buf []byte, off int64) (int, error) {
-			first, last := off/pageSize, (off+int64(len(buf))-1)/pageSize
-			switch {
-			case first <= k.bad && k.bad <= last, k.chance(0.1):
-				return -1, syscall.EIO
-			case k.chance(0.1):
-				buf = buf[:rng.IntN(len(buf))]
-			}
-			data := k.content(file)
-			return copy(buf, data[min(off, int64(len(data))):]), nil
-		},
+	r.cacheHas = func(*os.File, int64, int64) bool { return rng.IntN(3) > 0 }
+	r.cacheRead = func(file *File, buf []byte, off int64) (int, error) {
+		first, last := off/pageSize, (off+int64(len(buf))-1)/pageSize
+		switch {
+		case first <= k.bad && k.bad <= last, k.chance(0.1):
+			return -1, syscall.EIO
+		case k.chance(0.1):
+			buf = buf[:rng.IntN(len(buf))]
+		}
+		data := k.content(file)
+		return copy(buf, data[min(off, int64(len(data))):]), nil
 	}
 
 	reqs := make([]Request, rng.IntN(40))

@@ -2,13 +2,11 @@ package aio
 
 import (
 	"errors"
-	"io"
 	"os"
 	"sync"
 	"time"
 )
 
-// Streams and Scatter have Readers of one shape, so that one list of idle Readers serves both.
 const (
 	inputDepth = 32        // requests in flight
 	inputBlock = 128 << 10 // bytes of the largest
@@ -19,13 +17,7 @@ const (
 // (BenchmarkDestroy), which is too much for each file.
 const idleFor = time.Second
 
-// A ReaderAtCloser is an open file. Reads are for one goroutine at a time.
-type ReaderAtCloser interface {
-	io.ReaderAt
-	io.Closer
-}
-
-// inputReaders lends to all streams and Scatters of the process.
+// inputReaders lends to all Streams of the process.
 var inputReaders = readerList{open: func() (*Reader, error) {
 	return NewReader(Options{Depth: inputDepth, BlockSize: inputBlock})
 }}
@@ -96,19 +88,28 @@ const (
 	askMost   = 4 << 20   // and at most
 )
 
-// A cacheReader reads a file in order through the page cache, and has the kernel read ahead further than it
-// would by itself.
+// A cacheReader reads a file through the page cache. Where reads follow one another it has the kernel read ahead,
+// further than it would by itself.
 type cacheReader struct {
 	file   *os.File
+	gap    int64 // largest gap in bytes between reads in a row
+	row    int64 // bytes that are read in a row before the kernel is asked to read ahead
+	from   int64 // where the reads in a row began
+	end    int64 // where the last read ended
 	asked  int64 // the kernel was asked to read up to here
 	window int64 // bytes to ask ahead
 }
 
-// jump begins at another place.
-func (c *cacheReader) jump(off int64) { c.asked, c.window = off, askLeast }
+// jump begins a new row of reads unless off continues the last one.
+func (c *cacheReader) jump(off int64) {
+	if off < c.end || off > c.end+c.gap {
+		c.from, c.asked, c.window = off, off, askLeast
+	}
+}
 
-func (c *cacheReader) ReadAt(b []byte, off int64) (int, error) {
-	if end := off + int64(len(b)); c.asked < end+c.window/2 {
+// read reads ahead as far as the row of reads allows.
+func (c *cacheReader) read(b []byte, off int64) (int, error) {
+	if end := off + int64(len(b)); end-c.from > c.row && c.asked < end+c.window/2 {
 		for c.asked = max(c.asked, off); c.asked < end+c.window; c.asked += askAtOnce {
 			willNeed(c.file, c.asked, askAtOnce)
 		}

@@ -3,7 +3,6 @@ package aio
 import (
 	"errors"
 	"math/rand/v2"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,31 +26,7 @@ func TestInputsBroken(t *testing.T) {
 	for k := range 30 {
 		_, r, f := fatalReader(t, k)
 		list := listOf(r)
-		list.idle, list.lent = nil, 1
-		scatter := &Scatter{files: 1, queue: newScatterQueue(list, r)}
-		var reading sync.WaitGroup
-		for g := range uint64(4) {
-			reading.Go(func() {
-				rng := rand.New(rand.NewPCG(uint64(k), g))
-				file := &scattered{of: scatter, queue: scatter.queue, direct: f, done: make(chan struct{}, 1)}
-				var err error
-				for n := 0; err == nil && n < 1000; n++ {
-					_, err = file.read(make([]byte, 100), rng.Int64N(f.size-100))
-				}
-				if _, again := file.read(make([]byte, 100), 0); !errors.Is(err, syscall.EIO) || !errors.Is(again, syscall.EIO) {
-					t.Errorf("call %d: errors %v and %v", k, err, again)
-				}
-			})
-		}
-		reading.Wait()
-		if err := scatter.release(); err != nil || len(list.idle) > 0 || !r.closed {
-			t.Errorf("call %d: %v, closed %t", k, err, r.closed)
-		}
-	}
-	for k := range 30 {
-		_, r, f := fatalReader(t, k)
-		list := listOf(r)
-		s := &stream{readers: list, direct: f}
+		s := &Stream{readers: list, direct: f}
 		var err error
 		for off := int64(0); err == nil && off < f.size; off += 100 {
 			_, err = s.ReadAt(make([]byte, 100), off)

@@ -3,6 +3,7 @@ package aio
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ffconvert/ffconvert/internal/place"
 )
@@ -27,23 +28,14 @@ func (b Backend) String() string {
 	return backendNames[b]
 }
 
-// parseBackend is the inverse of [Backend.String].
-func parseBackend(s string) (Backend, error) {
-	for b, name := range backendNames {
-		if s == name {
-			return Backend(b), nil
-		}
-	}
-	return Auto, fmt.Errorf("backend %q: want auto, aio or pread", s)
-}
-
-// Set sets b to ParseBackend(s).
+// Set is the inverse of [Backend.String].
 func (b *Backend) Set(s string) error {
-	v, err := parseBackend(s)
-	if err == nil {
-		*b = v
+	i := slices.Index(backendNames[:], s)
+	if i < 0 {
+		return fmt.Errorf("backend %q: want auto, aio or pread", s)
 	}
-	return err
+	*b = Backend(i)
+	return nil
 }
 
 // Type returns "backend", the name of the value in usage texts.

@@ -12,12 +12,6 @@ const (
 	askEvery   = 16
 )
 
-// A pageCache tells what the page cache has of a file, and reads it.
-type pageCache struct {
-	has  func(f *os.File, off, size int64) bool
-	read func(f *File, buf []byte, off int64) (int, error)
-}
-
 // UsePageCache makes ReadBatch read cached data from the page cache, through buffered: the same file, open
 // without O_DIRECT. The caller must keep buffered open as long as f, and must call UsePageCache before the
 // first ReadBatch of f. Sweep never reads from the page cache.
@@ -47,7 +41,7 @@ func (b *batch) fromCache() {
 			rest = append(rest, k)
 			continue
 		}
-		if n, err := b.pages.read(file.buffered, q.Buf, q.Off); err != nil || n < len(q.Buf) {
+		if n, err := b.cacheRead(file.buffered, q.Buf, q.Off); err != nil || n < len(q.Buf) {
 			answers = 0
 			rest = append(rest, k)
 			continue
@@ -66,7 +60,7 @@ func (b *batch) fromCache() {
 func (b *batch) inCache(q *Request, answers *int64) bool {
 	n := *answers
 	asked := n > -manyMisses && n < manyHits || n%askEvery == 0
-	if asked && b.pages.has(q.File.buffered.os, q.Off, int64(len(q.Buf))) || !asked && n > 0 {
+	if asked && b.cacheHas(q.File.buffered.os, q.Off, int64(len(q.Buf))) || !asked && n > 0 {
 		*answers = max(n, 0) + 1
 		return true
 	}

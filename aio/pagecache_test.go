@@ -18,10 +18,10 @@ func batchesFrom(t *testing.T, backend Backend, has func(*os.File, int64, int64)
 	path, data := testFile(t, 400_001)
 	r, f := openCached(t, path, Options{Backend: backend, Depth: 5, BlockSize: 4 * pageSize})
 	if has != nil {
-		r.pages.has = has
+		r.cacheHas = has
 	}
 	if read != nil {
-		r.pages.read = read
+		r.cacheRead = read
 	}
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 40 {
@@ -140,7 +140,7 @@ func TestPageCacheCut(t *testing.T) {
 	t.Parallel()
 	path, data := testFile(t, 100_001)
 	r, f := openCached(t, path, Options{Depth: 3})
-	r.pages.has = func(*os.File, int64, int64) bool { return true }
+	r.cacheHas = func(*os.File, int64, int64) bool { return true }
 	if err := os.Truncate(path, 50_000); err != nil {
 		t.Fatal(err)
 	}
@@ -164,8 +164,8 @@ func TestPageCacheBothFail(t *testing.T) {
 	t.Parallel()
 	path, _ := testFile(t, 50_000)
 	r, f := openCached(t, path, Options{Backend: Pread, Depth: 2})
-	r.pages.has = func(*os.File, int64, int64) bool { return true }
-	r.pages.read = func(*File, []byte, int64) (int, error) { return -1, syscall.ENOMEM }
+	r.cacheHas = func(*os.File, int64, int64) bool { return true }
+	r.cacheRead = func(*File, []byte, int64) (int, error) { return -1, syscall.ENOMEM }
 	r.usePool("")
 	r.pool.(*pool).read = func(*File, []byte, int64) (int, error) { return -1, syscall.EIO }
 	reqs := []Request{{Off: 5000, Buf: make([]byte, 300)}}
@@ -184,9 +184,9 @@ func TestPageCacheCancel(t *testing.T) {
 	path, _ := testFile(t, 50_000)
 	r, f := openCached(t, path, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
-	r.pages.has = func(*os.File, int64, int64) bool { return true }
+	r.cacheHas = func(*os.File, int64, int64) bool { return true }
 	reads := 0
-	r.pages.read = func(f *File, buf []byte, off int64) (int, error) {
+	r.cacheRead = func(f *File, buf []byte, off int64) (int, error) {
 		if reads++; reads == 2 {
 			cancel()
 		}
@@ -211,7 +211,7 @@ func TestPageCacheSweep(t *testing.T) {
 	t.Parallel()
 	path, data := testFile(t, 300_001)
 	r, f := openCached(t, path, Options{})
-	r.pages.has = func(*os.File, int64, int64) bool { t.Error("a sweep asks the page cache"); return true }
+	r.cacheHas = func(*os.File, int64, int64) bool { t.Error("a sweep asks the page cache"); return true }
 	var got []byte
 	for block, err := range r.Sweep(t.Context(), f, 0, f.Size()) {
 		if err != nil {
@@ -230,7 +230,7 @@ func TestPageCacheAsks(t *testing.T) {
 	path, _ := testFile(t, 50_000)
 	r, f := openCached(t, path, Options{})
 	cached, asked := false, 0
-	r.pages.has = func(*os.File, int64, int64) bool { asked++; return cached }
+	r.cacheHas = func(*os.File, int64, int64) bool { asked++; return cached }
 	read := func(n int) (taken int64) {
 		t.Helper()
 		before := r.Stats().Cached

@@ -21,7 +21,9 @@ type Reader struct {
 	pool kernel // pread; nil until it is needed
 	k    kernel // ring or pool, in use for the current file
 
-	pages pageCache
+	// What the page cache has of a file, and a read of that.
+	cacheHas  func(f *os.File, off, size int64) bool
+	cacheRead func(f *File, buf []byte, off int64) (int, error)
 
 	// Slots move from queue to the kernel (inflight of them) and then to done.
 	files     []*File // in use
@@ -59,14 +61,15 @@ func newReader(opts Options, ring kernel) (*Reader, error) {
 		return nil, err
 	}
 	r := &Reader{
-		opts:   opts,
-		slots:  make([]slot, opts.Depth),
-		queue:  make([]int, 0, opts.Depth),
-		done:   make([]int, 0, opts.Depth),
-		free:   make([]int, 0, opts.Depth),
-		reqs:   make([]request, 0, opts.Depth),
-		events: make([]event, opts.Depth),
-		pages:  pageCache{inCache, readCached},
+		opts:      opts,
+		slots:     make([]slot, opts.Depth),
+		queue:     make([]int, 0, opts.Depth),
+		done:      make([]int, 0, opts.Depth),
+		free:      make([]int, 0, opts.Depth),
+		reqs:      make([]request, 0, opts.Depth),
+		events:    make([]event, opts.Depth),
+		cacheHas:  inCache,
+		cacheRead: readCached,
 	}
 	blocks := opts.Depth * opts.BlockSize
 	if r.mem, err = Alloc(blocks + ringMem(opts.Depth)); err != nil {
@@ -79,7 +82,11 @@ func newReader(opts Options, ring kernel) (*Reader, error) {
 		r.fallback = "pread was asked for"
 		return r, nil
 	}
-	if err := ring.setup(opts.Depth, r.mem[blocks:]); err != nil {
+	err = errors.ErrUnsupported
+	if ring != nil {
+		err = ring.setup(opts.Depth, r.mem[blocks:])
+	}
+	if err != nil {
 		if opts.Backend == AIO {
 			return nil, errors.Join(fmt.Errorf("aio: io_setup with depth %d: %w", opts.Depth, err), Free(r.mem))
 		}

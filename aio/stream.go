@@ -3,6 +3,7 @@ package aio
 import (
 	"errors"
 	"io"
+	"math"
 	"os"
 )
 
@@ -16,6 +17,24 @@ const (
 	streamCached = 32 << 20
 )
 
+const (
+	// indexGap is the largest gap in bytes between reads in a row of an index. To read so few bytes takes a device no
+	// longer than another request.
+	indexGap = 32 << 10
+	indexRow = 128 << 10 // bytes that an index reads in a row before the rest is read ahead
+)
+
+// OpenIndex returns a file that reads f at scattered places through the page cache, and owns f. Only reads in a row
+// make the kernel read ahead, so that the pages are there when the file is read again.
+func OpenIndex(f *os.File) *Stream {
+	ReadAhead(f, false)
+	s := &Stream{file: f, cache: cacheReader{file: f, gap: indexGap, row: indexRow, window: askLeast}, plain: true, index: true}
+	if st, err := f.Stat(); err == nil && inCache(f, 0, st.Size()) {
+		s.cache.row = math.MaxInt64
+	}
+	return s
+}
+
 // OpenStream returns a file that reads f in order, ahead of its caller, and owns it. If the page
 // cache has the next 32 MiB, or the rest of the run, they are copied from there. Otherwise the file is read past
 // the page cache, with many reads in flight; or through it, with read-ahead, if the file system has no direct
@@ -26,25 +45,25 @@ const (
 //
 // Each read should begin where the last one ended, or a little later. A read at any other place is right but
 // slow.
-func OpenStream(f *os.File, size int64) ReaderAtCloser {
+func OpenStream(f *os.File, size int64) *Stream {
 	ReadAhead(f, false)
-	s := &stream{readers: &inputReaders, file: f, cache: cacheReader{file: f}, hint: size}
-	if 0 < size && size <= streamLeast {
-		s.plain = true
+	return &Stream{
+		readers: &inputReaders, file: f, cache: cacheReader{file: f, gap: inputBlock, window: askLeast}, hint: size,
+		plain: 0 < size && size <= streamLeast,
 	}
-	return s
 }
 
-// A stream is a file of OpenStream. While it reads past the page cache, blocks [first, next) are in flight or
-// read. Block i is in slot i % Depth of the reader, and begins at base + i × BlockSize.
-type stream struct {
+// A Stream is a file of [OpenStream] or [OpenIndex], for one goroutine at a time. While it reads past the page cache,
+// blocks [first, next) are in flight or read. Block i is in slot i % Depth of the reader, and begins at
+// base + i × BlockSize.
+type Stream struct {
 	readers *readerList
 	file    *os.File // through the page cache
 	cache   cacheReader
-	end     int64 // where the last read ended
 	hint    int64 // bytes that it will read from the first one on
 	cached  int64 // up to here the page cache has the file
 	plain   bool  // it does not read past the page cache
+	index   bool  // it never asks what the page cache has
 
 	r           *Reader // nil if it does not read past the page cache
 	direct      *File   // of the same descriptor; nil until it does
@@ -55,11 +74,12 @@ type stream struct {
 }
 
 // Close waits for the reads in flight and closes the file.
-func (s *stream) Close() error {
+func (s *Stream) Close() error {
 	return errors.Join(s.stop(), s.file.Close())
 }
 
-func (s *stream) ReadAt(b []byte, off int64) (n int, err error) {
+// ReadAt may be called with any offset; see [OpenStream] for which are fast.
+func (s *Stream) ReadAt(b []byte, off int64) (n int, err error) {
 	for n < len(b) && err == nil {
 		var m int
 		if s.r != nil {
@@ -73,26 +93,24 @@ func (s *stream) ReadAt(b []byte, off int64) (n int, err error) {
 }
 
 // near reads through the page cache. It reads nothing if it begins to read past it.
-func (s *stream) near(b []byte, off int64) (int, error) {
-	if off < s.end || off > s.end+inputBlock {
-		s.cache.jump(off)
-	}
+func (s *Stream) near(b []byte, off int64) (int, error) {
+	s.cache.jump(off)
 	var n int
 	var err error
 	switch {
-	case s.inCache(off, int64(len(b))):
+	case !s.index && s.inCache(off, int64(len(b))):
 		n, err = s.file.ReadAt(b, off)
 	case !s.plain:
 		return 0, s.start(off)
 	default:
-		n, err = s.cache.ReadAt(b, off)
+		n, err = s.cache.read(b, off)
 	}
-	s.end = off + int64(n)
+	s.cache.end = off + int64(n)
 	return n, err
 }
 
 // inCache reports whether the page cache has size bytes from off on, and more that follow.
-func (s *stream) inCache(off, size int64) bool {
+func (s *Stream) inCache(off, size int64) bool {
 	if off+size <= s.cached {
 		return true
 	}
@@ -113,7 +131,7 @@ func (s *stream) inCache(off, size int64) bool {
 }
 
 // start begins to read past the page cache from off on, if that is possible.
-func (s *stream) start(off int64) error {
+func (s *Stream) start(off int64) error {
 	r, err := s.readers.get()
 	if err == nil {
 		if err = s.setDirect(); err != nil {
@@ -122,7 +140,6 @@ func (s *stream) start(off int64) error {
 	}
 	if err != nil { // the file is open: it can be read
 		s.plain = true
-		s.cache.jump(off)
 		return nil
 	}
 	s.r = r
@@ -147,7 +164,7 @@ func (s *stream) start(off int64) error {
 }
 
 // setDirect turns O_DIRECT on.
-func (s *stream) setDirect() (err error) {
+func (s *Stream) setDirect() (err error) {
 	if s.direct != nil {
 		return s.direct.setDirect(true)
 	}
@@ -156,7 +173,7 @@ func (s *stream) setDirect() (err error) {
 }
 
 // stop waits for the reads in flight and returns to the page cache.
-func (s *stream) stop() error {
+func (s *Stream) stop() error {
 	if s.r == nil {
 		return nil
 	}
@@ -167,7 +184,7 @@ func (s *stream) stop() error {
 }
 
 // ahead copies what the block at off has. It copies nothing if it ends reading past the page cache.
-func (s *stream) ahead(b []byte, off int64) (int, error) {
+func (s *Stream) ahead(b []byte, off int64) (int, error) {
 	if s.r.broken != nil {
 		return 0, s.r.broken
 	}
@@ -180,7 +197,7 @@ func (s *stream) ahead(b []byte, off int64) (int, error) {
 	case off >= s.direct.size:
 		return 0, io.EOF
 	case off < s.at(s.first) || off >= s.at(s.first+1): // a jump
-		s.end = off
+		s.cache.end = off
 		return 0, s.stop()
 	}
 	for s.at(s.next) < s.direct.size && (s.next < s.first+s.depth || s.next < s.first+len(s.r.slots) && s.at(s.next) < s.sure) {
@@ -196,19 +213,19 @@ func (s *stream) ahead(b []byte, off int64) (int, error) {
 	if n == len(b) {
 		err = nil
 	}
-	s.end = off + int64(n)
+	s.cache.end = off + int64(n)
 	return n, err
 }
 
 // fetch begins to read the next block.
-func (s *stream) fetch() {
+func (s *Stream) fetch() {
 	off := s.at(s.next)
 	s.r.prepare(s.next%len(s.r.slots), s.direct, off, int(min(int64(s.r.opts.BlockSize), s.direct.size-off)))
 	s.next++
 }
 
 // pass leaves block first behind, and waits until its slot may be used again.
-func (s *stream) pass() error {
+func (s *Stream) pass() error {
 	err := s.r.await(s.first % len(s.r.slots))
 	s.r.done = s.r.done[:0]
 	s.first++
@@ -219,4 +236,4 @@ func (s *stream) pass() error {
 }
 
 // at returns where a block begins.
-func (s *stream) at(block int) int64 { return s.base + int64(block)*int64(s.r.opts.BlockSize) }
+func (s *Stream) at(block int) int64 { return s.base + int64(block)*int64(s.r.opts.BlockSize) }

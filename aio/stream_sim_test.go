@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -68,7 +67,7 @@ func TestStreamSimulated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &stream{readers: listOf(r), direct: f, hint: rng.Int64N(50_000)}
+		s := &Stream{readers: listOf(r), direct: f, hint: rng.Int64N(50_000)}
 		off := int64(0)
 		for range 200 {
 			switch rng.IntN(20) {
@@ -90,39 +89,4 @@ func TestStreamSimulated(t *testing.T) {
 		}
 	}
 	t.Logf("D1 [streams] cases=%d undetected=0 lost=0", seeds)
-}
-
-// Whatever the kernel does, each of several goroutines gets the bytes that it asked for.
-func TestScatterSimulated(t *testing.T) {
-	t.Parallel()
-	seeds := uint64(100)
-	if os.Getenv("FFCONVERT_FAULTS") != "" {
-		seeds = 1000
-	}
-	for seed := range seeds {
-		rng := rand.New(rand.NewPCG(seed, 22))
-		k, r, f, err := badKernel(rng)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := &Scatter{files: 1, queue: newScatterQueue(listOf(r), r)}
-		var reading sync.WaitGroup
-		for g := range uint64(7) {
-			rng := rand.New(rand.NewPCG(seed, 30+g))
-			file := &scattered{of: s, queue: s.queue, direct: f, done: make(chan struct{}, 1)}
-			reading.Go(func() {
-				for range 40 {
-					if err := readsRight(file.read, k, rng.Int64N(int64(len(k.data))+100), 1+rng.IntN(20_000)); err != nil {
-						t.Errorf("seed %d: %v", seed, err)
-						return
-					}
-				}
-			})
-		}
-		reading.Wait()
-		if err := errors.Join(s.release(), r.idle(), r.Close()); err != nil || k.misses > 0 || !k.destroyed {
-			t.Fatalf("seed %d: %v, %d misaligned requests", seed, err, k.misses)
-		}
-	}
-	t.Logf("D1 [scatter] cases=%d undetected=0 lost=0", seeds)
 }

@@ -14,13 +14,12 @@ import (
 )
 
 // openers open a file as a conversion does: to read it, or to index it.
-func openers() map[string]func(f *os.File) aio.ReaderAtCloser {
-	var scatter aio.Scatter
-	return map[string]func(*os.File) aio.ReaderAtCloser{
-		"stream":      func(f *os.File) aio.ReaderAtCloser { return aio.OpenStream(f, 0) },
-		"run of 5 MB": func(f *os.File) aio.ReaderAtCloser { return aio.OpenStream(f, 5_000_000) },
-		"run of 5 kB": func(f *os.File) aio.ReaderAtCloser { return aio.OpenStream(f, 5000) },
-		"scatter":     scatter.Open,
+func openers() map[string]func(f *os.File) *aio.Stream {
+	return map[string]func(*os.File) *aio.Stream{
+		"stream":      func(f *os.File) *aio.Stream { return aio.OpenStream(f, 0) },
+		"run of 5 MB": func(f *os.File) *aio.Stream { return aio.OpenStream(f, 5_000_000) },
+		"run of 5 kB": func(f *os.File) *aio.Stream { return aio.OpenStream(f, 5000) },
+		"index":       aio.OpenIndex,
 	}
 }
 

@@ -29,8 +29,7 @@ func ForRun(run Run) Access { return Access{samples: run.Count} }
 
 // Files opens the parts of a source. The zero value is ready, and may be used by several goroutines.
 type Files struct {
-	scatter aio.Scatter
-	each    atomic.Int64 // bytes of a sample in the last run; 0: unknown
+	each atomic.Int64 // bytes of a sample in the last run; 0: unknown
 }
 
 // Open opens a part as [Part.Open] does, for reads of one goroutine at a time.
@@ -42,7 +41,7 @@ func (o *Files) Open(p Part, how Access) (File, error) {
 	var file File = f
 	switch {
 	case how.index:
-		file = o.scatter.Open(f)
+		file = aio.OpenIndex(f)
 	case how == Whole:
 		file = aio.OpenStream(f, p.Size)
 	case how.samples == 1:

@@ -81,7 +81,11 @@ func (c *existing) readPlan() error {
 		return err
 	}
 	defer f.Close()
-	p, err := plan.Read(f)
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	p, err := plan.Read(f, st.Size())
 	if errors.Is(err, plan.ErrDamaged) || errors.Is(err, plan.ErrVersion) {
 		c.damage = err
 		return nil

@@ -125,7 +125,7 @@ type folderWriter struct {
 	spec   *encode.Spec // which fields
 	opts   FolderOptions
 	layout *layout
-	pieces []plan.Piece
+	pieces []plan.Shard
 	bytes  int64 // of all files
 	there  there // what the directory has, unless an export was begun in it
 
@@ -204,7 +204,7 @@ func (w *folderWriter) plan(ctx context.Context) error {
 	spec := w.spec.WithForm(func() encode.Form { return &paths{w: w, tree: all, own: newTree()} })
 	var err error
 	w.pieces, err = w.src.pieces(ctx, w.src.Samples, index{form: spec, choice: w.opts.Choice, workers: w.workers(), progress: w.opts.Progress},
-		plan.EvenOptions{Sizes: plan.Sizes{ShardSize: pieceSize}, MaxSamples: pieceSamples})
+		plan.Options{Sizes: plan.Sizes{ShardSize: pieceSize, MaxSamples: pieceSamples}})
 	for i := range w.pieces {
 		w.bytes += w.pieces[i].Bytes
 	}

@@ -47,7 +47,7 @@ func (w *folderWriter) each(ctx context.Context, progress plan.Progress, worker 
 }
 
 // piece visits the files of a piece.
-func (w *folderWriter) piece(ctx context.Context, p *plan.Piece, first int64, progress plan.Progress, see visit) error {
+func (w *folderWriter) piece(ctx context.Context, p *plan.Shard, first int64, progress plan.Progress, see visit) error {
 	enc := w.spec.WithForm(func() encode.Form { return &visited{ctx: ctx, w: w, number: first, see: see} }).NewEncoder()
 	tally := plan.Tally{To: progress}
 	defer tally.Flush()

@@ -60,7 +60,7 @@ func wholeForm() (*encode.Spec, error) {
 }
 
 // pieces indexes the samples of a source, either source of s, and divides the chosen ones.
-func (s *Source) pieces(ctx context.Context, src converters.Source, how index, even plan.EvenOptions) ([]plan.Piece, error) {
+func (s *Source) pieces(ctx context.Context, src converters.Source, how index, even plan.Options) ([]plan.Shard, error) {
 	var chooser *choose.Chooser
 	if !how.choice.IsZero() {
 		var err error

@@ -85,7 +85,7 @@ func (s *Source) runs(ctx context.Context, choice choose.Options, progress plan.
 	if err != nil {
 		return nil, err
 	}
-	pieces, err := s.pieces(ctx, from, index{form: form, choice: choice, progress: progress}, plan.EvenOptions{Sizes: plan.Sizes{Shards: 1}})
+	pieces, err := s.pieces(ctx, from, index{form: form, choice: choice, progress: progress}, plan.Options{Sizes: plan.Sizes{Shards: 1}})
 	if err != nil {
 		return nil, err
 	}

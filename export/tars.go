@@ -25,7 +25,7 @@ type TarOptions struct {
 	Key      Key
 	ModTime  int64 // of members, Unix seconds
 	Sizes    plan.Sizes
-	MaxCount int64 // samples of each tar but the last, see [plan.EvenOptions]; 0: Sizes alone decide
+	MaxCount int64 // samples of each tar but the last, see [plan.Sizes]; 0: Sizes alone decide
 
 	Workers  int // tars written at once; 0: the CPUs that this process may use
 	NoVerify bool
@@ -177,7 +177,7 @@ type tarWriter struct {
 
 // A tarJob is a tar to write.
 type tarJob struct {
-	plan.Piece
+	plan.Shard
 	name  string
 	first int64 // number of its first sample
 	size  int64 // bytes of the tar
@@ -193,8 +193,10 @@ func (w *tarWriter) plan(ctx context.Context, t *template) error {
 		}
 		return m
 	})
+	sizes := w.opts.Sizes
+	sizes.MaxSamples = w.opts.MaxCount
 	pieces, err := w.src.pieces(ctx, w.src.Samples, index{form: spec, choice: w.opts.Choice, workers: w.workers(), progress: w.opts.Progress},
-		plan.EvenOptions{Sizes: w.opts.Sizes, MaxSamples: w.opts.MaxCount})
+		plan.Options{Sizes: sizes})
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ type Batch struct {
 	Offsets []int64  // Sample i is Data[Offsets[i]:Offsets[i+1]]
 	Indices []int64  // numbers of the samples in the datasets together
 	Keys    []string // of the samples; empty without Options.Keys. They stay valid
-	Damaged []error  // of the samples that were left out: see Skip
+	Damaged []error  // of the samples that were left out: see Options.SkipDamaged
 	State   order.State
 
 	fields  int

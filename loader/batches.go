@@ -9,8 +9,8 @@ import (
 	"github.com/ffconvert/ffconvert/decode"
 )
 
-// Batches yields the batches of the epoch from the next step on, in order, and ends with the epoch: SetEpoch begins another one. A loop
-// that is left early is gone on with by the next call. The last pair of a loop that fails has the error and no batch; the next
+// Batches yields the batches of the epoch from the next step on, in order, and ends with the epoch: SetEpoch begins another one. After an
+// early break the next call resumes at the first batch that was not delivered. The last pair of a loop that fails has the error and no batch; the next
 // call tries that batch again. When ctx is cancelled the error is that of ctx.
 //
 // First it looks whether the paths of all shards lead to the files that are open: [record.ErrReplaced].
@@ -55,7 +55,7 @@ func (l *Loader) deliver(ctx context.Context, yield func(*Batch, error) bool) er
 		if !yield(b, nil) {
 			return nil
 		}
-		r.slabs.release(b)
+		r.slabs.back <- b
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func TestDamage(t *testing.T) {
 			t.Errorf("after it the state is %+v", l.State())
 		}
 
-		failing.OnDamage = loader.Skip
+		failing.SkipDamaged = true
 		l = opened(t, failing, dir)
 		var got []int64
 		var told int
@@ -89,7 +89,7 @@ func TestSkipInFields(t *testing.T) {
 	t.Parallel()
 	dir := made(t, "msgpack", 0, 60, 2)
 	damaged(t, dir, 0, 3, 22)
-	l := opened(t, loader.Options{OnDamage: loader.Skip, Keys: true, Fields: []string{"bin"}, Order: order.Options{Batch: 60}}, dir)
+	l := opened(t, loader.Options{SkipDamaged: true, Keys: true, Fields: []string{"bin"}, Order: order.Options{Batch: 60}}, dir)
 	for b, err := range l.Batches(t.Context()) {
 		if err != nil || b.Len() != 57 || len(b.Keys) != 57 {
 			t.Fatal(b, err)

@@ -32,7 +32,7 @@ func (f *filler) fill(ctx context.Context, b *Batch) error {
 	b.skipped = 0
 	if err != nil {
 		bad, isDamage := damage(err)
-		if f.opts.OnDamage != Skip || records == nil || !isDamage {
+		if !f.opts.SkipDamaged || records == nil || !isDamage {
 			return err
 		}
 		b.Damaged, b.skipped = bad, b.drop(records)

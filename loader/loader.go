@@ -90,9 +90,6 @@ func (l *Loader) Len() int64 { return l.order.Len() }
 // Steps returns the number of batches of an epoch, which is the same for every rank.
 func (l *Loader) Steps() int64 { return l.order.Steps() }
 
-// Digest returns the digest of the data: see [order.Digest].
-func (l *Loader) Digest() string { return l.digest }
-
 // Epoch returns the epoch that Batches gives the batches of.
 func (l *Loader) Epoch() uint64 { return l.number }
 

@@ -95,7 +95,7 @@ func TestSeveral(t *testing.T) {
 		t.Errorf("%d steps", len(steps))
 	}
 	turned := opened(t, loader.Options{}, dirs[1], dirs[0], dirs[2])
-	if turned.Digest() == l.Digest() {
+	if turned.State().Dataset == l.State().Dataset {
 		t.Error("datasets in another order have the same digest")
 	}
 }
@@ -110,8 +110,8 @@ func TestDigest(t *testing.T) {
 		shards = append(shards, order.Shard{Samples: f.Samples, Header: f.HeaderCRC, Size: f.Size})
 	}
 	want := order.Digest(shards)
-	if l.Digest() != want {
-		t.Errorf("%s, want %s", l.Digest(), want)
+	if l.State().Dataset != want {
+		t.Errorf("%s, want %s", l.State().Dataset, want)
 	}
 	legacy := t.TempDir()
 	for _, f := range l.Files() {
@@ -124,7 +124,7 @@ func TestDigest(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := opened(t, loader.Options{Record: record.Options{AllowLegacy: true}}, legacy).Digest(); got != want {
+	if got := opened(t, loader.Options{Record: record.Options{AllowLegacy: true}}, legacy).State().Dataset; got != want {
 		t.Errorf("without header checksums: %s, want %s", got, want)
 	}
 }
@@ -224,7 +224,6 @@ func TestRefused(t *testing.T) {
 		{"prefetch", []string{dir}, loader.Options{Order: eight, Prefetch: -1}, nil, "prefetch -1"},
 		{"readers", []string{dir}, loader.Options{Order: eight, Readers: -1}, nil, "-1 readers"},
 		{"memory", []string{dir}, loader.Options{Order: eight, Memory: -1}, nil, "memory of -1 bytes"},
-		{"damage", []string{dir}, loader.Options{Order: eight, OnDamage: 7}, nil, "damage 7"},
 		{"mode", []string{dir}, loader.Options{Order: order.Options{Batch: 8, Mode: "x"}}, nil, `mode "x"`},
 		{"no directory", []string{filepath.Join(dir, "none")}, loader.Options{Order: eight}, fs.ErrNotExist, "none"},
 		{"a shard is missing", []string{gone}, loader.Options{Order: eight}, fs.ErrNotExist, "PART_00001.ffr"},

@@ -115,13 +115,15 @@ func TestKeep(t *testing.T) {
 			seen[b] = true
 		}
 	}
-	if len(kept) != 10 || len(seen) > loader.DefaultPrefetch+1 {
+	if len(kept) != 10 || len(seen) > prefetched+1 {
 		t.Errorf("%d batches kept, %d others in memory", len(kept), len(seen))
 	}
 	for _, b := range kept {
 		compare(t, b)
 	}
 }
+
+const prefetched = 4 // batches, by default
 
 // TestFlat: the slabs are allocated once; the rest of an epoch takes a small part of what it reads.
 func TestFlat(t *testing.T) {
@@ -132,7 +134,7 @@ func TestFlat(t *testing.T) {
 	}
 	runtime.ReadMemStats(&after)
 	read, allocated := l.Stats().Bytes, int64(after.TotalAlloc-before.TotalAlloc)
-	slabs := read / l.Steps() * (loader.DefaultPrefetch + 1)
+	slabs := read / l.Steps() * (prefetched + 1)
 	if l.Stats().Batches != 100 || allocated > 4*slabs {
 		t.Errorf("%d bytes allocated to read %d with slabs of %d", allocated, read, slabs)
 	}

@@ -11,7 +11,7 @@ import (
 
 // Defaults of Options.
 const (
-	DefaultPrefetch = 4
+	defaultPrefetch = 4
 	defaultReaders  = 2 // one waits for the device while the other compares CRCs
 )
 
@@ -19,18 +19,6 @@ const (
 const (
 	maxPrefetch = 1 << 16
 	maxReaders  = 1 << 10
-)
-
-// A Damage says what becomes of a batch with a sample that is damaged.
-type Damage int
-
-const (
-	// fail ends the loop with an error that names shard, sample and byte.
-	fail Damage = iota
-	// Skip leaves the sample out of its batch, which is smaller then: see Batch.Damaged and Stats.Skipped. Damage
-	// is a wrong CRC, a file that was cut, or an error of the device (EIO); all else is an error still. The last sample of each shard is read
-	// by Open, as it alone shows where the file ends: its damage is an error of Open.
-	Skip
 )
 
 // Options control a [Loader]. All but Order.Batch may be left out.
@@ -43,11 +31,15 @@ type Options struct {
 	// Order.Ends and Order.Groups, which a state does not have, must not. At the end of an epoch Batches yields nothing
 	// before SetEpoch begins the next one
 
-	Prefetch int   // batches in memory beside the one that the loop has; 0: DefaultPrefetch
+	Prefetch int   // batches in memory beside the one that the loop has; 0: defaultPrefetch
 	Memory   int64 // most bytes of all batches in memory; one that is larger is read alone. 0: only Prefetch counts
 	Readers  int   // batches that are read at once; 0: DefaultReaders, Prefetch at most
 
-	OnDamage Damage
+	// SkipDamaged leaves a damaged sample out of its batch, which is smaller then: see Batch.Damaged and Stats.Skipped.
+	// Otherwise the loop ends with an error that names shard, sample and byte. Damage is a wrong CRC, a file that was cut,
+	// or an error of the device (EIO); all else is an error still. The last sample of each shard is read by Open, as it
+	// alone shows where the file ends: its damage is an error of Open.
+	SkipDamaged bool
 
 	Fields   []string // of each sample, for Batch.Field; a sample without one of them is an error
 	Encoding string   // of the records of other people's files, and of raw ones, as in encode.Options
@@ -59,7 +51,7 @@ type Options struct {
 // withDefaults fills in the zero fields and checks the others. Package order checks Order.
 func (o Options) withDefaults() (Options, error) {
 	o.World = cmp.Or(o.World, 1)
-	o.Prefetch = cmp.Or(o.Prefetch, DefaultPrefetch)
+	o.Prefetch = cmp.Or(o.Prefetch, defaultPrefetch)
 	o.Readers = min(cmp.Or(o.Readers, defaultReaders), max(1, o.Prefetch))
 	switch {
 	case o.World < 1 || o.Rank < 0 || o.Rank >= o.World:
@@ -72,8 +64,6 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("%d readers: want 1 to %d", o.Readers, maxReaders)
 	case o.Memory < 0:
 		return o, fmt.Errorf("memory of %d bytes: want 0 or more", o.Memory)
-	case o.OnDamage != fail && o.OnDamage != Skip:
-		return o, fmt.Errorf("damage %d: want Fail or Skip", o.OnDamage)
 	}
 	if o.Memory == 0 {
 		o.Memory = math.MaxInt64

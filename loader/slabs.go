@@ -6,25 +6,19 @@ import (
 )
 
 // slabs hands out the batches of one loop, and bounds their number and their bytes. The goroutine that chooses samples uses it; others
-// give back by the channel.
+// give back by the channel, also those that the caller keeps.
 type slabs struct {
 	most  int   // batches
 	limit int64 // bytes of all of them
-	back  chan returned
+	back  chan *Batch
 
 	free  []*Batch // read and given back
 	used  int      // handed out and not given back
 	total int64    // bytes of all slabs, free ones too
 }
 
-// returned is a batch that is given back, or the size of one that the caller keeps.
-type returned struct {
-	batch *Batch
-	kept  int64
-}
-
 func newSlabs(most int, limit int64) *slabs {
-	return &slabs{most: most, limit: limit, back: make(chan returned, most)}
+	return &slabs{most: most, limit: limit, back: make(chan *Batch, most)}
 }
 
 // take returns a batch with a slab of size bytes or more, once there is room for it. It returns nil when ctx is cancelled.
@@ -39,30 +33,22 @@ func (s *slabs) take(ctx context.Context, size int64) *Batch {
 			return b
 		}
 		select {
-		case r := <-s.back:
-			s.put(r)
+		case b := <-s.back:
+			s.put(b)
 		case <-ctx.Done():
 		}
 	}
 	return nil
 }
 
-func (s *slabs) put(r returned) {
+// put takes back a batch, or gives up one that the caller keeps.
+func (s *slabs) put(b *Batch) {
 	s.used--
-	if r.batch == nil {
-		s.total -= r.kept
-		return
-	}
-	s.free = append(s.free, r.batch)
-}
-
-// release gives a batch back. It may be called by another goroutine than take.
-func (s *slabs) release(b *Batch) {
 	if b.kept {
-		s.back <- returned{kept: int64(cap(b.slab))}
+		s.total -= int64(cap(b.slab))
 		return
 	}
-	s.back <- returned{batch: b}
+	s.free = append(s.free, b)
 }
 
 // fit returns the smallest free batch that is large enough, or a new one if the bounds allow it. Free ones that are too small make room for it.

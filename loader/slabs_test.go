@@ -54,7 +54,7 @@ func TestSlabs(t *testing.T) {
 					b.Keep()
 					kept += int64(cap(b.slab))
 				}
-				s.release(b)
+				s.back <- b
 			}
 			for len(s.back) > 0 {
 				s.put(<-s.back)

@@ -27,7 +27,7 @@ type Totals struct {
 // A Report describes a packed folder.
 type Report struct {
 	Totals
-	Shard  record.Summary // of the packed file
+	Shard  record.FileInfo // of the packed file
 	Verify *verify.Report // of re-reading the packed file
 }
 
@@ -142,7 +142,7 @@ func (s *source) write(ctx context.Context, file string, opts WriteOptions) (Rep
 }
 
 // fill writes all samples.
-func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (sum record.Summary, err error) {
+func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (sum record.FileInfo, err error) {
 	names := appendNames(nil, s.names)
 	if most := max(s.opts.maxFile(), DefaultMaxFile); int64(len(names)) > most {
 		err := fmt.Errorf("sample %d: %w: the names of the files have %d bytes, a sample has at most %d", s.total.Files, errLimit, len(names), most)
@@ -197,7 +197,7 @@ func (s *source) append(ctx context.Context, w *record.Writer, progress Progress
 }
 
 // reread verifies the synced file by reading it from its start to its end.
-func reread(ctx context.Context, path string, sum record.Summary, opts WriteOptions) (*verify.Report, error) {
+func reread(ctx context.Context, path string, sum record.FileInfo, opts WriteOptions) (*verify.Report, error) {
 	opts.Progress.Start("verify", sum.Size)
 	target := verify.Target{Path: path, Want: &verify.Expect{
 		Name: filepath.Base(path), Samples: sum.Samples, Bytes: sum.Size, HeaderCRC: sum.HeaderCRC,

@@ -12,8 +12,10 @@ import (
 // A kind is a sentinel for one kind of damage. errors.Is(kind, ErrCorrupt) is true.
 type kind string
 
-func (k kind) Error() string        { return string(k) }
-func (k kind) Is(target error) bool { return target == ErrCorrupt }
+func (k kind) Error() string { return string(k) }
+func (k kind) Is(target error) bool {
+	return target == ErrCorrupt || k == ErrTruncated && target == io.ErrUnexpectedEOF
+}
 
 // PlaceKind makes a damaged file end with the exit status of corruption.
 func (k kind) PlaceKind() place.Kind { return place.Corrupt }
@@ -73,12 +75,7 @@ func (e *FormatError) Error() string {
 
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// truncated returns an error that matches both ErrTruncated and io.ErrUnexpectedEOF.
+// truncated returns an [ErrTruncated] with details.
 func truncated(format string, args ...any) error {
-	return &cutError{fmt.Sprintf(format, args...)}
+	return fmt.Errorf("%w: %s", ErrTruncated, fmt.Sprintf(format, args...))
 }
-
-type cutError struct{ text string }
-
-func (e *cutError) Error() string   { return string(ErrTruncated) + ": " + e.text }
-func (e *cutError) Unwrap() []error { return []error{ErrTruncated, io.ErrUnexpectedEOF} }

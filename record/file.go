@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/ffconvert/ffconvert/aio"
 )
@@ -13,8 +14,10 @@ import (
 // A file is an open shard with a valid header.
 type file struct {
 	table
-	src    io.ReaderAt
-	direct direct // the same file, opened for batches
+	src io.ReaderAt
+
+	mu      sync.Mutex
+	batches *aio.File // the same file for batches, past the page cache where possible; the first batch opens it
 }
 
 // openFile opens a shard: a regular file or a link to one. It checks the type of the file first,
@@ -177,7 +180,7 @@ func (f *file) unchanged() error {
 }
 
 func (f *file) close() error {
-	err := f.direct.close()
+	err := f.closeBatches()
 	if c, ok := f.src.(io.Closer); ok {
 		err = errors.Join(err, c.Close())
 	}

@@ -41,7 +41,7 @@ func FuzzHeader(f *testing.F) {
 
 func judge(t *testing.T, b []byte, block int) {
 	samples, sound := oracle(b)
-	var sum Summary
+	var sum FileInfo
 	var problems []*FormatError
 	var err, serr error
 	fuzz.WantAllocated(t, 1<<20+200*len(b), func() {

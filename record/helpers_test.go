@@ -118,7 +118,7 @@ func readAll(b []byte, want [][]byte, opts Options) (lost int, err error) {
 }
 
 // scan is the verdict of a Scanner on b, given in blocks of the given size.
-func scan(b []byte, block int, opts Options) (Summary, []*FormatError, error) {
+func scan(b []byte, block int, opts Options) (FileInfo, []*FormatError, error) {
 	s := NewScanner("mem.ffr", int64(len(b)), opts)
 	var problems []*FormatError
 	s.Problem = func(p *FormatError) { problems = append(problems, p) }

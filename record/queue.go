@@ -97,20 +97,13 @@ func (qs *queues) close() error {
 	return errors.Join(errs...)
 }
 
-// direct is a shard opened for batches, past the page cache where possible. The first batch that
-// needs it opens it; all queues share it.
-type direct struct {
-	mu   sync.Mutex
-	file *aio.File
-}
-
-// open opens f a second time, by its path. If the path names another file by now, the error is
+// open opens f a second time, by its path, for all queues. If the path names another file by now, the error is
 // ErrReplaced.
-func (d *direct) open(q *queue, f *file) (*aio.File, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.file != nil {
-		return d.file, nil
+func (f *file) open(q *queue) (*aio.File, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.batches != nil {
+		return f.batches, nil
 	}
 	file, err := q.Open(f.path)
 	if err != nil {
@@ -127,18 +120,17 @@ func (d *direct) open(q *queue, f *file) (*aio.File, error) {
 		}
 		file.UsePageCache(src)
 	}
-	d.file = file
+	f.batches = file
 	return file, nil
 }
 
-func (d *direct) close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.file == nil {
+func (f *file) closeBatches() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	file := f.batches
+	if f.batches = nil; file == nil {
 		return nil
 	}
-	file := d.file
-	d.file = nil
 	return file.Close()
 }
 

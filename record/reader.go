@@ -22,12 +22,12 @@ type Reader struct {
 	queues queues
 }
 
-// A FileInfo describes one file of a Reader.
+// A FileInfo describes one file.
 type FileInfo struct {
-	Path      string
+	Path      string // "" from a Writer or a Scanner
 	Samples   int64
 	Size      int64  // bytes
-	HeaderCRC uint32 // as stored; 0 in a legacy file
+	HeaderCRC uint32 // as stored; it covers the CRCs of all samples, hence the whole file. 0 in a legacy file
 }
 
 // Open opens a file of any name, or all files of a directory with names that end in [Ext], hidden
@@ -156,24 +156,6 @@ func (r *Reader) Read(i int, buf []byte) ([]byte, error) {
 		return nil, bad
 	}
 	return buf, nil
-}
-
-// Check compares payload, which the caller has read by other means, with the size and the CRC of
-// sample i. It returns nil if both match.
-func (r *Reader) Check(i int, payload []byte) error {
-	k, j, err := r.find(i)
-	if err != nil {
-		return err
-	}
-	f := r.files[k]
-	e := f.extent(j)
-	if int64(len(payload)) != e.Size {
-		return f.fault(j, e.Off, fmt.Errorf("%w: %d bytes of %d", ErrChecksum, len(payload), e.Size))
-	}
-	if bad := f.gate(j, e, crc32.ChecksumIEEE(payload)); bad != nil {
-		return bad
-	}
-	return nil
 }
 
 // Close closes the files and frees the memory of ReadBatch. It must not be called while another

@@ -107,21 +107,21 @@ func (s *scanner) endSamples() {
 }
 
 // Close ends the scan. It returns nil if exactly size bytes were written and have no defect,
-// otherwise the first problem. The Summary is zero if the tables are invalid or bytes are missing.
+// otherwise the first problem. The FileInfo is zero if the tables are invalid or bytes are missing.
 // A second Close returns an error.
-func (s *scanner) Close() (Summary, error) {
+func (s *scanner) Close() (FileInfo, error) {
 	switch {
 	case s.stop != nil:
 	case s.h.size < headSize:
 		_, err := s.Write(nil)
-		return Summary{}, err
+		return FileInfo{}, err
 	case s.pos < s.h.size:
 		s.halt(s.h.fault(-1, s.pos, truncated("%d bytes of %d", s.pos, s.h.size)))
 	}
 	if s.stop != nil {
-		return Summary{}, s.first
+		return FileInfo{}, s.first
 	}
-	sum := Summary{Samples: s.h.n, Size: s.h.size, HeaderCRC: s.h.sum}
+	sum := FileInfo{Samples: s.h.n, Size: s.h.size, HeaderCRC: s.h.sum}
 	s.stop = s.h.fault(-1, -1, errScanClosed)
 	if s.first != nil {
 		return sum, s.first

@@ -70,7 +70,7 @@ func TestScannerWrongSize(t *testing.T) {
 		if _, err := s.Write(b[:k]); err != nil {
 			t.Fatal(err)
 		}
-		if sum, err := s.Close(); !errors.Is(err, ErrTruncated) || sum != (Summary{}) {
+		if sum, err := s.Close(); !errors.Is(err, ErrTruncated) || sum != (FileInfo{}) {
 			t.Fatalf("%d of %d bytes: %+v %v", k, len(b), sum, err)
 		}
 	}

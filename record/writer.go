@@ -22,13 +22,6 @@ type Extent struct {
 	CRC  uint32 // CRC-32 (IEEE) of the sample
 }
 
-// A Summary identifies a finished file.
-type Summary struct {
-	Samples   int64
-	Size      int64  // of the file in bytes
-	HeaderCRC uint32 // as stored; it covers the CRCs of all samples, hence the whole file
-}
-
 // A Writer writes one shard. Until Close succeeds the file has a head that every reader refuses,
 // including the original one. After an error each later call returns that error. A Writer must not
 // be used concurrently.
@@ -39,7 +32,7 @@ type Writer struct {
 	added   int64         // samples appended
 	err     error
 	done    bool
-	sum     Summary
+	sum     FileInfo
 
 	// The three regions of the file are written in turns, each through a buffer of its own, so that the
 	// memory does not depend on the number of samples.
@@ -178,12 +171,12 @@ func (w *Writer) accept(samples, size int64) error {
 // Close writes the buffers and then the head. If fewer than n samples were appended, Close returns
 // ErrRange and readers refuse the file. The caller must sync, close and rename the file; it is
 // durable only if it is synced after Close. A second Close returns the same as the first.
-func (w *Writer) Close() (Summary, error) {
+func (w *Writer) Close() (FileInfo, error) {
 	if w.err != nil || w.done {
 		return w.sum, w.err
 	}
 	if w.added < w.n {
-		return Summary{}, w.fail(fmt.Errorf("close a shard of %d samples after %d: %w", w.n, w.added, errRange))
+		return FileInfo{}, w.fail(fmt.Errorf("close a shard of %d samples after %d: %w", w.n, w.added, errRange))
 	}
 	for _, r := range w.regions() {
 		w.flush(r)
@@ -192,11 +185,11 @@ func (w *Writer) Close() (Summary, error) {
 	var head [headSize]byte
 	putHead(head[:], crc, w.n)
 	if w.writeAt(head[:], 0); w.err != nil {
-		return Summary{}, w.err
+		return FileInfo{}, w.err
 	}
 	w.drop()
 	w.done = true
-	w.sum = Summary{Samples: w.n, Size: w.data.off, HeaderCRC: crc}
+	w.sum = FileInfo{Samples: w.n, Size: w.data.off, HeaderCRC: crc}
 	return w.sum, nil
 }
 

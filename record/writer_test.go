@@ -55,7 +55,7 @@ func writeFaulty(d io.WriterAt) error {
 	if err != nil && !errors.Is(cerr, err) {
 		return fmt.Errorf("not sticky: %w, then %w", err, cerr)
 	}
-	if cerr != nil && sum != (Summary{}) {
+	if cerr != nil && sum != (FileInfo{}) {
 		return fmt.Errorf("summary %v beside an error", sum)
 	}
 	return cerr
@@ -171,7 +171,7 @@ func TestWriterClosed(t *testing.T) {
 	w, _ := NewWriter(d, 0)
 	first, err := w.Close()
 	again, err2 := w.Close()
-	if err != nil || err2 != nil || first != again || first != (Summary{0, 12, 0x6522DF69}) {
+	if err != nil || err2 != nil || first != again || first != (FileInfo{Size: 12, HeaderCRC: 0x6522DF69}) {
 		t.Errorf("%v %v, then %v %v", first, err, again, err2)
 	}
 	if _, err := w.Append(); err == nil {

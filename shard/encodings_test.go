@@ -38,7 +38,7 @@ func TestEncodings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			read, err := plan.Read(&file)
+			read, err := plan.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
 			if err != nil {
 				t.Fatal(err)
 			}

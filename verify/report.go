@@ -19,7 +19,7 @@ const maxProblems = 10_000
 type Result struct {
 	Shard    string         // file name without directory
 	Path     string         // path of the file, joined with the name of Target.Root
-	Summary  record.Summary // zero if the header is unusable
+	Summary  record.FileInfo // zero if the header is unusable
 	Bytes    int64          // bytes read and checked
 	From     aio.Origin     // where these bytes were read from
 	SHA256   SHA256         // of a file without problems, if Options.SHA256 is set
@@ -103,7 +103,7 @@ func (r *Report) backend(s aio.Stats) {
 func (r *Report) swaps(targets []Target, results []Result) {
 	type content struct {
 		dir string
-		record.Summary
+		record.FileInfo
 	}
 	owner := make(map[content]string)
 	for _, t := range targets {

@@ -38,8 +38,8 @@ type Expect struct {
 }
 
 // summary returns the summary that [record.Scanner.Close] returns for the expected shard.
-func (e *Expect) summary() record.Summary {
-	return record.Summary{Samples: e.Samples, Size: e.Bytes, HeaderCRC: e.HeaderCRC}
+func (e *Expect) summary() record.FileInfo {
+	return record.FileInfo{Samples: e.Samples, Size: e.Bytes, HeaderCRC: e.HeaderCRC}
 }
 
 // A Target is one file to verify.

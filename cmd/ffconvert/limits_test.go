@@ -290,7 +290,11 @@ func TestSecurityPlanRaisesNoLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	plan, err := plan.Read(f)
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := plan.Read(f, st.Size())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func (b *bucket) isRead(f dataset.Finished, o store.Object) (bool, error) {
 		}
 	}
 	got, err := scan.Close()
-	return sound && err == nil && got == record.Summary{Samples: f.Samples, Size: f.Bytes, HeaderCRC: f.HeaderCRC}, nil
+	return sound && err == nil && got == record.FileInfo{Samples: f.Samples, Size: f.Bytes, HeaderCRC: f.HeaderCRC}, nil
 }
 
 // isStored reports whether an object of the list is the one that was uploaded.

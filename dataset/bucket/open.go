@@ -242,7 +242,7 @@ func (b *bucket) isSound(name string) bool {
 			return m.Meta.Bytes == int64(len(text)) && m.Meta.CRC == crc32.ChecksumIEEE(text)
 		}
 	case dataset.PlanName:
-		_, err = plan.Read(bytes.NewReader(text))
+		_, err = plan.Read(bytes.NewReader(text), int64(len(text)))
 	case dataset.JournalName:
 		for line := range bytes.Lines(text) {
 			if _, sound := crcline.Check(bytes.TrimSuffix(line, []byte{'\n'})); !sound {

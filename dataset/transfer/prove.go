@@ -77,7 +77,7 @@ func (f *file) checker() (w io.Writer, end func() error) {
 			return fmt.Errorf("%w: %w", ErrSource, first)
 		case err != nil:
 			return fmt.Errorf("%w: %w", ErrSource, err)
-		case got != record.Summary{Samples: f.shard.Samples, Size: f.shard.Bytes, HeaderCRC: f.shard.HeaderCRC}:
+		case got != record.FileInfo{Samples: f.shard.Samples, Size: f.shard.Bytes, HeaderCRC: f.shard.HeaderCRC}:
 			return fmt.Errorf("%w: it is another shard", ErrSource)
 		}
 		return nil

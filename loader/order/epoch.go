@@ -73,14 +73,8 @@ func (e *Epoch) groups() {
 	}
 }
 
-// sample returns the sample at position p, 0 ≤ p < Len.
-func (e *Epoch) sample(p int64) int64 {
-	var one [1]int64
-	return e.Append(one[:0], p, p+1)[0]
-}
-
-// Append appends the samples of positions lo to hi. Position Len is position 0 again: see [Pad].
-func (e *Epoch) Append(dst []int64, lo, hi int64) []int64 {
+// add appends the samples of positions lo to hi. Position Len is position 0 again: see [Pad].
+func (e *Epoch) add(dst []int64, lo, hi int64) []int64 {
 	o := e.order
 	var window permutation
 	var number uint64 // of the window, from 1
@@ -130,7 +124,7 @@ func (e *Epoch) Batch(dst []int64, step int64, rank, world int) []int64 {
 		}
 	}
 	lo, hi := share(size, int64(rank), ranks), share(size, int64(rank)+1, ranks)
-	return e.Append(dst, step*g+lo, step*g+hi)
+	return e.add(dst, step*g+lo, step*g+hi)
 }
 
 // share returns n·rank // world without overflow.

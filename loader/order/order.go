@@ -138,6 +138,3 @@ func (o *Order) Steps() int64 {
 	}
 	return steps
 }
-
-// Options returns the options, with their defaults filled in.
-func (o *Order) Options() Options { return o.opts }

@@ -111,7 +111,7 @@ func TestShares(t *testing.T) {
 				t.Errorf("ranks 0 to %d of %d take %d of 40", rank, world, len(all))
 			}
 		}
-		if want := even.Epoch(0).Append(nil, 960, 960+int64(len(all))); !slices.Equal(all, want) {
+		if want := even.Epoch(0).add(nil, 960, 960+int64(len(all))); !slices.Equal(all, want) {
 			t.Errorf("%d ranks take %d, want %d", world, all, want)
 		}
 	}
@@ -140,7 +140,7 @@ func TestWindow(t *testing.T) {
 	}
 	var order []int // of shards, as windows show them
 	for lo := int64(0); lo < 400; lo += 64 {
-		window := e.Append(nil, lo, min(lo+64, 400))
+		window := e.add(nil, lo, min(lo+64, 400))
 		if slices.IsSorted(window) {
 			t.Errorf("the window at %d is in order", lo)
 		}

@@ -65,7 +65,7 @@ func (v *vector) compute(t *testing.T) {
 	o := made(t, v.Shards, Options{Seed: v.Seed, Batch: v.Batch, Mode: v.Mode, Ends: v.Ends, Groups: v.Groups})
 	e := o.Epoch(v.Epoch)
 	v.Steps = o.Steps()
-	v.Samples = e.Append(nil, v.From, min(v.From+32, o.Len()))
+	v.Samples = e.add(nil, v.From, min(v.From+32, o.Len()))
 	v.Ranks = nil
 	for rank := range v.World {
 		v.Ranks = append(v.Ranks, append([]int64{}, e.Batch(nil, v.Step, rank, v.World)...))

@@ -38,8 +38,9 @@ type Account struct {
 
 // A FieldCount says how often a field occurs and how large it is in all.
 type FieldCount struct {
-	Samples int64 `json:"samples"`
-	Bytes   int64 `json:"bytes"`
+	Name    string `json:"-"`
+	Samples int64  `json:"samples"`
+	Bytes   int64  `json:"bytes"`
 }
 
 // Written returns the number of samples that become records.
@@ -75,11 +76,11 @@ const (
 )
 
 // saw enters fields of one name that are written.
-func (a *Account) saw(name string, c FieldCount) {
-	if _, found := a.Seen.find(name); !found && len(a.Seen) >= maxSeen {
-		name = otherNames
+func (a *Account) saw(c FieldCount) {
+	if _, found := a.Seen.find(c.Name); !found && len(a.Seen) >= maxSeen {
+		c.Name = otherNames
 	}
-	a.Seen.add(name, c)
+	a.Seen.add(c)
 }
 
 // Merge adds another account to this one.
@@ -105,7 +106,7 @@ func (a *Account) Merge(b *Account) {
 	a.Unread += b.Unread
 	a.Partly += b.Partly
 	for _, c := range b.Seen { // in order, for the bound's sake
-		a.saw(c.Name, c.FieldCount)
+		a.saw(c)
 	}
 }
 

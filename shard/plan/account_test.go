@@ -22,7 +22,7 @@ func TestAccount(t *testing.T) {
 		a.skip(&converters.Span{Skip: "fifo"})
 		a.skip(&converters.Span{Skip: "missing end of archive", Accepted: true})
 		for i := range maxSeen {
-			a.saw(fmt.Sprint(p, "/", i), FieldCount{1, 10})
+			a.saw(FieldCount{fmt.Sprint(p, "/", i), 1, 10})
 		}
 		sum.Merge(&a)
 		again.Merge(&a)
@@ -33,7 +33,8 @@ func TestAccount(t *testing.T) {
 	if sum.Entries != 6 || sum.EntriesSkipped() != 6 || sum.Skipped["fifo"] != 3 || sum.Accepted["missing end of archive"] != 3 {
 		t.Errorf("entries %d, skipped %v, accepted %v", sum.Entries, sum.Skipped, sum.Accepted)
 	}
-	others, _ := sum.Seen.of(otherNames)
+	at, _ := sum.Seen.find(otherNames)
+	others := sum.Seen[at]
 	samples := int64(0)
 	for _, c := range sum.Seen {
 		samples += c.Samples
@@ -49,11 +50,11 @@ func TestAccount(t *testing.T) {
 // Counts are in JSON what a map of them is, and come back.
 func TestFieldCountsJSON(t *testing.T) {
 	t.Parallel()
-	want := map[string]FieldCount{"jpg": {3, 99}, "cls": {1, 2}, "a<b>&\"\u2028é": {5, 6}}
+	want := map[string]FieldCount{"jpg": {"jpg", 3, 99}, "cls": {"cls", 1, 2}, "a<b>&\"\u2028é": {"a<b>&\"\u2028é", 5, 6}}
 	var counts FieldCounts
 	for name, c := range want {
-		counts.add(name, FieldCount{c.Samples - 1, 0})
-		counts.add(name, FieldCount{1, c.Bytes})
+		counts.add(FieldCount{name, c.Samples - 1, 0})
+		counts.add(FieldCount{name, 1, c.Bytes})
 	}
 	for _, escape := range []bool{true, false} {
 		text := func(v any) string {

@@ -22,8 +22,8 @@ func NewAligned(parts []converters.Part, seen []PartIndex, opts Options) (*Plan,
 	if opts.Choice != nil {
 		return nil, fmt.Errorf("%w: samples are chosen by an index of all parts; part-aligned shards have none", errSizes)
 	}
-	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Encodes: opts.Encodes, Dataset: opts.Dataset, Whole: true}
-	plan.Dataset.Encoding, plan.Dataset.Encoded = "", false
+	plan := opts.plan()
+	plan.Whole = true
 	var shown Plan
 	for i := range seen {
 		shown.Parts = append(shown.Parts, seen[i].Part)

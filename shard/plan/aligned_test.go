@@ -43,11 +43,11 @@ func TestNewWholePlanRefuses(t *testing.T) {
 		if body == file.String() {
 			t.Errorf("%s: the row changes nothing", name)
 		}
-		if _, err := Read(bytes.NewReader(sealed([]byte(body)))); !errors.Is(err, ErrDamaged) {
+		if _, err := readText(string(sealed([]byte(body)))); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Read(&file); err != nil {
+	if _, err := readText(file.String()); err != nil {
 		t.Error(err)
 	}
 }

@@ -57,7 +57,7 @@ func (p *Plan) columns() Columns {
 	a := p.Account()
 	c := Columns{Keys: a.Keys > 0}
 	for _, name := range append([]string{otherNames}, LabelFields...) {
-		_, found := a.Seen.of(name)
+		_, found := a.Seen.find(name)
 		c.Labels = c.Labels || found
 	}
 	return c

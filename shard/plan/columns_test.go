@@ -40,7 +40,7 @@ func TestPlanAlike(t *testing.T) {
 		if !bytes.Contains(file.Bytes(), []byte(`{"ffconvert_plan":`+version+`,`)) {
 			t.Errorf("%s: not of version %s", name, version)
 		}
-		read, err := Read(&file)
+		read, err := readText(file.String())
 		if !errors.Is(err, row.want) || err == nil && read.Columns != p.Columns {
 			t.Errorf("%s: read as %+v, error %v", name, read, err)
 		}

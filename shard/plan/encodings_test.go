@@ -28,7 +28,7 @@ func TestEncodingsInPlan(t *testing.T) {
 	}
 	for _, n := range []string{"2", "-1"} {
 		hostile := strings.Replace(texts(two.String()), `"encode":1`, `"encode":`+n, 1)
-		if _, err := Read(strings.NewReader(lined(hostile))); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "encoding") {
+		if _, err := readText(lined(hostile)); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "encoding") {
 			t.Errorf("encoding %s: error %v", n, err)
 		}
 	}

@@ -1,58 +1,24 @@
 package plan
 
 import (
-	"fmt"
-	"math"
 	"sort"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/samples/choose"
 )
 
-// A Piece is consecutive samples for one file of a container that is not FFRecord.
-type Piece struct {
-	Samples int64
-	Bytes   int64            // cost of the samples
-	Runs    []converters.Run // as long as they can be: one goroutine reads a piece
-}
-
-// EvenOptions say how samples are divided. The zero value follows the rule of [Sizes].
-type EvenOptions struct {
-	Sizes Sizes
-	// MaxSamples, unless it is 0, cuts from the first sample on: a piece ends with so many samples, or with the one that brings its cost to
-	// Sizes.ShardSize, if that is set. With Sizes.Shards it is a limit that no piece may be above.
-	MaxSamples int64
-	Choice     *choose.Options // as the index was made with; nil: all samples
-}
-
-// Even divides samples that were indexed with [IndexOptions.Bare] into pieces of even size, as [New] does for
-// shards, or of a number of samples. It is a pure function.
-func Even(parts []PartIndex, opts EvenOptions) ([]Piece, error) {
-	sizes, most := opts.Sizes, opts.MaxSamples
-	var total, samples, largest int64
-	for i := range parts {
-		if parts[i].Cost > math.MaxInt64-total {
-			return nil, fmt.Errorf("%w: the dataset is larger than 8 EiB", converters.ErrLimit)
-		}
-		total += parts[i].Cost
-		samples += parts[i].Account.Written()
-		largest = max(largest, parts[i].Largest)
-	}
-	if samples == 0 {
-		return nil, ErrEmpty
-	}
-	n, err := sizes.count(total, samples)
+// Even divides samples that were indexed with [IndexOptions.Bare] into files of even size, as [New] does for
+// shards, or of a number of samples. The files have no names, and the cost of their samples as Bytes. Their runs are as
+// long as they can be: one goroutine reads a file. It is a pure function.
+func Even(parts []PartIndex, opts Options) ([]Shard, error) {
+	order, n, largest, err := opts.order(parts)
 	if err != nil {
 		return nil, err
 	}
-	order := newSequence(parts)
-	if opts.Choice.Sorted() {
-		order = newSorted(parts, samples)
+	most := opts.Sizes.MaxSamples
+	if most > 0 && opts.Sizes.Shards == 0 {
+		return fullPieces(order, opts.Sizes)
 	}
-	if most > 0 && sizes.Shards == 0 {
-		return fullPieces(order, opts)
-	}
-	pieces := evenPieces(order, int(n), largest)
+	pieces := evenPieces(order, n, largest)
 	for i := range pieces {
 		if most > 0 && pieces[i].Samples > most {
 			return nil, sizesClash("Sizes.Shards %d makes one of %d samples, above option max-count %d", n, pieces[i].Samples, most)
@@ -61,9 +27,9 @@ func Even(parts []PartIndex, opts EvenOptions) ([]Piece, error) {
 	return pieces, nil
 }
 
-// fullPieces cuts as EvenOptions.MaxSamples says.
-func fullPieces(order samplesInOrder, opts EvenOptions) (pieces []Piece, err error) {
-	sizes, most := opts.Sizes, opts.MaxSamples
+// fullPieces cuts as Sizes.MaxSamples says.
+func fullPieces(order samplesInOrder, sizes Sizes) (pieces []Shard, err error) {
+	most := sizes.MaxSamples
 	if sizes.Min > 0 {
 		return nil, sizesClash("Sizes.Min %s has no place beside option max-count %d, which cuts by the number of samples", BytesText(sizes.Min), most)
 	}
@@ -85,12 +51,12 @@ func fullPieces(order samplesInOrder, opts EvenOptions) (pieces []Piece, err err
 	return pieces, nil
 }
 
-func pieceOf(order samplesInOrder, from, end int, cost int64) Piece {
+func pieceOf(order samplesInOrder, from, end int, cost int64) Shard {
 	s := order.shard(from, end)
-	return Piece{Samples: s.Samples, Bytes: cost, Runs: joined(s.Runs)}
+	return Shard{Samples: s.Samples, Bytes: cost, Runs: joined(s.Runs)}
 }
 
-func evenPieces(order samplesInOrder, n int, largest int64) (pieces []Piece) {
+func evenPieces(order samplesInOrder, n int, largest int64) (pieces []Shard) {
 	from := 0
 	for _, end := range cut(order, n, largest) {
 		cost := order.end(end - 1)

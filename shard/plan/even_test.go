@@ -35,7 +35,7 @@ func TestEven(t *testing.T) {
 		{"by size", Sizes{ShardSize: total / 5}, 0, 5},
 		{"seven, and no more", Sizes{Shards: 7}, 3000, 7},
 	} {
-		pieces, err := Even(parts, EvenOptions{Sizes: row.sizes, MaxSamples: row.most})
+		pieces, err := Even(parts, Options{Sizes: withMost(row.sizes, row.most)})
 		if err != nil {
 			t.Fatal(row.name, err)
 		}
@@ -62,15 +62,15 @@ func TestEven(t *testing.T) {
 			t.Errorf("%s: pieces of %d to %d bytes", row.name, least, largest)
 		}
 	}
-	if _, err := Even(parts, EvenOptions{Sizes: Sizes{Shards: 2}, MaxSamples: 100}); !errors.Is(err, errSizes) {
+	if _, err := Even(parts, Options{Sizes: Sizes{Shards: 2, MaxSamples: 100}}); !errors.Is(err, errSizes) {
 		t.Error(err)
 	}
 	for _, sizes := range []Sizes{{Min: 1}, {Max: 29}, {ShardSize: 1, Max: 299}, {Shards: 2, ShardSize: 3}} {
-		if _, err := Even(parts, EvenOptions{Sizes: sizes, MaxSamples: 100}); !errors.Is(err, errSizes) {
+		if _, err := Even(parts, Options{Sizes: withMost(sizes, 100)}); !errors.Is(err, errSizes) {
 			t.Errorf("%+v: %v", sizes, err)
 		}
 	}
-	if _, err := Even([]PartIndex{{}}, EvenOptions{}); !errors.Is(err, ErrEmpty) {
+	if _, err := Even([]PartIndex{{}}, Options{}); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
 }
@@ -102,7 +102,7 @@ func TestFull(t *testing.T) {
 					want[len(want)-1]++
 					count, size = count+1, size+n
 				}
-				pieces, err := Even(indexes, EvenOptions{Sizes: Sizes{ShardSize: bytes}, MaxSamples: most})
+				pieces, err := Even(indexes, Options{Sizes: Sizes{ShardSize: bytes, MaxSamples: most}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -116,4 +116,9 @@ func TestFull(t *testing.T) {
 			}
 		}
 	}
+}
+
+func withMost(s Sizes, samples int64) Sizes {
+	s.MaxSamples = samples
+	return s
 }

@@ -10,38 +10,23 @@ import (
 
 // FieldCounts are counts of fields, by name, each once. A plan has them for each part, of which there
 // may be very many with few fields: 32 bytes a field, a tenth of a map. In JSON they are an object.
-type FieldCounts []namedCount
-
-// A namedCount is the count of one field.
-type namedCount struct {
-	Name string
-	FieldCount
-}
+type FieldCounts []FieldCount
 
 // fewFields is how many fields most parts have at the most.
 const fewFields = 8
 
 func (c FieldCounts) find(name string) (int, bool) {
-	return slices.BinarySearchFunc(c, name, func(n namedCount, name string) int { return cmp.Compare(n.Name, name) })
-}
-
-// of returns the count of a field, and whether it is there.
-func (c FieldCounts) of(name string) (FieldCount, bool) {
-	i, found := c.find(name)
-	if !found {
-		return FieldCount{}, false
-	}
-	return c[i].FieldCount, true
+	return slices.BinarySearchFunc(c, name, func(n FieldCount, name string) int { return cmp.Compare(n.Name, name) })
 }
 
 // add adds to the count of a field.
-func (c *FieldCounts) add(name string, n FieldCount) {
-	i, found := c.find(name)
+func (c *FieldCounts) add(n FieldCount) {
+	i, found := c.find(n.Name)
 	if !found {
 		if len(*c) < fewFields { // no room for more
 			*c = append(make(FieldCounts, 0, len(*c)+1), *c...)
 		}
-		*c = slices.Insert(*c, i, namedCount{Name: name})
+		*c = slices.Insert(*c, i, FieldCount{Name: n.Name})
 	}
 	at := &(*c)[i]
 	at.Samples += n.Samples
@@ -55,7 +40,7 @@ func (c FieldCounts) MarshalJSON() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // that is for the encoder around it to say
+	enc.SetEscapeHTML(false) // the enclosing encoder decides
 	b.WriteByte('{')
 	for i, n := range c {
 		if i > 0 {
@@ -66,7 +51,7 @@ func (c FieldCounts) MarshalJSON() ([]byte, error) {
 		}
 		b.Truncate(b.Len() - 1) // the newline
 		b.WriteByte(':')
-		if err := enc.Encode(n.FieldCount); err != nil {
+		if err := enc.Encode(n); err != nil {
 			return nil, err
 		}
 		b.Truncate(b.Len() - 1)
@@ -83,7 +68,9 @@ func (c *FieldCounts) UnmarshalJSON(text []byte) error {
 	}
 	*c = make(FieldCounts, 0, len(byName))
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		*c = append(*c, namedCount{name, byName[name]})
+		n := byName[name]
+		n.Name = name
+		*c = append(*c, n)
 	}
 	return nil
 }

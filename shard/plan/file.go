@@ -1,18 +1,14 @@
 package plan
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 
-	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -44,42 +40,31 @@ var (
 	ErrVersion = place.New(place.Refused, "plan of another version")
 )
 
+// A Head is the first line of a plan file.
 type Head struct {
-	Version int                    `json:"ffconvert_plan"`
-	Source  SourceSpec             `json:"source"`
-	Encode  encode.Options         `json:"encode"`
-	Encodes []encode.Options       `json:"encodes,omitempty"`
-	Dataset converters.Description `json:"dataset,omitzero"`
-	Shuffle *Shuffle               `json:"shuffle,omitempty"`
-	Choice  *choose.Options        `json:"choice,omitempty"`
-	Whole   bool                   `json:"whole_parts,omitempty"`
-	Columns Columns                `json:"index"`
-	Parts   int                    `json:"parts"`
-	Shards  int                    `json:"shards"`
+	Version int `json:"ffconvert_plan"`
+	Plan
+	Parts  int `json:"parts"`
+	Shards int `json:"shards"`
 }
 
-// A shardLine is a *planShard or, of a part-aligned plan, a *planWhole.
-type shardLine interface{ shard() Shard }
-
+// A planShard is the line of a shard, with the parts or with the samples that it is made of.
 type planShard struct {
 	Name    string   `json:"name"`
-	Samples int64    `json:"samples"`
-	Bytes   int64    `json:"bytes"`
-	Runs    planRuns `json:"runs"`
+	Samples int64    `json:"samples,omitempty"`
+	Bytes   int64    `json:"bytes,omitempty"`
+	Runs    planRuns `json:"runs,omitempty"`
+	First   *int     `json:"first,omitempty"` // part, of a part-aligned plan
+	Parts   int      `json:"parts,omitempty"`
 }
 
 func (l *planShard) shard() Shard {
-	return Shard{Name: l.Name, Samples: l.Samples, Bytes: l.Bytes, Runs: l.Runs}
+	s := Shard{Name: l.Name, Samples: l.Samples, Bytes: l.Bytes, Runs: l.Runs, Parts: l.Parts}
+	if l.First != nil {
+		s.First = *l.First
+	}
+	return s
 }
-
-// A planWhole is the line of a part-aligned shard.
-type planWhole struct {
-	Name  string `json:"name"`
-	First int    `json:"first"` // part
-	Parts int    `json:"parts"`
-}
-
-func (l *planWhole) shard() Shard { return Shard{Name: l.Name, First: l.First, Parts: l.Parts} }
 
 type planFoot struct {
 	Table  int64  `json:"table"` // offset
@@ -89,7 +74,7 @@ type planFoot struct {
 // Write writes the plan file and returns its digest.
 func (p *Plan) Write(w io.Writer) (digest string, err error) {
 	out := newPlanWriter(w)
-	out.json(Head{p.version(), p.Source, p.Encode, p.Encodes, p.Dataset, p.Shuffle, p.Choice, p.Whole, p.Columns, len(p.Parts), len(p.Shards)})
+	out.json(Head{p.version(), *p, len(p.Parts), len(p.Shards)})
 	for i := range p.Parts {
 		out.row(i == 0, p.Parts[i].Size)
 		out.json(&p.Parts[i])
@@ -97,11 +82,11 @@ func (p *Plan) Write(w io.Writer) (digest string, err error) {
 	for i := range p.Shards {
 		s := &p.Shards[i]
 		out.row(i == 0, p.Weight(i))
+		line := planShard{Name: s.Name, Samples: s.Samples, Bytes: s.Bytes, Runs: s.Runs, Parts: s.Parts}
 		if p.Whole {
-			out.json(planWhole{s.Name, s.First, s.Parts})
-			continue
+			line.First = &s.First
 		}
-		out.json(planShard{s.Name, s.Samples, s.Bytes, s.Runs})
+		out.json(line)
 	}
 	return out.finish()
 }
@@ -124,123 +109,48 @@ func (p *Plan) copies() bool {
 // Digest returns the digest of the plan's file.
 func (p *Plan) Digest() (string, error) { return p.Write(io.Discard) }
 
-// Read reads a plan file. The returned plan is consistent: names are the ones that
-// shards have, runs lie inside their parts, and the digest is right.
-func Read(r io.Reader) (*Plan, error) {
-	in := bufio.NewScanner(r)
-	in.Buffer(nil, crcline.Max)
-	off := int64(0)
-	text := func() ([]byte, error) {
-		if !in.Scan() {
-			return nil, cmp.Or(in.Err(), io.ErrUnexpectedEOF)
-		}
-		off += int64(len(in.Bytes())) + 1
-		return planText(in.Bytes())
-	}
-	line := func(v any) error {
-		text, err := text()
-		if err != nil {
-			return err
-		}
-		return decodePlan(text, v)
-	}
-	p, err := readPlan(line)
-	table := off
-	for n := 0; err == nil && n < len(p.Parts)+len(p.Shards); n++ {
-		_, err = text() // rows, which follow from the rest
-	}
-	var foot planFoot
+// Read reads a plan file of size bytes. The returned plan is consistent: names are the ones that shards have, runs lie
+// inside their parts, and the digest is right. Writing it again gives the same bytes: there is one way to write a plan.
+func Read(r io.ReaderAt, size int64) (*Plan, error) {
+	f, err := OpenFile(r, size)
 	if err == nil {
-		err = line(&foot)
+		var s *Slice
+		if s, err = f.Slice(Task{}, true); err == nil {
+			if err = f.checkWhole(s.Plan); err == nil {
+				return s.Plan, nil
+			}
+		}
 	}
-	if err == nil {
-		err = p.checkFoot(foot, table, in.Scan())
-	}
-	switch unread := in.Err(); {
-	case unread != nil && !errors.Is(unread, bufio.ErrTooLong):
-		return nil, fmt.Errorf("read plan: %w", unread)
-	case errors.Is(err, ErrVersion):
-		return nil, err
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return p, nil
-}
-
-// plan is what the head says of it.
-func (h *Head) plan() *Plan {
-	return &Plan{Source: h.Source, Encode: h.Encode, Encodes: h.Encodes, Dataset: h.Dataset, Shuffle: h.Shuffle, Choice: h.Choice, Whole: h.Whole, Columns: h.Columns}
-}
-
-func readPlan(line func(any) error) (*Plan, error) {
-	var head Head
-	if err := line(&head); err != nil {
+	if errors.Is(err, ErrVersion) || errors.Is(err, ErrUnreadable) {
 		return nil, err
 	}
-	p := head.plan()
-	for range head.Parts {
-		var part Part
-		if err := line(&part); err != nil {
-			return nil, err
-		}
-		if err := cmp.Or(part.Check(), p.CheckEncode(&part)); err != nil {
-			return nil, err
-		}
-		p.Parts = append(p.Parts, part)
-	}
-	if p.Whole {
-		return p, p.readWhole(line, head.Shards)
-	}
-	for i := range head.Shards {
-		var l planShard
-		if err := line(&l); err != nil {
-			return nil, err
-		}
-		s := l.shard()
-		if err := p.checkShard(&s, record.Name(i, head.Shards)); err != nil {
-			return nil, fmt.Errorf("shard %d: %w", i, err)
-		}
-		p.Shards = append(p.Shards, s)
-	}
-	return p, nil
+	return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
-// readWhole reads the shards of a part-aligned plan, which must have all parts in order.
-func (p *Plan) readWhole(line func(any) error, shards int) error {
-	next := 0
-	for i := range shards {
-		var l planWhole
-		if err := line(&l); err != nil {
-			return err
-		}
-		if l.Name != record.Name(i, shards) || l.First != next || l.Parts < 1 || l.Parts > len(p.Parts)-next {
-			return fmt.Errorf("shard %d: %q cannot have %d parts from part %d on", i, l.Name, l.Parts, l.First)
-		}
-		p.Shards = append(p.Shards, l.shard())
-		next += l.Parts
-	}
-	if next != len(p.Parts) || p.Shuffle != nil || p.Choice != nil {
-		return fmt.Errorf("its shards have %d of %d parts", next, len(p.Parts))
-	}
-	return nil
-}
-
-// checkFoot checks a plan file as a whole. Writing the plan again must give the same bytes: there is
-// one way to write a plan.
-func (p *Plan) checkFoot(foot planFoot, table int64, more bool) error {
-	if more || foot.Table != table {
+// checkWhole checks all of a file, of which p was read.
+func (f *File) checkWhole(p *Plan) error {
+	if f.foot.Table+int64(len(p.Parts)+len(p.Shards))*planRowSize != f.footAt {
 		return errors.New("its end is damaged")
 	}
-	if !p.Whole {
-		if err := p.checkAlike(); err != nil {
-			return err
+	if p.Whole {
+		next := 0
+		for i := range p.Shards {
+			if p.Shards[i].First != next {
+				return fmt.Errorf("shard %d: it begins with part %d, not %d", i, p.Shards[i].First, next)
+			}
+			next += p.Shards[i].Parts
 		}
+		if next != len(p.Parts) || p.Shuffle != nil || p.Choice != nil {
+			return fmt.Errorf("its shards have %d of %d parts", next, len(p.Parts))
+		}
+	} else if err := p.checkAlike(); err != nil {
+		return err
 	}
 	written, err := p.Digest()
-	if err == nil && written != foot.Digest {
+	if err == nil && written != f.foot.Digest {
 		err = errors.New("its digest is wrong")
 	}
-	return err
+	return cmp.Or(err, f.Check())
 }
 
 // Check returns an error if a part that was read contradicts itself.

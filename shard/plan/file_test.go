@@ -41,7 +41,7 @@ func TestReadPlanRefuses(t *testing.T) {
 	} {
 		before := texts(sound)
 		after := change(before)
-		_, err := Read(strings.NewReader(lined(after)))
+		_, err := readText(lined(after))
 		if name == "nothing" {
 			if err != nil {
 				t.Error(err)
@@ -55,18 +55,20 @@ func TestReadPlanRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Read(strings.NewReader(lined(strings.Replace(texts(sound), `"ffconvert_plan":2`, `"ffconvert_plan":5,"new":true`, 1)))); !errors.Is(err, ErrVersion) {
+	if _, err := readText(lined(strings.Replace(texts(sound), `"ffconvert_plan":2`, `"ffconvert_plan":5,"new":true`, 1))); !errors.Is(err, ErrVersion) {
 		t.Errorf("another version: %v", err)
 	}
-	if _, err := Read(strings.NewReader(`{"ffconvert_plan":1,"source":{}}` + "\n")); !errors.Is(err, ErrVersion) {
+	if _, err := readText(`{"ffconvert_plan":1,"source":{}}` + "\n"); !errors.Is(err, ErrVersion) {
 		t.Errorf("the first version: %v", err)
 	}
 	for name, text := range map[string]string{"a byte": sound + "x", "a line": sound + "{}\n", "the whole again": sound + sound} {
-		if _, err := Read(strings.NewReader(text)); !errors.Is(err, ErrDamaged) {
+		if _, err := readText(text); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s behind the end: %v", name, err)
 		}
 	}
 }
+
+func readText(text string) (*Plan, error) { return Read(strings.NewReader(text), int64(len(text))) }
 
 // texts are the lines of a plan without their CRCs, and without the foot.
 func texts(plan string) string {
@@ -78,16 +80,22 @@ func texts(plan string) string {
 	return b.String()
 }
 
-// lined is a plan file of such lines, with the CRCs and the foot that they should have: no
+// lined is a plan file of such lines, with the CRCs, the offsets in the table and the foot that they should have: no
 // mutation gets past a SHA-256.
 func lined(texts string) string {
 	var b []byte
-	table := 0
+	var ends []int // of the lines before the table
+	table, row := 0, 0
 	for line := range strings.Lines(texts) {
-		b = crcline.Append(b, []byte(strings.TrimSuffix(line, "\n")))
+		line = strings.TrimSuffix(line, "\n")
 		if strings.HasPrefix(line, "{") {
+			b = crcline.Append(b, []byte(line))
 			table = len(b)
+			ends = append(ends, table)
+			continue
 		}
+		b = crcline.Append(b, fmt.Appendf(nil, "%016x%s", ends[row], line[16:]))
+		row++
 	}
 	foot := fmt.Sprintf(`{"table":%d,"sha256":"%x"}`, table, sha256.Sum256(b))
 	return string(crcline.Append(b, []byte(foot)))

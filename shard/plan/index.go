@@ -255,12 +255,10 @@ type sizer struct {
 	alike   int64        // samples like it that are not in the account yet
 }
 
-// A sizedField is a field of the last shape, and the count of fields of its name in a row
-// of samples with the same names.
+// A sizedField is a field of the last shape. It counts the fields of its name in a row of samples with the same names.
 type sizedField struct {
-	name  string
-	size  int64
-	count FieldCount
+	FieldCount
+	size int64
 }
 
 // choose returns the size of the record made of the span's sample, -1 where it is left out.
@@ -317,11 +315,11 @@ func (z *sizer) size(span *converters.Span, a *Account) (int64, error) {
 
 // take makes s the shape of the next samples.
 func (z *sizer) take(s *converters.Sample, a *Account) {
-	if !slices.EqualFunc(z.fields, s.Fields, func(z sizedField, f converters.Field) bool { return z.name == f.Name }) {
+	if !slices.EqualFunc(z.fields, s.Fields, func(z sizedField, f converters.Field) bool { return z.Name == f.Name }) {
 		z.flush(a)
 		z.fields = z.fields[:0]
 		for i := range s.Fields {
-			z.fields = append(z.fields, sizedField{name: s.Fields[i].Name})
+			z.fields = append(z.fields, sizedField{FieldCount: FieldCount{Name: s.Fields[i].Name}})
 		}
 	}
 	for i := range z.fields {
@@ -349,8 +347,8 @@ func (z *sizer) count(a *Account) {
 	}
 	for i := range z.fields {
 		f := &z.fields[i]
-		f.count.Samples += n
-		f.count.Bytes += n * f.size
+		f.Samples += n
+		f.Bytes += n * f.size
 	}
 }
 
@@ -361,9 +359,9 @@ const optionDamaged = "damaged"
 func (z *sizer) flush(a *Account) {
 	z.count(a)
 	for i := range z.fields {
-		if f := &z.fields[i]; f.count.Samples > 0 {
-			a.saw(f.name, f.count)
-			f.count = FieldCount{}
+		if f := &z.fields[i]; f.Samples > 0 {
+			a.saw(f.FieldCount)
+			f.Samples, f.Bytes = 0, 0
 		}
 	}
 }

@@ -18,16 +18,16 @@ var ErrEmpty = place.New(place.Refused, "no samples")
 // A Plan says which samples every shard holds. It is all that is needed to write any
 // one shard, on any machine that sees the sources.
 type Plan struct {
-	Source  SourceSpec
-	Encode  encode.Options
-	Encodes []encode.Options       // for parts whose records differ from Encode, by Part.Encode; nil: none do
-	Dataset converters.Description // what the source says of the whole dataset
-	Shuffle *Shuffle               // nil: samples keep their order
-	Choice  *choose.Options        // nil: all samples are chosen. Runs hold no others
-	Whole   bool                   // part-aligned: cut between parts; else at samples
-	Columns Columns                // of all indexes
-	Parts   []Part
-	Shards  []Shard
+	Source  SourceSpec             `json:"source"`
+	Encode  encode.Options         `json:"encode"`
+	Encodes []encode.Options       `json:"encodes,omitempty"`     // for parts whose records differ from Encode, by Part.Encode; nil: none do
+	Dataset converters.Description `json:"dataset,omitzero"`      // what the source says of the whole dataset
+	Shuffle *Shuffle               `json:"shuffle,omitempty"`     // nil: samples keep their order
+	Choice  *choose.Options        `json:"choice,omitempty"`      // nil: all samples are chosen. Runs hold no others
+	Whole   bool                   `json:"whole_parts,omitempty"` // part-aligned: cut between parts; else at samples
+	Columns Columns                `json:"index"`                 // of all indexes
+	Parts   []Part                 `json:"-"`
+	Shards  []Shard                `json:"-"`
 }
 
 // A SourceSpec says how the parts are to be opened.
@@ -101,43 +101,62 @@ type Options struct {
 // largest − smallest ≤ the largest sample. It is a pure function: the same index and
 // options give the same plan.
 func New(parts []PartIndex, opts Options) (*Plan, error) {
-	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Encodes: opts.Encodes, Dataset: opts.Dataset, Shuffle: opts.Shuffle, Choice: opts.Choice}
-	plan.Dataset.Encoding, plan.Dataset.Encoded = "", false // a proposal; Encode says what came of it
-	var total, samples, largest int64
+	plan := opts.plan()
 	for i := range parts {
-		if parts[i].Cost > math.MaxInt64-total {
-			return nil, fmt.Errorf("%w: the dataset is larger than 8 EiB", converters.ErrLimit)
-		}
-		total += parts[i].Cost
-		samples += parts[i].Account.Written()
-		largest = max(largest, parts[i].Largest)
 		plan.Parts = append(plan.Parts, parts[i].Part)
 		plan.Parts[i].Name = KeptName(parts[i].Name)
 	}
-	if samples == 0 {
-		return nil, ErrEmpty
-	}
-	shards, err := opts.Sizes.count(total, samples)
+	order, shards, largest, err := opts.order(parts)
 	if err != nil {
 		return nil, err
 	}
-	order := newSequence(parts)
-	switch {
-	case opts.Shuffle != nil:
-		order = newShuffled(parts, samples, *opts.Shuffle)
-	case opts.Choice.Sorted():
-		order = newSorted(parts, samples)
-	}
 	from := 0
-	for i, end := range cut(order, int(shards), largest) {
+	for i, end := range cut(order, shards, largest) {
 		s := order.shard(from, end)
-		s.Name = record.Name(i, int(shards))
+		s.Name = record.Name(i, shards)
 		plan.Shards = append(plan.Shards, s)
 		from = end
 	}
 	plan.Columns = plan.columns()
 	plan.Columns.Alike = plan.InOrder() && alike(parts)
 	return plan, nil
+}
+
+// plan returns a plan without parts and shards.
+func (o *Options) plan() *Plan {
+	p := &Plan{Source: o.Source, Encode: o.Encode, Encodes: o.Encodes, Dataset: o.Dataset, Shuffle: o.Shuffle, Choice: o.Choice}
+	p.Dataset.Encoding, p.Dataset.Encoded = "", false // a proposal; Encode says what came of it
+	return p
+}
+
+// order returns the samples of parts in the order in which they are written, into how many files, and the cost of the
+// largest.
+func (o *Options) order(parts []PartIndex) (order samplesInOrder, files int, largest int64, err error) {
+	var total, samples int64
+	for i := range parts {
+		if parts[i].Cost > math.MaxInt64-total {
+			return nil, 0, 0, fmt.Errorf("%w: the dataset is larger than 8 EiB", converters.ErrLimit)
+		}
+		total += parts[i].Cost
+		samples += parts[i].Account.Written()
+		largest = max(largest, parts[i].Largest)
+	}
+	if samples == 0 {
+		return nil, 0, 0, ErrEmpty
+	}
+	n, err := o.Sizes.count(total, samples)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	switch {
+	case o.Shuffle != nil:
+		order = newShuffled(parts, samples, *o.Shuffle)
+	case o.Choice.Sorted():
+		order = newSorted(parts, samples)
+	default:
+		order = newSequence(parts)
+	}
+	return order, int(n), largest, nil
 }
 
 // InOrder reports whether samples are written in the order of the input.

@@ -13,7 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// A planFile is a plan of which some lines are read.
+// A File is a plan file of which some lines are read.
 type File struct {
 	r    io.ReaderAt
 	size int64
@@ -21,6 +21,12 @@ type File struct {
 	foot planFoot
 
 	footAt int64 // offset of the last line
+}
+
+// plan returns what the head says of it.
+func (f *File) plan() *Plan {
+	p := f.Head.Plan
+	return &p
 }
 
 // Digest returns the digest of the plan.
@@ -127,17 +133,13 @@ func (f *File) shards(p *Plan, from, to int) error {
 	if err != nil {
 		return err
 	}
-	var read []shardLine // grows by the lines that exist, not to the number that the head states
+	var read []*planShard // grows by the lines that exist, not to the number that the head states
 	err = f.lines(begin.off, end.off, to-from, func(int) any {
-		var line shardLine = new(planShard)
-		if p.Whole {
-			line = new(planWhole)
-		}
-		read = append(read, line)
-		return line
+		read = append(read, new(planShard))
+		return read[len(read)-1]
 	})
-	for _, line := range read {
-		p.Shards = append(p.Shards, line.shard())
+	for _, l := range read {
+		p.Shards = append(p.Shards, l.shard())
 	}
 	return err
 }
@@ -222,7 +224,7 @@ func (f *File) Outline(want string) (*Plan, error) {
 	if f.foot.Digest != want {
 		return nil, errors.New("it is the plan of another dataset than the manifest's")
 	}
-	plan := f.Head.plan()
+	plan := f.plan()
 	var err error
 	if plan.Parts, err = f.parts(0, f.Head.Parts); err != nil {
 		return nil, err

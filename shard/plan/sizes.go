@@ -25,6 +25,10 @@ type Sizes struct {
 	ShardSize int64 // bytes that the average shard comes nearest to; 0: FFRecord's rule decides
 	Min       int64 // smallest average size, bytes; 0: 256 MiB, or none if Shards or ShardSize is set
 	Max       int   // largest number of shards; 0: 200, or no limit if Shards or ShardSize is set
+
+	// MaxSamples is for [Even]. Unless it is 0 a file ends with so many samples, or with the one that brings its cost to
+	// ShardSize, if that is set. With Shards it is a limit that no file may be above.
+	MaxSamples int64
 }
 
 // sizesClash returns an ErrSizes. Its text names fields of Sizes.

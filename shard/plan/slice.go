@@ -60,7 +60,7 @@ func (f *File) Slice(t Task, all bool) (*Slice, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Slice{Task: t, Plan: f.Head.plan(), From: from, Shards: f.Head.Shards, Parts: f.Head.Parts, Digest: f.foot.Digest}
+	s := &Slice{Task: t, Plan: f.plan(), From: from, Shards: f.Head.Shards, Parts: f.Head.Parts, Digest: f.foot.Digest}
 	if err := f.shards(s.Plan, from, to); err != nil {
 		return nil, err
 	}
@@ -95,6 +95,8 @@ func (s *Slice) check() error {
 		h := &p.Shards[i]
 		name := record.Name(s.From+i, s.Shards)
 		switch {
+		case p.Whole != (h.Parts > 0) || p.Whole && (h.Samples != 0 || h.Bytes != 0 || h.Runs != nil):
+			return fmt.Errorf("shard %d: it has parts and samples, or neither", s.From+i)
 		case !p.Whole:
 			if err := p.checkShard(h, name); err != nil {
 				return fmt.Errorf("shard %d: %w", s.From+i, err)

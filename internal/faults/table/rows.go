@@ -42,7 +42,7 @@ var rows = []row{
 	{id: "C2", fault: "file systems of 256 sizes", target: "exit 4; identical when enlarged", cases: 384, parts: []string{"", "export-tar", "export-folder"}},
 	{id: "C3", fault: "limits on file size, open files, address space", target: "clean error, or slower", cases: 25, parts: []string{"", "cold"}},
 	{id: "C4", fault: "Linux AIO used up, ENOSYS, EPERM", target: "falls back, says so, same report", cases: 52, parts: []string{"refused", "cold", "used-up", "reader"}},
-	{id: "D1", fault: "a simulated kernel that does its worst", target: "0 wrong verdicts, 0 hangs", cases: 10000, parts: []string{"", "streams", "scatter"}},
+	{id: "D1", fault: "a simulated kernel that does its worst", target: "0 wrong verdicts, 0 hangs", cases: 10000, parts: []string{"", "streams"}},
 	{id: "D2", fault: "SIGURG at 10 kHz for 10 s during verify", target: "same digest, 0 errors", cases: 2, parts: []string{"", "reader"}},
 	{id: "D3", fault: "AIO, pread, page cache: the same reports", target: "identical", cases: 100},
 	{id: "D4", fault: "cancelled at a random moment", target: "nothing left: goroutines, files, AIO", cases: 400, parts: []string{"", "cold", "reader"}},

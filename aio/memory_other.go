@@ -19,3 +19,7 @@ func Alloc(n int) ([]byte, error) {
 // Free releases a slice that [Alloc] returned, not a part of one. It must not be used afterwards.
 // Free(nil) does nothing.
 func Free([]byte) error { return nil }
+
+func pread(f *File, buf []byte, off int64) (int, error) {
+	return f.os.ReadAt(buf, off)
+}
