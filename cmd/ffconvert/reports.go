@@ -137,8 +137,9 @@ func (r *verified) findings() *findings.Report {
 		verdict, shards := r.verdict()
 		f.Verdict, f.Scope = verdict, shards+" compared with the manifest"+proofText(r.Proof)
 	}
-	for _, e := range r.Examined {
-		f.Files = append(f.Files, findings.File{Name: e.Path, Samples: e.Samples, Bytes: e.Bytes})
+	for i := range r.Results {
+		res := &r.Results[i]
+		f.Files = append(f.Files, findings.File{Name: res.Path, Samples: res.Summary.Samples, Bytes: res.Bytes})
 	}
 	for _, p := range r.Problems {
 		found := findings.Finding{Rule: string(p.Kind), Place: findings.Place{File: p.Path, Offset: p.Offset}, Text: p.Text}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/findings"
+	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -45,7 +46,7 @@ func TestFindingsOfVerifyMany(t *testing.T) {
 	const kept, more = 10_000, 123_456
 	in := verify.Report{
 		Shards: 1, Backend: "pread", QueueDepth: 32, From: "tmpfs", Fallback: "io_setup: EAGAIN", Seconds: 2, Bytes: 3e6,
-		Examined: []verify.Examined{{Path: "a.ffr", Samples: 9, Bytes: 99}},
+		Results:  []verify.Result{{Path: "a.ffr", Summary: record.Summary{Samples: 9}, Bytes: 99}},
 		Problems: make([]verify.Problem, kept), More: more,
 	}
 	for i := range in.Problems {
