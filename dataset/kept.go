@@ -85,8 +85,12 @@ func (w *Writing) Reread(ctx context.Context, shards []ManifestShard, meta FileS
 		return nil, nil, err
 	}
 	opts.Progress = nil // progress counts shards only
-	beside, from, err := verify.Sums(ctx, w.Root, sums(shards, meta), opts)
-	found.Problems, found.From = append(found.Problems, beside...), w.origin(found.From.And(from))
+	beside, err := verify.Sums(ctx, w.Root, sums(shards, meta), opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	found.Merge(beside)
+	found.From = w.origin(found.From)
 	bad := make(map[string]bool)
 	for _, p := range found.Problems {
 		bad[p.Shard] = true
@@ -99,5 +103,5 @@ func (w *Writing) Reread(ctx context.Context, shards []ManifestShard, meta FileS
 			damaged = append(damaged, s.Name)
 		}
 	}
-	return found, damaged, err
+	return found, damaged, nil
 }

@@ -105,7 +105,7 @@ func TestWriteOccupied(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report, err := verify.Dataset(context.Background(), dir, m.Expect(), verify.Options{})
+			report, err := verify.Dataset(context.Background(), dir, nil, m.Expect(), verify.Options{})
 			if err != nil || report.Err() != nil {
 				t.Errorf("%v, %v", err, report.Err())
 			}

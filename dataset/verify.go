@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/ffconvert/ffconvert/verify"
@@ -17,44 +16,37 @@ import (
 // compares the plan and the journal, which a repair needs, with the manifest, too. how.Progress counts shards alone. If
 // how.Only is set, it reads the shards that Only chooses, their indexes and meta.json. What a bucket keeps is fetched, a
 // shard at a time by each worker, and removed when it was read. Without a manifest, nil, there are only shards to check.
-func (d *Dataset) Verify(ctx context.Context, m *Manifest, how verify.Options) (*verify.Report, *Repairable, error) {
+func (d *Dataset) Verify(ctx context.Context, m *Manifest, how verify.Options) (report *verify.Report, repair *Repairable, err error) {
 	began := time.Now()
 	names, err := d.Shards()
 	if err != nil {
 		return nil, nil, err
 	}
-	var again atomic.Int64
 	if d.bucket != nil {
 		how.Fetch = d.bucket.Fetch
-		how.Refetched = func(string) { again.Add(1) }
 	}
-	if m == nil {
-		report, err := verify.Named(ctx, d.path, names, nil, how)
-		if err == nil {
-			report.Refetched = int(again.Load())
-			report.From = d.origin(report.From)
-			d.rename(report)
+	var want []verify.Expect
+	if m != nil {
+		want = m.Expect()
+	}
+	if report, err = verify.Dataset(ctx, d.path, names, want, how); err != nil {
+		return nil, nil, err
+	}
+	if m != nil {
+		how.Progress = nil
+		beside, err := verify.Sums(ctx, d.Root, m.sumsOf(how.Only), how)
+		if err != nil {
+			return nil, nil, err
 		}
-		return report, nil, err
+		if repair, err = d.checkKept(m); err != nil {
+			return nil, nil, err
+		}
+		report.Merge(beside)
+		report.Problems = append(report.Problems, repair.Problems...)
+		report.Seconds = time.Since(began).Seconds()
 	}
-	report, err := verify.Named(ctx, d.path, names, m.Expect(), how)
-	if err != nil {
-		return nil, nil, err
-	}
-	how.Progress = nil
-	problems, from, err := verify.Sums(ctx, d.Root, m.sumsOf(how.Only), how)
-	if err != nil {
-		return nil, nil, err
-	}
-	repair, err := d.checkKept(m)
-	if err != nil {
-		return nil, nil, err
-	}
-	report.Problems = append(append(report.Problems, problems...), repair.Problems...)
 	d.rename(report)
-	report.Refetched = int(again.Load())
-	report.From = d.origin(report.From.And(from))
-	report.Seconds = time.Since(began).Seconds()
+	report.From = d.origin(report.From)
 	return report, repair, nil
 }
 
@@ -90,8 +82,8 @@ func (d *Dataset) rename(r *verify.Report) {
 	for i := range r.Problems {
 		name(&r.Problems[i].Path)
 	}
-	for i := range r.Examined {
-		name(&r.Examined[i].Path)
+	for i := range r.Results {
+		name(&r.Results[i].Path)
 	}
 }
 

@@ -63,12 +63,11 @@ func (f *Folder) compare(ctx context.Context, root *os.Root, opts ExtractOptions
 	}
 	opts.Progress.Start("verify", f.total.Bytes)
 	how := verify.Options{AIO: opts.AIO, Workers: rereaders, Progress: opts.Progress.Add}
-	problems, from, err := verify.Sums(ctx, root, want, how)
+	report, err := verify.Sums(ctx, root, want, how)
 	if err != nil {
 		return "", err
 	}
-	report := verify.Report{Problems: problems}
-	return from, report.Err()
+	return report.From, report.Err()
 }
 
 // fill creates all directories and files below root. dst is for errors.

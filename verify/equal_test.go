@@ -43,7 +43,7 @@ func TestEqualShards(t *testing.T) {
 			if row.at >= 0 {
 				edit(t, dir, row.to, flip(row.at))
 			}
-			report, err := Dataset(t.Context(), dir, want, Options{})
+			report, err := Dataset(t.Context(), dir, nil, want, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

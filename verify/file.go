@@ -17,46 +17,41 @@ import (
 // File verifies one file. The caller owns r, which must not be in use elsewhere. An error means
 // that ctx ended or that r cannot be used any longer; defects of the file are in the result.
 func File(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
-	if opts.Fetch != nil {
-		return fetched(ctx, opts, filepath.ToSlash(t.Path), Result{Shard: filepath.Base(t.Path), Path: t.path()}, func(opts Options) (Result, error) { return inPlace(ctx, r, t, opts) })
-	}
-	return inPlace(ctx, r, t, opts)
+	return opts.fetched(ctx, filepath.ToSlash(t.Path), t.result(), func(opts Options) (Result, error) {
+		return twice(func() (Result, error) {
+			res, err := scan(ctx, r, t, opts)
+			opts.Progress = nil // a second scan reads the same bytes again
+			return res, err
+		})
+	})
 }
 
-// fetched fetches a file and reads it. If there are problems, or the store reports it missing, it does so again, twice at the
-// most: the transfer may have failed, and not what is stored. The result is that of the last time. none is the result of a file that
-// cannot be fetched.
-func fetched(ctx context.Context, opts Options, name string, none Result, read func(Options) (Result, error)) (res Result, err error) {
+// fetched reads a file, which it fetches if opts say so. If there are problems then, or the store reports it missing, it does so
+// again, twice at the most: the transfer may have failed, and not what is stored. The result is that of the last time. none is the
+// result of a file that cannot be fetched.
+func (o Options) fetched(ctx context.Context, name string, none Result, read func(Options) (Result, error)) (res Result, err error) {
+	if o.Fetch == nil {
+		return read(o)
+	}
 	for again := range 3 {
-		done, fault := opts.Fetch(ctx, name)
+		done, fault := o.Fetch(ctx, name)
 		if place.KindOf(fault) == place.Usage { // there is no room for it: no other shard can be fetched either
 			return Result{}, fault
 		}
 		if fault == nil {
-			res, err = read(opts)
+			res, err = read(o)
 			done()
 		} else {
 			res, err = none, ctx.Err()
 			res.unreadable(fault)
 		}
-		if err == nil && len(res.Problems) == 0 && again > 0 && opts.Refetched != nil {
-			opts.Refetched(name)
-		}
 		if err != nil || len(res.Problems) == 0 {
+			res.Refetched = again > 0
 			return res, err
 		}
-		opts.Progress = nil // the same bytes
+		o.Progress = nil // the same bytes
 	}
 	return res, nil
-}
-
-// inPlace verifies a file that is there.
-func inPlace(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
-	return twice(func() (Result, error) {
-		res, err := scan(ctx, r, t, opts)
-		opts.Progress = nil // a second scan reads the same bytes again
-		return res, err
-	})
 }
 
 // twice scans a file, and scans it again if the first scan finds problems. If the second scan finds
@@ -89,11 +84,11 @@ func twice(scan func() (Result, error)) (Result, error) {
 
 // scan reads a shard once, from its first byte to its last.
 func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
-	res := Result{Shard: filepath.Base(t.Path), Path: t.path()}
+	res := t.result()
 	f, err := t.open(r)
 	if err != nil {
 		if t.Root != nil && replaced(t.Root, t.Path) {
-			res.problem(Problem{Kind: Changed, Sample: -1, Offset: -1, Text: notAFile})
+			res.fault(Changed, errNotAFile)
 		} else {
 			res.unreadable(err)
 		}
@@ -133,8 +128,8 @@ func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, e
 	return res, ctx.Err()
 }
 
-// notAFile is the problem of a path that should be a regular file and is, for example, a link.
-const notAFile = "not a regular file: remove it, and repair"
+// errNotAFile is the problem of a path that should be a regular file and is, for example, a link.
+var errNotAFile = errors.New("not a regular file: remove it, and repair")
 
 // replaced reports whether the name exists and is not a regular file.
 func replaced(root *os.Root, name string) bool {
@@ -145,35 +140,37 @@ func replaced(root *os.Root, name string) bool {
 // unreadable adds the problem of a shard that cannot be read.
 func (res *Result) unreadable(err error) {
 	if errors.Is(err, fs.ErrNotExist) {
-		what := "the shard is missing"
+		err = errShardMissing
 		if filepath.Ext(res.Shard) != record.Ext {
-			what = "the file is missing"
+			err = errFileMissing
 		}
-		res.problem(Problem{Kind: Missing, Sample: -1, Offset: -1, Text: what, err: err})
+		res.fault(Missing, err)
 		return
 	}
 	kind := Unreadable
 	if place.KindOf(err) == place.Corrupt { // what fetches shards has compared a checksum
 		kind = Changed
 	}
-	res.problem(Problem{Kind: kind, Sample: -1, Offset: -1, Text: err.Error(), err: err})
+	res.fault(kind, err)
 }
+
+var (
+	errShardMissing = errors.New("the shard is missing")
+	errFileMissing  = errors.New("the file is missing")
+)
 
 // compare adds a problem for each difference between the shard and its Expect.
 func (res *Result) compare(size int64, want *Expect) {
-	differs := func(kind Kind, format string, args ...any) {
-		res.problem(Problem{Kind: kind, Sample: -1, Offset: -1, Text: fmt.Sprintf(format, args...)})
-	}
 	if size != want.Bytes {
-		differs(Resized, "it has %d bytes, the dataset's shard has %d", size, want.Bytes)
+		res.fault(Resized, fmt.Errorf("it has %d bytes, the dataset's shard has %d", size, want.Bytes))
 	}
 	if res.Summary.Size == 0 {
 		return // no header to compare
 	}
 	if res.Summary.Samples != want.Samples {
-		differs(Changed, "it has %d samples, the dataset's shard has %d", res.Summary.Samples, want.Samples)
+		res.fault(Changed, fmt.Errorf("it has %d samples, the dataset's shard has %d", res.Summary.Samples, want.Samples))
 	}
 	if res.Summary.HeaderCRC != want.HeaderCRC {
-		differs(Changed, "its header checksum is %08x, the dataset's shard has %08x", res.Summary.HeaderCRC, want.HeaderCRC)
+		res.fault(Changed, fmt.Errorf("its header checksum is %08x, the dataset's shard has %08x", res.Summary.HeaderCRC, want.HeaderCRC))
 	}
 }

@@ -29,7 +29,7 @@ const headSize, rowSize = 12, 12
 // found verifies a directory and returns what is wrong: kind and sample.
 func found(t *testing.T, dir string, opts Options) []string {
 	t.Helper()
-	report, err := Dataset(t.Context(), dir, nil, opts)
+	report, err := Dataset(t.Context(), dir, nil, nil, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestReferenceZeroedHeaderOpensAsEmptyDataset(t *testing.T) {
 				dir := t.TempDir()
 				name := makeShards(t, dir, 2)[1].Name
 				edit(t, dir, name, func(b []byte) []byte { clear(b[:min(zeros, len(b))]); return b })
-				report, err := Dataset(t.Context(), dir, nil, Options{AIO: o, Record: record.Options{AllowLegacy: legacy}})
+				report, err := Dataset(t.Context(), dir, nil, nil, Options{AIO: o, Record: record.Options{AllowLegacy: legacy}})
 				if err != nil || len(report.Problems) != 1 || report.Samples != 20 || !errors.Is(report.Err(), ErrCorrupt) {
 					t.Fatalf("%d zeros, legacy %t: %+v, %v", zeros, legacy, report, err)
 				}

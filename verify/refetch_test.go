@@ -18,7 +18,7 @@ func TestFetchedAgain(t *testing.T) {
 	edit(t, stored, want[2].Name, flip(int(want[2].Bytes)-9))
 	fetches := map[string]int{}
 	var again []string
-	report, err := Named(t.Context(), dir, []string{want[0].Name, want[1].Name, want[2].Name}, want, Options{
+	report, err := Dataset(t.Context(), dir, []string{want[0].Name, want[1].Name, want[2].Name}, want, Options{
 		Workers: 1,
 		Fetch: func(_ context.Context, name string) (func(), error) {
 			data, err := os.ReadFile(filepath.Join(stored, name))
@@ -33,15 +33,19 @@ func TestFetchedAgain(t *testing.T) {
 			}
 			return func() { os.Remove(path) }, err
 		},
-		Refetched: func(name string) { again = append(again, name) },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, res := range report.Results {
+		if res.Refetched {
+			again = append(again, res.Shard)
+		}
+	}
 	if len(report.Problems) != 1 || report.Problems[0].Shard != want[2].Name || report.Problems[0].Kind != Checksum {
 		t.Errorf("%v", report.Problems)
 	}
-	if !slices.Equal(again, []string{want[0].Name, want[1].Name}) || fetches[want[2].Name] != 3 {
+	if report.Refetched != 2 || !slices.Equal(again, []string{want[0].Name, want[1].Name}) || fetches[want[2].Name] != 3 {
 		t.Errorf("fetched again: %q, %v", again, fetches)
 	}
 }

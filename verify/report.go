@@ -17,15 +17,19 @@ const maxProblems = 10_000
 
 // A Result describes one verified file.
 type Result struct {
-	Shard    string         // file name without directory
-	Path     string         // path of the file, joined with the name of Target.Root
-	Summary  record.FileInfo // zero if the header is unusable
-	Bytes    int64          // bytes read and checked
-	From     aio.Origin     // where these bytes were read from
-	SHA256   SHA256         // of a file without problems, if Options.SHA256 is set
-	Problems []Problem      // at most maxProblems
-	more     int64          // problems beyond maxProblems
+	Shard     string          // file name without directory; of another file than a shard as its Sum has it
+	Path      string          // path of the file, joined with the name of Target.Root
+	Summary   record.FileInfo // of a shard; zero if the header is unusable
+	Bytes     int64           // bytes read and checked
+	From      aio.Origin      // where these bytes were read from
+	SHA256    SHA256          // of a file without problems, if Options.SHA256 is set
+	Refetched bool            // it was fetched again, and was sound then
+	Problems  []Problem       // at most maxProblems
+	more      int64           // problems beyond maxProblems
 }
+
+// fault adds the problem of the whole file.
+func (res *Result) fault(kind Kind, err error) { res.problem(NewProblem("", "", kind, err)) }
 
 func (res *Result) problem(p Problem) {
 	if len(res.Problems) == maxProblems {
@@ -55,13 +59,6 @@ func (res *Result) Err() error {
 	return r.Err()
 }
 
-// An Examined describes how much of one shard was read.
-type Examined struct {
-	Path    string
-	Samples int64 // 0 if the header is unusable
-	Bytes   int64 // bytes read and checked
-}
-
 // A Report describes all verified shards and how they were read.
 type Report struct {
 	Shards       int        `json:"shards"`                  // shards read
@@ -77,16 +74,23 @@ type Report struct {
 	Proof        *Proof     `json:"proof,omitempty"`         // nil: checksums alone were compared
 	Problems     []Problem  `json:"problems"`                // in the order of targets
 	More         int64      `json:"more_problems,omitempty"` // problems that are counted but not in Problems
-	Examined     []Examined `json:"-"`                       // one for each shard, sound or not, in the order of targets
+	Results      []Result   `json:"-"`                       // of each shard, in the order of targets, without its problems
 }
 
 func (r *Report) add(res *Result) {
 	r.Samples += res.Summary.Samples
 	r.Bytes += res.Bytes
+	r.beside(res)
+}
+
+// beside adds what is reported of a file that is not a shard, too.
+func (r *Report) beside(res *Result) {
 	r.From = r.From.And(res.From)
 	r.Problems = append(r.Problems, res.Problems...)
 	r.More += res.more
-	r.Examined = append(r.Examined, Examined{res.Path, res.Summary.Samples, res.Bytes})
+	if res.Refetched {
+		r.Refetched++
+	}
 }
 
 // backend merges the statistics of one worker. One worker that used pread makes it pread.
@@ -117,7 +121,7 @@ func (r *Report) swaps(targets []Target, results []Result) {
 			continue
 		}
 		if name, ok := owner[content{filepath.Dir(t.path()), results[i].Summary}]; ok {
-			r.Problems = append(r.Problems, Problem{Shard: results[i].Shard, Path: t.path(), Kind: Swapped, Sample: -1, Offset: -1, Text: "it is the dataset's shard " + name})
+			r.Problems = append(r.Problems, NewProblem(t.path(), results[i].Shard, Swapped, errors.New("it is the dataset's shard "+name)))
 		}
 	}
 }
@@ -183,7 +187,7 @@ func (r *Report) Merge(o *Report) *Report {
 	r.Proof = r.Proof.merge(o.Proof)
 	r.Problems = append(r.Problems, o.Problems...)
 	r.More += o.More
-	r.Examined = append(r.Examined, o.Examined...)
+	r.Results = append(r.Results, o.Results...)
 	if o.Backend == aio.Pread.String() {
 		r.Backend = o.Backend
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash"
 )
 
@@ -56,7 +57,7 @@ func (res *Result) sum(h hashed, want SHA256) {
 	}
 	h.Sum(res.SHA256[:0])
 	if !want.IsZero() && res.SHA256 != want {
-		res.problem(Problem{Kind: Changed, Sample: -1, Offset: -1, Text: "its SHA-256 is " + res.SHA256.String() + ", the dataset's file has " + want.String()})
+		res.fault(Changed, fmt.Errorf("its SHA-256 is %v, the dataset's file has %v", res.SHA256, want))
 	}
 }
 

@@ -25,26 +25,29 @@ type Sum struct {
 	SHA256 SHA256 // compared if Options.SHA256 is set; zero: not known
 }
 
-// Sums verifies files of a dataset that are not shards and returns their problems, in the order of
-// want, and where the files were read from. opts.Workers files are read at once; 0 means one. A
-// symbolic link in place of a file or of its directory is a problem; it is not followed. Progress
-// is called with bytes and never with samples. An error means that the verification itself failed.
-func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problems []Problem, from aio.Origin, err error) {
-	want, problems = belowDirectories(root, want)
+// Sums verifies files of a dataset that are not shards. Its report has their problems, in the order of want, and counts no
+// samples or bytes. opts.Workers files are read at once; 0 means one. A symbolic link in place of a file or of its directory is a
+// problem; it is not followed. Progress is called with bytes and never with samples. An error means that the verification itself
+// failed.
+func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (*Report, error) {
+	report := &Report{CrossChecked: true}
+	want = belowDirectories(root, want, report)
 	workers := max(1, min(opts.Workers, len(want)))
-	found := make(map[int][]Problem)
+	found := make(map[int]*Result) // with problems
 	var mu sync.Mutex
-	_, err = inTurns(ctx, len(want), workers, Share(opts.AIO, workers), func(ctx context.Context, r *aio.Reader, i int) error {
-		res, err := sumFetched(ctx, r, root, want[i], opts)
+	_, err := inTurns(ctx, len(want), workers, Share(opts.AIO, workers), func(ctx context.Context, r *aio.Reader, i int) error {
+		none := Result{Shard: want[i].Name, Path: filepath.Join(root.Name(), filepath.FromSlash(want[i].Name))}
+		res, err := opts.fetched(ctx, want[i].Name, none, func(opts Options) (Result, error) { return SumFile(ctx, r, root, want[i], opts) })
 		mu.Lock()
 		defer mu.Unlock()
 		if err = cmp.Or(err, ctx.Err()); err != nil { // or cancelled while it was read
 			return err
 		}
-		from = from.And(res.From)
 		opts.summed(&res)
 		if len(res.Problems) > 0 {
-			found[i] = res.Problems
+			found[i] = &res
+		} else {
+			report.beside(&res)
 		}
 		if opts.Progress != nil {
 			opts.Progress(0, res.Bytes)
@@ -52,41 +55,32 @@ func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problem
 		return nil
 	})
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	for _, i := range slices.Sorted(maps.Keys(found)) {
-		problems = append(problems, found[i]...)
+		report.beside(found[i])
 	}
-	return problems, from, nil
-}
-
-// sumFetched is SumFile of a file that opts may have to fetch.
-func sumFetched(ctx context.Context, r *aio.Reader, root *os.Root, want Sum, opts Options) (Result, error) {
-	if opts.Fetch == nil {
-		return SumFile(ctx, r, root, want, opts)
-	}
-	none := Result{Shard: want.Name, Path: filepath.Join(root.Name(), filepath.FromSlash(want.Name))}
-	return fetched(ctx, opts, want.Name, none, func(opts Options) (Result, error) { return SumFile(ctx, r, root, want, opts) })
+	return report, nil
 }
 
 // belowDirectories leaves out the files below a path that exists and is not a directory, for
-// example a link to one. Each such path is one problem.
-func belowDirectories(root *os.Root, want []Sum) (below []Sum, problems []Problem) {
+// example a link to one. Each such path is one problem of the report.
+func belowDirectories(root *os.Root, want []Sum, report *Report) (below []Sum) {
 	linked := make(map[string]bool)
 	for _, s := range want {
 		dir := path.Dir(s.Name)
 		if _, known := linked[dir]; !known {
 			st, err := root.Lstat(dir)
 			if linked[dir] = err == nil && !st.IsDir(); linked[dir] {
-				problems = append(problems, Problem{Shard: dir, Path: filepath.Join(root.Name(), dir), Kind: Changed, Sample: -1, Offset: -1,
-					Text: "not a directory: remove it, and repair"})
+				err := errors.New("not a directory: remove it, and repair")
+				report.Problems = append(report.Problems, NewProblem(filepath.Join(root.Name(), dir), dir, Changed, err))
 			}
 		}
 		if !linked[dir] {
 			below = append(below, s)
 		}
 	}
-	return below, problems
+	return below
 }
 
 // SumFile verifies one file that is not a shard, as [File] verifies a shard. The caller owns r. Of opts
@@ -98,38 +92,36 @@ func SumFile(ctx context.Context, r *aio.Reader, root *os.Root, want Sum, opts O
 // scan reads the file once, from its first byte to its last, and compares it with s.
 func (s Sum) scan(ctx context.Context, r *aio.Reader, root *os.Root, opts Options) (Result, error) {
 	name := filepath.FromSlash(s.Name)
-	path := filepath.Join(root.Name(), name)
-	res := Result{Shard: s.Name, Path: path}
-	problem := func(kind Kind, err error, format string, args ...any) (Result, error) {
-		res.problem(Problem{Kind: kind, Sample: -1, Offset: -1, Text: fmt.Sprintf(format, args...), err: err})
+	res := Result{Shard: s.Name, Path: filepath.Join(root.Name(), name)}
+	problem := func(kind Kind, err error) (Result, error) {
+		res.fault(kind, err)
 		return res, ctx.Err()
 	}
 	f, err := r.OpenIn(root, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return problem(Missing, err, "the file is missing")
-	}
-	if err != nil && replaced(root, name) {
-		return problem(Changed, nil, notAFile)
-	}
-	if err != nil {
-		return problem(Unreadable, err, "%v", err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return problem(Missing, errFileMissing)
+	case err != nil && replaced(root, name):
+		return problem(Changed, errNotAFile)
+	case err != nil:
+		return problem(Unreadable, err)
 	}
 	defer f.Close()
 	if f.Size() != s.Bytes {
-		return problem(Resized, nil, "it has %d bytes, the dataset's file has %d", f.Size(), s.Bytes)
+		return problem(Resized, fmt.Errorf("it has %d bytes, the dataset's file has %d", f.Size(), s.Bytes))
 	}
 	res.From = f.Uncache()
 	crc, sum := uint32(0), opts.newHash()
 	for block, err := range r.Sweep(ctx, f, 0, f.Size()) {
 		if err != nil {
-			return problem(Unreadable, err, "%v", err)
+			return problem(Unreadable, err)
 		}
 		res.Bytes += int64(len(block))
 		crc = crc32.Update(crc, crc32.IEEETable, block)
 		sum.add(block)
 	}
 	if crc != s.CRC {
-		return problem(Changed, nil, "its checksum is %08x, the dataset's file has %08x", crc, s.CRC)
+		return problem(Changed, fmt.Errorf("its checksum is %08x, the dataset's file has %08x", crc, s.CRC))
 	}
 	res.sum(sum, s.SHA256)
 	return res, ctx.Err()

@@ -2,7 +2,7 @@
 // be proven (see [aio.File.Uncache]), and checks the header, the CRC of every sample, and that
 // each shard is the expected one.
 //
-//	report, err := verify.Dataset(ctx, "out", expected, verify.Options{})
+//	report, err := verify.Dataset(ctx, "out", nil, expected, verify.Options{})
 //	for _, p := range report.Problems { fmt.Println(p) }
 //	return report.Err()
 //
@@ -57,6 +57,9 @@ func (t *Target) path() string {
 	return filepath.Join(t.Root.Name(), t.Path)
 }
 
+// result is the result of a file of which nothing is known yet.
+func (t *Target) result() Result { return Result{Shard: filepath.Base(t.Path), Path: t.path()} }
+
 func (t *Target) open(r *aio.Reader) (*aio.File, error) {
 	if t.Root == nil {
 		return r.Open(t.Path)
@@ -95,7 +98,9 @@ func Files(ctx context.Context, targets []Target, opts Options) (*Report, error)
 	for i := range results {
 		opts.summed(&results[i])
 		report.add(&results[i])
+		results[i].Problems = nil
 	}
+	report.Results = results
 	report.swaps(targets, results)
 	report.Seconds = time.Since(start).Seconds()
 	return report, nil
@@ -126,19 +131,15 @@ func inTurns(ctx context.Context, n, workers int, each aio.Options, do func(ctx 
 	return stats, g.Wait()
 }
 
-// Dataset verifies every shard of a directory. If want is not nil it lists all shards of the
-// dataset: a missing shard, a shard that is not listed and a symbolic link in place of a shard are
-// problems too. If want is nil, Dataset follows symbolic links, as readers of shards do.
-func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Report, error) {
-	names, err := shards(dir)
-	if err != nil {
-		return nil, err
+// Dataset verifies the shards of a directory that have these names; nil: all that are in it. If want is not nil it lists all shards
+// of the dataset: a missing shard, a shard that is not listed and a symbolic link in place of a shard are problems too. If want and
+// opts.Fetch are nil, Dataset follows symbolic links, as readers of shards do.
+func Dataset(ctx context.Context, dir string, names []string, want []Expect, opts Options) (report *Report, err error) {
+	if names == nil {
+		if names, err = shards(dir); err != nil {
+			return nil, err
+		}
 	}
-	return Named(ctx, dir, names, want, opts)
-}
-
-// Named is Dataset of the shards with these names, whatever is in the directory: opts.Fetch brings them there.
-func Named(ctx context.Context, dir string, names []string, want []Expect, opts Options) (report *Report, err error) {
 	expected := make(map[string]*Expect, len(want))
 	for i := range want {
 		expected[want[i].Name] = &want[i]
@@ -167,11 +168,11 @@ func Named(ctx context.Context, dir string, names []string, want []Expect, opts 
 		}
 		targets = append(targets, target)
 		if !listed && want != nil {
-			problems = append(problems, Problem{Shard: name, Path: filepath.Join(dir, name), Kind: Extra, Sample: -1, Offset: -1, Text: "the dataset has no shard of this name, but readers will read it"})
+			problems = append(problems, NewProblem(filepath.Join(dir, name), name, Extra, errors.New("the dataset has no shard of this name, but readers will read it")))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(expected)) {
-		problems = append(problems, Problem{Shard: name, Path: filepath.Join(dir, name), Kind: Missing, Sample: -1, Offset: -1, Text: "the shard is missing"})
+		problems = append(problems, NewProblem(filepath.Join(dir, name), name, Missing, errShardMissing))
 	}
 	if report, err = Files(ctx, targets, opts); err != nil {
 		return nil, err
@@ -189,7 +190,7 @@ func stat(root *os.Root, want *Expect) []Problem {
 	case err != nil:
 		res.unreadable(err)
 	case !st.Mode().IsRegular():
-		res.problem(Problem{Kind: Changed, Sample: -1, Offset: -1, Text: notAFile})
+		res.fault(Changed, errNotAFile)
 	default:
 		res.compare(st.Size(), want)
 	}
@@ -230,8 +231,6 @@ type Options struct {
 	// Files and Sums call it concurrently, and again, twice at the most, for a file that has a problem: its transfer may
 	// have failed, and not what is stored.
 	Fetch func(ctx context.Context, name string) (done func(), err error)
-	// Refetched, if not nil, is called, concurrently, with the name of a file that was sound when it was fetched again.
-	Refetched func(name string)
 
 	// Progress, if not nil, is called with the samples and bytes that have been checked since
 	// the last call. Files calls it from several goroutines at once, Sums from one at a time.

@@ -133,7 +133,7 @@ func TestDataset(t *testing.T) {
 				dir := t.TempDir()
 				want := makeShards(t, dir, 3)
 				row.harm(t, dir)
-				report, err := Dataset(context.Background(), dir, want, Options{AIO: aio.Options{Backend: backend, BlockSize: 4096}})
+				report, err := Dataset(context.Background(), dir, nil, want, Options{AIO: aio.Options{Backend: backend, BlockSize: 4096}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -147,8 +147,8 @@ func TestDataset(t *testing.T) {
 				if !slices.Equal(got, row.want) {
 					t.Errorf("problems %q\nwant     %q", got, row.want)
 				}
-				if names, err := shards(dir); err != nil || len(report.Examined) != len(names) || report.Examined[0].Path != filepath.Join(dir, names[0]) {
-					t.Errorf("looked at %+v, there are %q: %v", report.Examined, names, err)
+				if names, err := shards(dir); err != nil || len(report.Results) != len(names) || report.Results[0].Path != filepath.Join(dir, names[0]) {
+					t.Errorf("looked at %+v, there are %q: %v", report.Results, names, err)
 				}
 				if sound := report.Err() == nil; sound != (row.want == nil) {
 					t.Errorf("error %v", report.Err())
@@ -166,9 +166,9 @@ func TestDatasetWithoutExpectation(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	makeShards(t, dir, 3)
-	report, err := Dataset(context.Background(), dir, nil, Options{})
+	report, err := Dataset(context.Background(), dir, nil, nil, Options{})
 	if err != nil || report.Err() != nil || report.CrossChecked || report.Shards != 3 || report.Samples != 60 ||
-		len(report.Examined) != 3 || report.Examined[2].Samples != 20 || report.Examined[2].Bytes*3 >= report.Bytes*2 {
+		len(report.Results) != 3 || report.Results[2].Summary.Samples != 20 || report.Results[2].Bytes*3 >= report.Bytes*2 {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
@@ -178,7 +178,7 @@ func TestDatasetOverLimit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	want := makeShards(t, dir, 2)
-	report, err := Dataset(t.Context(), dir, want, Options{Record: record.Options{MaxSamples: 19}})
+	report, err := Dataset(t.Context(), dir, nil, want, Options{Record: record.Options{MaxSamples: 19}})
 	if err != nil || len(report.Problems) != 2 || report.Problems[0].Kind != Limit || report.Problems[1].Transient {
 		t.Fatalf("%+v, %v", report, err)
 	}
@@ -186,7 +186,7 @@ func TestDatasetOverLimit(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	want = append(want, Expect{Name: "PART_00002.ffr"}) // one that is missing
-	if report, err = Dataset(t.Context(), dir, want, Options{Record: record.Options{MaxSamples: 19}}); err != nil || !errors.Is(report.Err(), ErrCorrupt) {
+	if report, err = Dataset(t.Context(), dir, nil, want, Options{Record: record.Options{MaxSamples: 19}}); err != nil || !errors.Is(report.Err(), ErrCorrupt) {
 		t.Errorf("error %v, %v", report.Err(), err)
 	}
 }
@@ -197,7 +197,7 @@ func TestFilesCancelled(t *testing.T) {
 	makeShards(t, dir, 3)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Dataset(ctx, dir, nil, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Dataset(ctx, dir, nil, nil, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -263,7 +263,7 @@ func ExampleDataset() {
 	f.WriteAt([]byte("j"), 24)
 	f.Close()
 
-	report, err := Dataset(context.Background(), dir, nil, Options{})
+	report, err := Dataset(context.Background(), dir, nil, nil, Options{})
 	for _, p := range report.Problems {
 		fmt.Println(p)
 	}

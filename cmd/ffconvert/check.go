@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/audit"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
@@ -24,6 +23,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/check"
 	"github.com/ffconvert/ffconvert/internal/findings"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/picture"
 )
 
 // checkExit is the end of the help of the check commands.
@@ -83,11 +83,11 @@ func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
 	if failed != nil {
 		return failed
 	}
-	inputs := audit.Inputs{}
-	if inputs.Refuse(cmd.Context(), err) != nil {
-		inputs.Refused = []findings.Finding{check.Refusal(err, "")}
+	var inputs checkInputs
+	if inputs.refuse(cmd.Context(), err) != nil {
+		inputs.refused = []findings.Finding{check.Refusal(err, "")}
 	}
-	report, err := check.Source(cmd.Context(), nil, check.Options{Refused: inputs.Refused})
+	report, err := check.Source(cmd.Context(), nil, check.Options{Refused: inputs.refused})
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f sourceFormat, set *option.Set
 		}
 	}
 	pick("encode", "fields", "rename", "decode", "tensor", "resize", "missing")
-	cliflag.Count(flags, &o.maxPixels, "max-pixels", int64(check.DefaultMaxPixels), "largest image that --deep and --tensor decode, pixels of all its frames")
+	cliflag.Count(flags, &o.maxPixels, "max-pixels", picture.DefaultMaxPixels, "largest image that --deep and --tensor decode, pixels of all its frames")
 	o.workers = runtime.GOMAXPROCS(0)
 	cliflag.Jobs(flags, &o.workers, "parts looked at, at once, 1024 at most; by default the CPUs that this process may use")
 	pick("progress", "max-decode-size", "max-decode-depth", "max-names")
@@ -258,24 +258,24 @@ func checkNames(ctx context.Context, c *conversion, how check.Options, progress 
 	}
 	beside := convert.NewBeside(in)
 	defer func() { err = errors.Join(err, beside.Release()) }()
-	inputs := audit.Inputs{In: in}
-	defer func() { err = errors.Join(err, inputs.Cleanup()) }()
-	if err := inputs.Find(ctx, c.Sources); err != nil {
+	inputs := checkInputs{in: in}
+	defer func() { err = errors.Join(err, inputs.release()) }()
+	if err := inputs.find(ctx, c.Sources); err != nil {
 		return nil, err
 	}
-	for _, d := range input.LaidDoubts(inputs.Found) {
+	for _, d := range input.LaidDoubts(inputs.found) {
 		progress.Warn(d)
 	}
-	inputs.RefuseOthers(c.Reader, c.explain)
-	inputs.In.Progress = convert.Staging(progress, inputs.Found)
-	if err := inputs.Open(ctx); err != nil {
+	inputs.refuseOthers(c.Reader, c.explain)
+	inputs.in.Progress = convert.Staging(progress, inputs.found)
+	if err := inputs.open(ctx, inputs.found); err != nil {
 		return nil, err
 	}
-	src, err := inputs.Source(ctx, c.Reader, format.OpenRequest{Records: c.Encode, Files: beside, DecodeKnown: how.Deep})
+	src, err := inputs.source(ctx, c.Reader, format.OpenRequest{Records: c.Encode, Files: beside, DecodeKnown: how.Deep})
 	if err != nil {
 		return nil, err
 	}
-	how.Refused = inputs.Refused
+	how.Refused = inputs.refused
 	report, err = check.Source(ctx, src, how)
 	if err == nil {
 		hint.Findings(report, c.purpose, c.Reader)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/audit"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/internal/check"
 	"github.com/ffconvert/ffconvert/internal/findings"
@@ -47,7 +46,7 @@ func TestRulesOfVerify(t *testing.T) {
 	kinds := regexp.MustCompile(`(?m)^\t[A-Z]\w+ +Kind = "([a-z]+)"`).FindAllSubmatch(source, -1)
 	rules := make(map[string]bool)
 	var table strings.Builder
-	for _, r := range audit.Rules() {
+	for _, r := range verifyRules() {
 		rules[r.ID] = true
 		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", r.ID, r.Short, r.Help)
 	}

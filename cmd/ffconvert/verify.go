@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -14,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/audit"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
@@ -24,6 +24,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/internal/findings"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -35,7 +36,7 @@ type verifyOptions struct {
 	workers     int
 	blockSize   cliflag.BlockSize
 	limits      *record.Options
-	proof       proofOptions
+	proof       proof
 	allowLegacy bool
 	format      option.Choice
 	reports     []string
@@ -74,7 +75,7 @@ the SHA-256 of every file. Checksums find faults, a signature finds what somebod
   ffconvert verify a.ffr b.ffr`,
 		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := opts.proof.check(cmd.Flags()); err != nil {
+			if err := opts.proof.load(cmd.Flags()); err != nil {
 				return err
 			}
 			return runVerify(cmd.Context(), opts, args, cmd.OutOrStdout())
@@ -108,17 +109,13 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	defer func() { err = errors.Join(err, reports.close()) }()
 	progress := progress.New(opts.progress, os.Stderr)
 	defer progress.Stop()
-	want, err := opts.proof.want()
-	if err != nil {
-		return err
+	work := newVerification(ctx, args, &opts.proof, opts.Options(nil))
+	defer work.close()
+	if len(work.refused) > 0 && opts.format.Value == string(findings.Text) && len(reports) == 0 {
+		return work.refused[0] // a report would repeat it
 	}
-	work := audit.Look(ctx, args, want, opts.Options(nil))
-	defer work.Close()
-	if refused := work.Refused(); len(refused) > 0 && opts.format.Value == string(findings.Text) && len(reports) == 0 {
-		return terminal.Plain(refused[0]) // a report would repeat it
-	}
-	progress.Start("verify", work.Bytes())
-	report, err := work.Verify(ctx, verify.Options{
+	progress.Start("verify", work.bytes())
+	report, err := work.run(ctx, verify.Options{
 		AIO:      aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize.Size)},
 		Workers:  opts.workers,
 		Record:   record.Options{AllowLegacy: opts.allowLegacy, MaxSamples: opts.limits.MaxSamples},
@@ -128,8 +125,8 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	if err != nil {
 		return err
 	}
-	all := *report
-	all.Problems = append(work.Problems(), report.Problems...)
+	all := verified{*report, work.repairs}
+	all.Problems = append(work.problems, report.Problems...)
 	for i := range all.Problems {
 		if p := &all.Problems[i]; p.Text == record.ErrLegacy.Error() {
 			p.Text += hint.Legacy
@@ -138,18 +135,14 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	document := func(to io.Writer, format findings.Format) error {
 		switch format {
 		case findings.Text:
-			return audit.Print(to, &all, work.Repairs(), terminal.PaintOf(opts.progress.Color, to))
+			return all.print(to, terminal.PaintOf(opts.progress.Color, to))
 		case findings.JSON:
-			return audit.PrintJSON(to, &all, work.Repairs())
+			return all.printJSON(to)
 		}
-		return findings.Write(to, format, audit.Findings(&all, work.Repairs(), version))
+		return findings.Write(to, format, all.findings())
 	}
 	err = errors.Join(document(stdout, findings.Format(opts.format.Value)), reports.write(document))
-	errs := []error{err}
-	for _, refused := range work.Refused() {
-		errs = append(errs, terminal.Plain(refused))
-	}
-	err = errors.Join(append(errs, terminal.Plain(work.Hint(hint.Limit(audit.Err(report), "--max-samples"))))...)
+	err = errors.Join(append([]error{err}, append(work.refused, terminal.Plain(work.hint(report.Err(), report.Count())))...)...)
 	if err == nil {
 		progress.SayDone(verifyDone{true, strings.Join(args, " "), report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From, report.Proof})
 	}
@@ -169,74 +162,107 @@ type verifyDone struct {
 	Proof        *verify.Proof `json:"proof,omitempty"` // with --key, --sha256 or --sample: which shards were compared with what
 }
 
-// proofOptions are the flags of verify that ask for more than checksums.
-type proofOptions struct {
-	key    cliflag.Name
-	sha256 bool
-	sample sampleValue
-	seed   uint64
-	seeded bool
+// A proof is what verify compares beyond the checksums, and of which shards: the flags that ask for it.
+type proof struct {
+	keyName cliflag.Name
+	key     *signature.PublicKey // of keyName: the manifest must be signed by it; nil: signatures are not looked at
+	sha256  bool                 // of every file that is read; implied by the others
+	sample  sampleValue          // the shards that are read
 }
 
-func (o *proofOptions) add(flags *pflag.FlagSet) {
-	flags.Var(&o.key, "key", "public key of minisign, or its file: the manifest must be signed by it, and the SHA-256 of all files be those of the manifest")
-	flags.BoolVar(&o.sha256, "sha256", false, "compare the SHA-256 of all files with the manifest, signed or not")
-	flags.Var(&o.sample, "sample", "read a share of the shards, drawn at random, or so many of them: 1%, 20 (default all)")
-	flags.Uint64Var(&o.seed, "seed", 0, "what --sample draws from, to read the same shards again (default random)")
+func (p *proof) add(flags *pflag.FlagSet) {
+	flags.Var(&p.keyName, "key", "public key of minisign, or its file: the manifest must be signed by it, and the SHA-256 of all files be those of the manifest")
+	flags.BoolVar(&p.sha256, "sha256", false, "compare the SHA-256 of all files with the manifest, signed or not")
+	flags.Var(&p.sample, "sample", "read a share of the shards, drawn at random, or so many of them: 1%, 20 (default all)")
+	flags.Uint64Var(&p.sample.Seed, "seed", 0, "what --sample draws from, to read the same shards again (default random)")
 	for _, name := range []string{"key", "sample", "seed"} {
 		help.MarkProof(flags, name)
 	}
 }
 
-func (o *proofOptions) check(flags *pflag.FlagSet) error {
-	if o.seeded = flags.Changed("seed"); o.seeded && o.sample.text == "" {
-		return fmt.Errorf("--seed %d: nothing is drawn without --sample", o.seed)
+// load reads the key, and draws the seed if none is set.
+func (p *proof) load(flags *pflag.FlagSet) (err error) {
+	switch seeded := flags.Changed("seed"); {
+	case seeded && p.sample.text == "":
+		return fmt.Errorf("--seed %d: nothing is drawn without --sample", p.sample.Seed)
+	case !seeded:
+		p.sample.Seed = uint64(rand.Uint32())
 	}
-	return nil
+	if p.keyName != "" {
+		p.key, err = signature.ReadPublicKey(string(p.keyName))
+	}
+	return err
 }
 
-// want returns what is compared. It reads the key.
-func (o *proofOptions) want() (audit.Want, error) {
-	want := audit.Want{SHA256: o.sha256}
-	if o.sample.text != "" {
-		want.Sample = &dataset.Sample{Percent: o.sample.percent, Shards: o.sample.shards, Seed: o.seed}
-		if !o.seeded {
-			want.Sample.Seed = uint64(rand.Uint32())
+// some reports whether a manifest with sums is needed.
+func (p *proof) some() bool { return p.key != nil || p.sha256 || p.sample.text != "" }
+
+// manifest reads the manifest of a dataset that arg names, nil if there is none. If a signature is wanted it is read only
+// after its bytes, the same, were found to be signed.
+func (p *proof) manifest(d *dataset.Dataset, arg string) (*dataset.Manifest, error) {
+	if p.key == nil {
+		m, err := d.Manifest()
+		if err == nil && m != nil && p.some() && m.Root.IsZero() {
+			err = fmt.Errorf("%s: %w (ffconvert finish --verify %s adds them)", arg, dataset.ErrNoSums, text.ShellWord(arg))
 		}
+		return m, err
 	}
-	if o.key == "" {
-		return want, nil
+	data, signed, err := dataset.ReadSigned(d.Path(""))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	key, err := signature.ReadPublicKey(string(o.key))
-	want.Key = key
-	return want, err
+	if err != nil {
+		return nil, err
+	}
+	if err := p.key.Check(data, signed); err != nil {
+		if errors.Is(err, signature.ErrUnsigned) {
+			return nil, fmt.Errorf("%s: %w: there is no %s", arg, err, dataset.SignatureName)
+		}
+		return nil, fmt.Errorf("%s: %w", d.At(dataset.SignatureName), err)
+	}
+	m, err := dataset.ParseManifest(d.At(dataset.ManifestName), data)
+	if err == nil && m.Root.IsZero() {
+		err = fmt.Errorf("%s: %w, and so they are not signed (ffconvert sign reads all files, and adds them)", arg, dataset.ErrNoSums)
+	}
+	return m, err
+}
+
+// of describes for the report how a dataset was compared with its SHA-256; nil: it was not.
+func (p *proof) of(m *dataset.Manifest, read int) *verify.Proof {
+	if !p.some() {
+		return nil
+	}
+	is := &verify.Proof{SHA256: true, Root: m.Root.String(), Read: read, Of: len(m.Shards)}
+	if p.key != nil {
+		is.SignedBy = p.key.ID()
+	}
+	if p.sample.text != "" {
+		is.Seed = &p.sample.Seed
+	}
+	return is
 }
 
 // A sampleValue is the value of --sample.
 type sampleValue struct {
-	text    string
-	percent float64 // 0: shards is set
-	shards  int
+	text string // "": all shards are read
+	dataset.Sample
 }
 
 func (v *sampleValue) String() string { return v.text }
 func (v *sampleValue) Type() string   { return "number|percent" }
 
 func (v *sampleValue) Set(text string) error {
-	if number, ok := strings.CutSuffix(text, "%"); ok {
-		percent, err := strconv.ParseFloat(number, 64)
-		if err != nil || !(percent > 0 && percent <= 100) || strings.ContainsAny(number, "xXpP_") {
-			return errSample
-		}
-		*v = sampleValue{text: text, percent: percent}
-		return nil
-	}
+	number, share := strings.CutSuffix(text, "%")
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return errSample
+	percent := 0.0
+	if share {
+		n = 0
+		percent, err = strconv.ParseFloat(number, 64)
 	}
-	*v = sampleValue{text: text, shards: n}
+	switch {
+	case err != nil, share && (!(percent > 0 && percent <= 100) || strings.ContainsAny(number, "xXpP_")), !share && n < 1:
+		return errors.New("want a share above 0%, as in 1%, 100% at most, or a number of shards")
+	}
+	v.text, v.Percent, v.Shards = text, percent, n
 	return nil
 }
-
-var errSample = errors.New("want a share above 0%, as in 1%, 100% at most, or a number of shards")

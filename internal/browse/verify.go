@@ -68,8 +68,6 @@ func (x *set) verify(ctx context.Context, how verify.Options) (*verify.Report, e
 		return nil, err
 	case x.data.Dir() != x.Path:
 		return verify.Files(ctx, []verify.Target{{Path: x.Path, Want: m.ExpectOf(filepath.Base(x.Path))}}, how)
-	case m == nil:
-		return verify.Dataset(ctx, x.Path, nil, how)
 	}
 	d, err := dataset.View(x.Path)
 	if err != nil {

@@ -29,6 +29,7 @@ package check
 import (
 	"cmp"
 	"context"
+	"hash/maphash"
 	"runtime"
 	"slices"
 
@@ -38,10 +39,6 @@ import (
 	"github.com/ffconvert/ffconvert/internal/picture"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
-
-// DefaultMaxPixels is the default of Options.MaxPixels: 8,192 × 8,192. The decoder of a
-// progressive JPEG may need 16 bytes for each pixel.
-const DefaultMaxPixels = picture.DefaultMaxPixels
 
 // maxEach is the number of findings listed per rule and part. Further ones are only counted.
 const maxEach = 100
@@ -68,7 +65,7 @@ type Options struct {
 	Deep bool
 
 	// MaxPixels is the largest image that Deep decodes, in pixels, all frames together. A larger
-	// image is a warning. 0 means DefaultMaxPixels.
+	// image is a warning. 0 means [picture.DefaultMaxPixels].
 	MaxPixels int64
 
 	// Workers is the number of parts examined at once. 0 means GOMAXPROCS.
@@ -82,7 +79,7 @@ type Options struct {
 // options only, not on Workers. It lists errors first, then warnings, then notes. Defects of the
 // data are in the report; an error means that the options are invalid or that ctx ended.
 func Source(ctx context.Context, src converters.Source, opts Options) (*findings.Report, error) {
-	c := checker{src: src, opts: opts, hash: newHasher(), report: &findings.Report{Rules: Rules()}}
+	c := checker{src: src, opts: opts, seed: maphash.MakeSeed(), report: &findings.Report{Rules: Rules()}}
 	for i := range c.report.Rules {
 		if r := &c.report.Rules[i]; slices.Contains(opts.Accepted, r.ID) {
 			r.Level = findings.Note
@@ -100,7 +97,7 @@ func Source(ctx context.Context, src converters.Source, opts Options) (*findings
 	}
 	c.spec = spec
 	if c.opts.MaxPixels <= 0 {
-		c.opts.MaxPixels = DefaultMaxPixels
+		c.opts.MaxPixels = picture.DefaultMaxPixels
 	}
 	if c.opts.Workers <= 0 {
 		c.opts.Workers = runtime.GOMAXPROCS(0)

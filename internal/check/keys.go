@@ -12,16 +12,10 @@ type keyHash struct {
 	exact uint64 // of the key itself
 }
 
-// A hasher hashes keys. It may be used concurrently. Its seed is random, so that a dataset cannot
-// be made to have colliding hashes.
-type hasher struct{ seed maphash.Seed }
-
-func newHasher() hasher { return hasher{maphash.MakeSeed()} }
-
-func (h *hasher) key(key string) keyHash {
-	exact := maphash.String(h.seed, key)
+// hashOf hashes a key. The seed is random, so that a dataset cannot be made to have colliding hashes.
+func hashOf(seed maphash.Seed, key string) keyHash {
 	var buf [256]byte
-	return keyHash{maphash.Bytes(h.seed, folded(buf[:0], key)), exact}
+	return keyHash{maphash.Bytes(seed, folded(buf[:0], key)), maphash.String(seed, key)}
 }
 
 // folded appends key to b with each letter replaced by the least of its case variants (Unicode
@@ -61,14 +55,14 @@ type partKeys struct {
 
 const keysPiece = 8192
 
-func (p *partKeys) add(key string, h *hasher) {
+func (p *partKeys) add(key string, seed maphash.Seed) {
 	if key == "" && len(p.pieces) == 0 {
 		p.before++
 		return
 	}
 	var hash keyHash
 	if key != "" {
-		hash = h.key(key)
+		hash = hashOf(seed, key)
 	}
 	last := len(p.pieces) - 1
 	if last < 0 || len(p.pieces[last]) == keysPiece {

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"math"
 	"math/rand/v2"
@@ -222,7 +223,7 @@ func keysMemory(t *testing.T, n int, keyed bool) (held, compared uint64) {
 	if c.spec, err = encode.Parse(encode.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	c.hash = newHasher()
+	c.seed = maphash.MakeSeed()
 	p := c.newPart(0)
 	before, _ := heap()
 	p.index(context.Background())
@@ -241,7 +242,7 @@ func keysMemory(t *testing.T, n int, keyed bool) (held, compared uint64) {
 // It is not parallel: allocations are counted. An ordinary sample costs none but for its
 // hashes, a piece of many.
 func TestSampleAllocs(t *testing.T) {
-	c := checker{parts: made{nil}.Parts(), opts: Options{Progress: plan.StartPhase(nil, "", 0)}, hash: newHasher()}
+	c := checker{parts: made{nil}.Parts(), opts: Options{Progress: plan.StartPhase(nil, "", 0)}, seed: maphash.MakeSeed()}
 	var err error
 	if c.spec, err = encode.Parse(encode.Options{}); err != nil {
 		t.Fatal(err)
@@ -256,7 +257,7 @@ func TestSampleAllocs(t *testing.T) {
 }
 
 func BenchmarkSample(b *testing.B) {
-	c := checker{parts: made{nil}.Parts(), opts: Options{Progress: plan.StartPhase(nil, "", 0)}, hash: newHasher()}
+	c := checker{parts: made{nil}.Parts(), opts: Options{Progress: plan.StartPhase(nil, "", 0)}, seed: maphash.MakeSeed()}
 	var err error
 	if c.spec, err = encode.Parse(encode.Options{}); err != nil {
 		b.Fatal(err)
@@ -271,10 +272,10 @@ func BenchmarkSample(b *testing.B) {
 }
 
 func BenchmarkClashes(b *testing.B) {
-	c := checker{keys: make([]partKeys, 1), hash: newHasher()}
+	c := checker{keys: make([]partKeys, 1), seed: maphash.MakeSeed()}
 	const n = 1 << 20
 	for i := range n {
-		c.keys[0].add(fmt.Sprint(i), &c.hash)
+		c.keys[0].add(fmt.Sprint(i), c.seed)
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -162,7 +162,7 @@ func (p *part) sample(span *converters.Span) {
 	if len(s.Fields) == 0 {
 		p.groups.add(ruleEmptySample, "it has no fields", p.place(span.Off, s.Key), 1)
 	}
-	p.keys.add(s.Key, &p.c.hash)
+	p.keys.add(s.Key, p.c.seed)
 	if why := oddKey(s.Key); why != "" {
 		p.groups.add(ruleOddKey, why, p.place(span.Off, s.Key), 1)
 	}
@@ -185,7 +185,7 @@ func (p *part) judge(err error, s *converters.Sample, off int64) {
 		p.leftOut++
 		p.groups.add(ruleLeftOut, "left out: it lacks a required field", at, 1)
 	case rule == ruleMissingField || rule == Unsupported: // every sample may have the same error
-		p.groups.add(rule, err.Error(), at, 1).hint = place.HintOf(err)
+		p.groups.add(rule, err.Error(), at, 1).Hint = place.HintOf(err)
 	default:
 		p.add(findings.Finding{Rule: rule, Place: at, Text: err.Error(), Hint: place.HintOf(err)})
 	}

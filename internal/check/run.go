@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"hash/maphash"
 	"slices"
 	"sync"
 
@@ -23,7 +24,7 @@ type checker struct {
 	opts    Options  // with defaults filled in
 	spec    *encode.Spec
 	report  *findings.Report
-	hash    hasher
+	seed    maphash.Seed // of the hashes of keys
 
 	records int64  // records that a conversion would write
 	refused bool   // Index or Read failed in some part

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/internal/findings"
@@ -36,38 +37,33 @@ const maxGroups = 1000
 // groups counts findings by rule and text.
 type groups struct {
 	order []*group // in the order found
-	byKey map[groupKey]*group
+	byKey map[[2]string]*group
 	texts map[string]int // number of groups, by rule
 }
 
-type groupKey struct{ rule, text string }
-
+// A group is the first of equal findings, with the number of them.
 type group struct {
-	groupKey
-	first findings.Place
-	hint  string
-	count int64
+	findings.Finding
 	files int64 // parts with such findings
 }
 
 // add adds n findings, the first of them at a place, and returns their group.
 func (g *groups) add(rule, text string, at findings.Place, n int64) *group {
-	key := groupKey{rule, text}
-	known := g.byKey[key]
+	known := g.byKey[[2]string{rule, text}]
 	if known == nil && g.texts[rule] >= maxGroups {
-		key.text = moreOfThem
-		known = g.byKey[key]
+		text = moreOfThem
+		known = g.byKey[[2]string{rule, text}]
 	}
 	if known == nil {
 		if g.byKey == nil {
-			g.byKey, g.texts = make(map[groupKey]*group), make(map[string]int)
+			g.byKey, g.texts = make(map[[2]string]*group), make(map[string]int)
 		}
-		known = &group{groupKey: key, first: at, files: 1}
-		g.byKey[key] = known
+		known = &group{findings.Finding{Rule: rule, Place: at, Text: text}, 1}
+		g.byKey[[2]string{rule, text}] = known
 		g.texts[rule]++
 		g.order = append(g.order, known)
 	}
-	known.count += n
+	known.Count += n
 	return known
 }
 
@@ -75,10 +71,8 @@ func (g *groups) add(rule, text string, at findings.Place, n int64) *group {
 func (g *groups) merge(part *groups) {
 	for _, p := range part.order {
 		n := len(g.order)
-		known := g.add(p.rule, p.text, p.first, p.count)
-		if known.hint == "" {
-			known.hint = p.hint
-		}
+		known := g.add(p.Rule, p.Text, p.Place, p.Count)
+		known.Hint = cmp.Or(known.Hint, p.Hint)
 		if len(g.order) == n {
 			known.files += p.files
 		}
@@ -89,7 +83,7 @@ func (g *groups) merge(part *groups) {
 func (g *groups) findings() []findings.Finding {
 	var all []findings.Finding
 	for _, p := range g.order {
-		f := findings.Finding{Rule: p.rule, Place: p.first, Text: p.text, Hint: p.hint, Count: p.count}
+		f := p.Finding
 		if p.files > 1 {
 			f.Text += fmt.Sprintf(", in %d parts", p.files)
 		}

@@ -59,25 +59,25 @@ type Rule struct {
 
 // A Place is where a finding was made.
 type Place struct {
-	File   string // as the user named it; "" means all files
-	Offset int64  // byte offset in the file; -1 means none
-	Entry  string // member, sample, row or item; "" means none
+	File   string `json:"file"`            // as the user named it; "" means all files
+	Offset int64  `json:"offset"`          // byte offset in the file; -1 means none
+	Entry  string `json:"entry,omitempty"` // member, sample, row or item; "" means none
 }
 
 // A Finding is one defect or observation, or several that are equal.
 type Finding struct {
-	Rule  string // ID of a rule of the report; the level of an unknown ID is Error
-	Place Place  // of the first, if Count is more than 1
-	Text  string // one line, without place, count and hint
-	Hint  string // what to do about this finding; may be empty
-	Count int64  // number of equal findings; 0 means 1
+	Rule  string `json:"rule"` // ID of a rule of the report; the level of an unknown ID is Error
+	Place        // of the first, if Count is more than 1
+	Text  string `json:"text"`           // one line, without place, count and hint
+	Hint  string `json:"hint,omitempty"` // what to do about this finding; may be empty
+	Count int64  `json:"count"`          // number of equal findings; 0 means 1
 }
 
 // A File is a file, or another input, that was examined.
 type File struct {
-	Name    string // as the user named it
-	Samples int64  // samples found
-	Bytes   int64  // bytes examined
+	Name    string `json:"name"`    // as the user named it
+	Samples int64  `json:"samples"` // samples found
+	Bytes   int64  `json:"bytes"`   // bytes examined
 }
 
 // A Fact is a setting or a circumstance of the examination. JSON has it as a member, JUnit and
@@ -109,8 +109,7 @@ type Report struct {
 	Found   []Finding // listed findings
 	More    int64     // findings that are counted but not in Found
 
-	kept     map[Level]int64  // number of findings in Found, by level
-	tallied  int              // findings at the start of Found that kept counts
+	kept     map[Level]int64  // number of findings in Found, by level, since the first Add
 	beyond   map[Level]int64  // number of findings in More, by level
 	unlisted map[string]int64 // number of errors in More, by file; JUnit fails these files too
 }
@@ -125,40 +124,31 @@ const maxKept = 8000
 func (r *Report) Add(f Finding) {
 	if r.kept == nil {
 		r.kept, r.beyond, r.unlisted = make(map[Level]int64), make(map[Level]int64), make(map[string]int64)
+		for i := range r.Found {
+			r.kept[r.rule(&r.Found[i]).Level]++
+		}
 	}
-	for ; r.tallied < len(r.Found); r.tallied++ {
-		r.kept[r.level(r.Found[r.tallied].Rule)]++
-	}
-	level := r.level(f.Rule)
+	level := r.rule(&f).Level
 	if r.kept[level] < maxKept {
+		r.kept[level]++
 		r.Found = append(r.Found, f)
 		return
 	}
 	r.More++
 	r.beyond[level]++
 	if level == Error {
-		r.unlisted[f.Place.File]++
+		r.unlisted[f.File]++
 	}
 }
 
-// level returns the level of a rule, Error if the report does not have the rule.
-func (r *Report) level(id string) Level {
+// rule returns the rule of a finding. One that the report lacks is an error, and its ID says what it means.
+func (r *Report) rule(f *Finding) *Rule {
 	for i := range r.Rules {
-		if r.Rules[i].ID == id {
-			return r.Rules[i].Level
+		if r.Rules[i].ID == f.Rule {
+			return &r.Rules[i]
 		}
 	}
-	return Error
-}
-
-// short returns the meaning of a rule, "" if the report does not have the rule.
-func (r *Report) short(id string) string {
-	for i := range r.Rules {
-		if r.Rules[i].ID == id {
-			return r.Rules[i].Short
-		}
-	}
-	return ""
+	return &Rule{Level: Error}
 }
 
 // Count returns the number of findings of a level, including findings that were not kept. A
@@ -166,11 +156,30 @@ func (r *Report) short(id string) string {
 func (r *Report) Count(l Level) int64 {
 	n := r.beyond[l]
 	for i := range r.Found {
-		if r.level(r.Found[i].Rule) == l {
+		if r.rule(&r.Found[i]).Level == l {
 			n++
 		}
 	}
 	return n
+}
+
+// levels are the levels, gravest first, and the workflow commands of GitHub that show them.
+var levels = []struct {
+	Level
+	command string
+}{{Error, "error"}, {Warning, "warning"}, {Note, "notice"}}
+
+// list calls write with the findings of a level, with limit of them at the most, and returns how many more there are.
+func (r *Report) list(level Level, limit int64, write func(*Finding)) (more int64) {
+	more = r.Count(level)
+	for i := range r.Found {
+		if f := &r.Found[i]; limit > 0 && r.rule(f).Level == level {
+			write(f)
+			limit--
+			more--
+		}
+	}
+	return more
 }
 
 // A Format is a format of reports.

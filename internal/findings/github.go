@@ -16,49 +16,35 @@ import (
 // ignores further ones.
 const maxAnnotations = 10
 
-// githubLevels are the workflow commands of the levels.
-var githubLevels = []struct {
-	level   Level
-	command string
-}{{Error, "error"}, {Warning, "warning"}, {Note, "notice"}}
-
 // writeGitHub writes one workflow command per finding, which GitHub Actions shows as an annotation, then
-// the line of totals. A line that begins with "::" is one command, whatever else is in it. Of more than maxAnnotations findings of a level, the last annotation counts the rest.
+// the line of totals. A line that begins with "::" is one command, whatever else is in it. Of more than maxAnnotations findings of
+// a level, the last annotation counts the rest.
 func writeGitHub(w io.Writer, r *Report) error {
 	b := bufio.NewWriter(w)
-	for _, l := range githubLevels {
-		total, written := r.Count(l.level), int64(0)
-		for i := range r.Found {
-			f := &r.Found[i]
-			if r.level(f.Rule) != l.level {
-				continue
-			}
-			if written == maxAnnotations-1 && total > maxAnnotations {
-				break
-			}
-			written++
-			properties := "line=1,"
-			if f.Place.File != "" {
-				properties = "file=" + githubProperty(path.Clean(filepath.ToSlash(f.Place.File))) + "," + properties
-			}
-			fmt.Fprintf(b, "::%s %stitle=%s::%s\n", l.command, properties, githubProperty(r.title(f)), githubData(clip(f.located())))
+	for _, l := range levels {
+		limit := int64(maxAnnotations)
+		if r.Count(l.Level) > limit {
+			limit--
 		}
-		if written < total {
-			fmt.Fprintf(b, "::%s title=%s::and %d more, which the format text lists\n", l.command, githubProperty(r.Tool), total-written)
+		more := r.list(l.Level, limit, func(f *Finding) {
+			properties := "line=1,"
+			if f.File != "" {
+				properties = "file=" + githubProperty(path.Clean(filepath.ToSlash(f.File))) + "," + properties
+			}
+			title := strings.TrimPrefix(r.Tool+": ", ": ") + f.Rule
+			fmt.Fprintf(b, "::%s %stitle=%s::%s\n", l.command, properties, githubProperty(title), githubData(clip(f.located(), maxMessage)))
+		})
+		if more > 0 {
+			fmt.Fprintf(b, "::%s title=%s::and %d more, which the format text lists\n", l.command, githubProperty(r.Tool), more)
 		}
 	}
 	fmt.Fprintln(b, githubData(r.totals()))
 	return b.Flush()
 }
 
-// title returns the tool and the rule of a finding.
-func (r *Report) title(f *Finding) string {
-	return strings.TrimPrefix(r.Tool+": ", ": ") + f.Rule
-}
-
 // located returns a finding on one line, with its file: an annotation is shown without it if the repository does not have the file.
 func (f *Finding) located() string {
-	return name(cmp.Or(f.Place.File, allFiles)) + ": " + f.message()
+	return name(cmp.Or(f.File, allFiles)) + ": " + f.message()
 }
 
 // githubData escapes the message of a workflow command, as @actions/core does; text.Line has escaped

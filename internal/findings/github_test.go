@@ -57,7 +57,7 @@ func TestGitHubIsParsed(t *testing.T) {
 		a, ok := parseCommand(lines[0])
 		wantFile := text.Line(filepath.Clean(s))
 		if !ok || a.Level != "error" || a.Properties["file"] != wantFile || a.Properties["title"] != "ffconvert: truncated" || len(a.Properties) != 3 ||
-			a.Message != text.Line(clip(r.Found[0].located())) {
+			a.Message != text.Line(clip(r.Found[0].located(), maxMessage)) {
 			t.Errorf("%q: %+v", s, a)
 		}
 		if _, ok := parseCommand(lines[1]); ok {

@@ -11,40 +11,27 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// document is the JSON of a report. New versions may add members; they do not remove or change any.
+// A document is the JSON of a report. New versions may add members; they do not remove or change any.
 type document struct {
-	Sound    bool           `json:"sound"` // no findings of level error
-	Tool     string         `json:"tool"`
-	Version  string         `json:"version"`
-	Seconds  float64        `json:"seconds,omitempty"`
-	Facts    map[string]any `json:"facts,omitempty"`
-	Counts   counts         `json:"counts"`               // including findings that are not listed
-	More     int64          `json:"not_listed,omitempty"` // findings that are counted but not listed
-	Files    []file         `json:"files"`
-	Findings []finding      `json:"findings"`
+	Sound   bool           `json:"sound"` // no findings of level error
+	Tool    string         `json:"tool"`
+	Version string         `json:"version"`
+	Seconds float64        `json:"seconds,omitempty"`
+	Facts   map[string]any `json:"facts,omitempty"`
+	Counts  struct {       // including findings that are not listed
+		Error   int64 `json:"error"`
+		Warning int64 `json:"warning"`
+		Note    int64 `json:"note"`
+	} `json:"counts"`
+	More     int64     `json:"not_listed,omitempty"` // findings that are counted but not listed
+	Files    []File    `json:"files"`
+	Findings []leveled `json:"findings"`
 }
 
-type counts struct {
-	Error   int64 `json:"error"`
-	Warning int64 `json:"warning"`
-	Note    int64 `json:"note"`
-}
-
-type file struct {
-	Name    string `json:"name"`
-	Samples int64  `json:"samples"`
-	Bytes   int64  `json:"bytes"`
-}
-
-type finding struct {
-	Level  Level  `json:"level"`
-	Rule   string `json:"rule"`
-	File   string `json:"file"`
-	Offset int64  `json:"offset"` // -1 means none
-	Entry  string `json:"entry,omitempty"`
-	Text   string `json:"text"`
-	Hint   string `json:"hint,omitempty"`
-	Count  int64  `json:"count"`
+// A leveled finding has the level of its rule.
+type leveled struct {
+	Level Level `json:"level"`
+	Finding
 }
 
 func writeJSON(w io.Writer, r *Report) error {
@@ -54,28 +41,25 @@ func writeJSON(w io.Writer, r *Report) error {
 		Version:  r.Version,
 		Seconds:  r.Seconds,
 		Facts:    make(map[string]any, len(r.Facts)),
-		Counts:   counts{r.Count(Error), r.Count(Warning), r.Count(Note)},
 		More:     r.More,
-		Files:    make([]file, 0, len(r.Files)),
-		Findings: make([]finding, 0, len(r.Found)),
+		Files:    make([]File, 0, len(r.Files)),
+		Findings: make([]leveled, 0, len(r.Found)),
 	}
+	doc.Counts.Error, doc.Counts.Warning, doc.Counts.Note = r.Count(Error), r.Count(Warning), r.Count(Note)
 	for _, f := range r.Facts {
 		doc.Facts[f.Name] = f.value()
 	}
 	for _, f := range r.Files {
-		doc.Files = append(doc.Files, file{text.Valid(f.Name), f.Samples, f.Bytes})
+		f.Name = text.Valid(f.Name)
+		doc.Files = append(doc.Files, f)
 	}
 	for _, f := range r.Found {
-		doc.Findings = append(doc.Findings, finding{
-			Level:  r.level(f.Rule),
-			Rule:   f.Rule,
-			File:   text.Valid(f.Place.File),
-			Offset: f.Place.Offset,
-			Entry:  text.Valid(f.Place.Entry),
-			Text:   text.Valid(f.Text),
-			Hint:   text.Valid(f.Hint),
-			Count:  max(1, f.Count),
-		})
+		level := r.rule(&f).Level
+		for _, s := range []*string{&f.File, &f.Entry, &f.Text, &f.Hint} {
+			*s = text.Valid(*s)
+		}
+		f.Count = max(1, f.Count)
+		doc.Findings = append(doc.Findings, leveled{level, f})
 	}
 	enc := json.NewEncoder(terminalSafe{w})
 	enc.SetEscapeHTML(false)

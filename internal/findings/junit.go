@@ -39,10 +39,10 @@ func writeJUnit(w io.Writer, r *Report) error {
 	}
 	for i := range r.Found {
 		f := &r.Found[i]
-		if _, ok := found[f.Place.File]; !ok {
-			files = append(files, f.Place.File)
+		if _, ok := found[f.File]; !ok {
+			files = append(files, f.File)
 		}
-		found[f.Place.File] = append(found[f.Place.File], f)
+		found[f.File] = append(found[f.File], f)
 	}
 	for _, file := range slices.Sorted(maps.Keys(r.unlisted)) {
 		if _, ok := found[file]; !ok {
@@ -73,13 +73,14 @@ func (r *Report) testcase(file string, found []*Finding) junit.Testcase {
 	}
 	var errors, others []string
 	for _, f := range found {
-		line := fmt.Sprintf("%s [%s]", clip(f.message()), text.Line(f.Rule))
-		if level := r.level(f.Rule); level != Error {
-			others = append(others, string(level)+": "+line)
+		line := fmt.Sprintf("%s [%s]", clip(f.message(), maxMessage), text.Line(f.Rule))
+		rule := r.rule(f)
+		if rule.Level != Error {
+			others = append(others, string(rule.Level)+": "+line)
 			continue
 		}
 		if tc.Failure == nil {
-			tc.Failure = &junit.Result{Message: text.Line(cmp.Or(r.short(f.Rule), f.Rule)), Type: text.Line(f.Rule)}
+			tc.Failure = &junit.Result{Message: text.Line(cmp.Or(rule.Short, f.Rule)), Type: text.Line(f.Rule)}
 		}
 		errors = append(errors, line)
 	}

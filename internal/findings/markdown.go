@@ -44,35 +44,21 @@ func writeMarkdown(w io.Writer, r *Report) error {
 	if len(r.Found) > 0 {
 		fmt.Fprintln(b)
 	}
-	for _, l := range []Level{Error, Warning, Note} {
-		r.markdownList(b, l)
+	for _, l := range levels {
+		more := r.list(l.Level, maxItems, func(f *Finding) {
+			fmt.Fprintf(b, "- **%s** %s %s\n", l.Level, codeSpan(f.Rule), codeSpan(f.located()))
+		})
+		if more > 0 {
+			fmt.Fprintf(b, "- **%s** and %s more\n", l.Level, humanize.Comma(more))
+		}
 	}
 	return b.Flush()
-}
-
-// markdownList writes the findings of a level.
-func (r *Report) markdownList(b *bufio.Writer, level Level) {
-	total, written := r.Count(level), int64(0)
-	for i := range r.Found {
-		f := &r.Found[i]
-		if r.level(f.Rule) != level {
-			continue
-		}
-		if written == maxItems {
-			break
-		}
-		written++
-		fmt.Fprintf(b, "- **%s** %s %s\n", level, codeSpan(f.Rule), codeSpan(f.located()))
-	}
-	if written < total {
-		fmt.Fprintf(b, "- **%s** and %s more\n", level, humanize.Comma(total-written))
-	}
 }
 
 // codeSpan returns a text as a code span: on one line, at most maxItem bytes. Its fence is longer than
 // any run of backticks in the text.
 func codeSpan(s string) string {
-	s = shorten(text.Line(s), maxItem)
+	s = clip(text.Line(s), maxItem)
 	longest, run := 0, 0
 	for i := range len(s) {
 		if s[i] != '`' {

@@ -66,7 +66,7 @@ func TestMarkdownIsInert(t *testing.T) {
 		f := Finding{Rule: "truncated", Place: Place{s, 1, s}, Text: s, Hint: s}
 		r.Files = append(r.Files, File{Name: s})
 		r.Add(f)
-		want = append(want, "truncated", shorten(text.Line(f.located()), maxItem))
+		want = append(want, "truncated", clip(text.Line(f.located()), maxItem))
 	}
 	elements, code, _ := rendered(t, write(t, markdown, r))
 	if !slices.Equal(code, want) {
@@ -102,7 +102,7 @@ func TestCodeSpan(t *testing.T) {
 	var want []string
 	for _, s := range slices.Concat(nasty, nastyMarkdown) {
 		document.WriteString("- **x** " + codeSpan(s) + "\n")
-		want = append(want, shorten(text.Line(s), maxItem))
+		want = append(want, clip(text.Line(s), maxItem))
 	}
 	if _, code, _ := rendered(t, []byte(document.String())); !slices.Equal(code, want) {
 		t.Errorf("%q\nwant\n%q", code, want)

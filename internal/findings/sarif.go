@@ -105,18 +105,18 @@ func (r *Report) sarifResult(f *Finding) object {
 	// GitHub refuses a document in which a result has no file, and does not show a result without a line. Other viewers use
 	// the byte offset.
 	region := object{"startLine": 1}
-	if f.Place.Offset >= 0 {
-		region["byteOffset"] = f.Place.Offset
+	if f.Offset >= 0 {
+		region["byteOffset"] = f.Offset
 	}
-	at := object{"physicalLocation": object{"artifactLocation": object{"uri": uri(cmp.Or(f.Place.File, allFiles))}, "region": region}}
-	if f.Place.Entry != "" {
-		at["logicalLocations"] = []any{object{"name": clip(text.Valid(f.Place.Entry))}}
+	at := object{"physicalLocation": object{"artifactLocation": object{"uri": uri(cmp.Or(f.File, allFiles))}, "region": region}}
+	if f.Entry != "" {
+		at["logicalLocations"] = []any{object{"name": clip(text.Valid(f.Entry), maxMessage)}}
 	}
 	// Viewers show the message and rarely the offset or the entry, so the message has all three.
 	// [text](target) in a message is a link; a name from the data must not become one.
 	result := object{
-		"ruleId": text.Valid(f.Rule), "level": r.level(f.Rule), "kind": "fail", "locations": []any{at},
-		"message": message(strings.ReplaceAll(clip(f.message()), "](", "] (")),
+		"ruleId": text.Valid(f.Rule), "level": r.rule(f).Level, "kind": "fail", "locations": []any{at},
+		"message": message(strings.ReplaceAll(clip(f.message(), maxMessage), "](", "] (")),
 	}
 	if f.Count > 1 {
 		result["occurrenceCount"] = f.Count
@@ -130,11 +130,8 @@ func (r *Report) sarifResult(f *Finding) object {
 // identity returns a hash that is the same for the same finding in different runs: of its rule,
 // file and entry, or offset if it has no entry. Offsets of entries change when entries are added.
 func identity(f *Finding) string {
-	where := f.Place.Entry
-	if where == "" {
-		where = fmt.Sprint(f.Place.Offset)
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", f.Rule, uri(f.Place.File), where))
+	where := cmp.Or(f.Entry, fmt.Sprint(f.Offset))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", f.Rule, uri(f.File), where))
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -133,7 +133,7 @@ func TestSARIFPlaces(t *testing.T) {
 		if *place.PhysicalLocation.Region.StartLine != 1 || place.PhysicalLocation.Region.ByteOffset != i/len(rulesOfTest) {
 			t.Errorf("%q: region %+v", s, place.PhysicalLocation.Region)
 		}
-		if *place.LogicalLocations[0].Name != clip(text.Valid(s)) || strings.Contains(*result.Message.Text, "](") {
+		if *place.LogicalLocations[0].Name != clip(text.Valid(s), maxMessage) || strings.Contains(*result.Message.Text, "](") {
 			t.Errorf("%q: entry %q, message %q", s, *place.LogicalLocations[0].Name, *result.Message.Text)
 		}
 	}

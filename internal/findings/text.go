@@ -15,9 +15,9 @@ func writeText(w io.Writer, r *Report) error {
 	b := bufio.NewWriter(w)
 	for i := range r.Found {
 		f := &r.Found[i]
-		fmt.Fprintf(b, "%s: ", r.level(f.Rule))
-		if f.Place.File != "" {
-			fmt.Fprintf(b, "%s: ", name(f.Place.File))
+		fmt.Fprintf(b, "%s: ", r.rule(f).Level)
+		if f.File != "" {
+			fmt.Fprintf(b, "%s: ", name(f.File))
 		}
 		fmt.Fprintf(b, "%s [%s]\n", f.message(), text.Line(f.Rule))
 	}
@@ -28,11 +28,11 @@ func writeText(w io.Writer, r *Report) error {
 // message returns a finding on one line, without level, file and rule.
 func (f *Finding) message() string {
 	var b strings.Builder
-	if f.Place.Offset >= 0 {
-		fmt.Fprintf(&b, "offset %d: ", f.Place.Offset)
+	if f.Offset >= 0 {
+		fmt.Fprintf(&b, "offset %d: ", f.Offset)
 	}
-	if f.Place.Entry != "" {
-		fmt.Fprintf(&b, "%q: ", f.Place.Entry)
+	if f.Entry != "" {
+		fmt.Fprintf(&b, "%q: ", f.Entry)
 	}
 	b.WriteString(text.Line(f.Text))
 	if f.Count > 1 {
@@ -77,12 +77,8 @@ func name(s string) string {
 // 64 KiB, and GitHub refuses documents of more than 10 MB (compressed).
 const maxMessage = 2000
 
-// clip shortens a message to about maxMessage bytes. It removes the middle: the place is at the
-// start, the hint at the end.
-func clip(s string) string { return shorten(s, maxMessage) }
-
-// shorten is clip for another limit.
-func shorten(s string, limit int) string {
+// clip shortens a message to about limit bytes. It removes the middle: the place is at the start, the hint at the end.
+func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}

@@ -1,4 +1,4 @@
-package audit
+package main
 
 import (
 	"fmt"
@@ -6,10 +6,11 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/findings"
+	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-func TestFindingsOf(t *testing.T) {
+func TestFindingsOfVerify(t *testing.T) {
 	t.Parallel()
 	place := func(off int64, entry string) findings.Place {
 		return findings.Place{File: "out/a.ffr", Offset: off, Entry: entry}
@@ -31,7 +32,7 @@ func TestFindingsOf(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			row.problem.Path = "out/a.ffr"
-			r := Findings(&verify.Report{Problems: []verify.Problem{row.problem}}, nil, "1")
+			r := (&verified{Report: verify.Report{Problems: []verify.Problem{row.problem}}}).findings()
 			if len(r.Found) != 1 || r.Found[0] != row.want || r.Count(findings.Error) != 1 {
 				t.Errorf("%+v\nwant %+v", r.Found, row.want)
 			}
@@ -40,18 +41,18 @@ func TestFindingsOf(t *testing.T) {
 }
 
 // Problems beyond those that verify keeps are counted as errors, and facts are listed.
-func TestFindingsOfMany(t *testing.T) {
+func TestFindingsOfVerifyMany(t *testing.T) {
 	t.Parallel()
 	const kept, more = 10_000, 123_456
-	in := &verify.Report{
+	in := verify.Report{
 		Shards: 1, Backend: "pread", QueueDepth: 32, From: "tmpfs", Fallback: "io_setup: EAGAIN", Seconds: 2, Bytes: 3e6,
-		Examined: []verify.Examined{{Path: "a.ffr", Samples: 9, Bytes: 99}},
+		Results:  []verify.Result{{Path: "a.ffr", Summary: record.FileInfo{Samples: 9}, Bytes: 99}},
 		Problems: make([]verify.Problem, kept), More: more,
 	}
 	for i := range in.Problems {
 		in.Problems[i] = verify.Problem{Kind: verify.Checksum, Path: "a.ffr", Sample: int64(i)}
 	}
-	r := Findings(in, []*dataset.Repairable{{Possible: true}, {}}, "1")
+	r := (&verified{in, []*dataset.Repairable{{Possible: true}, {}}}).findings()
 	if r.Count(findings.Error) != kept+more || len(r.Found)+int(r.More) != kept+more {
 		t.Errorf("%d errors, %d kept, %d more", r.Count(findings.Error), len(r.Found), r.More)
 	}

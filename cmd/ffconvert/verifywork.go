@@ -1,0 +1,309 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
+	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/dataset/signature"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/text"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// A verification is one run of verify: what its arguments name, and which of them are refused.
+type verification struct {
+	proof    *proof
+	datasets []verifiedDataset
+	files    []verify.Target
+	refused  []error          // of arguments that cannot be read, or are no dataset
+	problems []verify.Problem // the same
+	repairs  []*dataset.Repairable
+}
+
+// A verifiedDataset may be a directory of shards alone.
+type verifiedDataset struct {
+	*dataset.Dataset
+	shards   []string
+	manifest *dataset.Manifest // nil: there is none
+	read     map[string]bool   // the shards to read; nil: all
+}
+
+// newVerification finds the shards of the arguments. A directory, or a single shard, is compared with the
+// manifest in its directory, if there is one. A URL is a dataset in an object store, which remote says how to reach. The
+// caller closes the verification.
+func newVerification(ctx context.Context, args []string, p *proof, remote bucket.Options) *verification {
+	v := &verification{proof: p, problems: []verify.Problem{}}
+	for _, arg := range args {
+		err := v.add(ctx, arg, remote)
+		if kind := place.KindOf(err); convert.IsURL(arg) && (kind == place.Corrupt || kind == place.Refused) && ctx.Err() == nil {
+			err = v.add(ctx, arg, remote) // a reply may have been wrong
+		}
+		if err != nil {
+			p := verify.NewProblem(arg, arg, ruleOfArgument(err), err)
+			p.Text = strings.TrimPrefix(terminal.ErrorText(err), arg+": ") // the place of the problem has it
+			v.problems, v.refused = append(v.problems, p), append(v.refused, terminal.Plain(err))
+		}
+	}
+	return v
+}
+
+func (v *verification) add(ctx context.Context, arg string, remote bucket.Options) error {
+	if convert.IsURL(arg) {
+		if strings.HasSuffix(arg, record.Ext) {
+			return fmt.Errorf("%s: a shard in an object store is verified with its dataset; name what it lies in, %s", arg, arg[:strings.LastIndexByte(arg, '/')+1])
+		}
+		d, err := bucket.View(ctx, arg, remote)
+		if err != nil {
+			return hint.Add(err, "verify", arg)
+		}
+		return v.addDataset(d, arg)
+	}
+	st, err := os.Stat(arg)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w", arg, input.ErrNotFound)
+	case errors.Is(err, syscall.ENOTDIR):
+		return dataset.CheckPath(arg)
+	case err != nil:
+		return err
+	case st.IsDir():
+		d, err := dataset.View(arg)
+		if err != nil {
+			return err
+		}
+		return v.addDataset(d, arg)
+	case v.proof.some():
+		return fmt.Errorf("%s: --key, --sha256 and --sample are for the directory of a dataset", arg)
+	}
+	m, err := dataset.ReadManifest(filepath.Dir(arg))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	want := m.ExpectOf(filepath.Base(arg))
+	if want == nil { // it may be certain that it is of another kind than a shard
+		r, err := record.Open(arg, record.Options{AllowLegacy: true})
+		if err == nil {
+			err = r.Close()
+		} else if err = hint.NotShards(arg, err); !errors.Is(err, format.ErrAnotherKind) {
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	v.files = append(v.files, verify.Target{Path: arg, Want: want})
+	return nil
+}
+
+// addDataset adds a dataset that arg names, or closes it.
+func (v *verification) addDataset(d *dataset.Dataset, arg string) error {
+	m, err := v.proof.manifest(d, arg)
+	if err == nil && m == nil {
+		err = v.unfinished(d, arg)
+	}
+	var shards []string
+	if err == nil {
+		shards, err = d.Shards()
+	}
+	if err == nil && m == nil && len(shards) == 0 {
+		err = fmt.Errorf("%s: %w", arg, hint.ErrNoShards)
+	}
+	if err != nil {
+		d.Close()
+		return err
+	}
+	one := verifiedDataset{d, shards, m, nil}
+	if m != nil && v.proof.sample.text != "" {
+		one.read = v.proof.sample.Choose(m)
+	}
+	v.datasets = append(v.datasets, one)
+	return nil
+}
+
+// unfinished refuses a dataset without a manifest if a conversion or a copy was begun there, or if a manifest is needed.
+func (v *verification) unfinished(d *dataset.Dataset, arg string) error {
+	begun, err := false, error(nil)
+	if d.InBucket() {
+		begun, err = d.Begun()
+	} else {
+		var work fs.FileInfo
+		work, err = d.Lookup(dataset.WorkDir)
+		begun = work != nil
+	}
+	switch {
+	case err != nil:
+		return err
+	case !begun && v.proof.some():
+		return fmt.Errorf("%s: %w: there is no %s", arg, dataset.ErrNoSums, dataset.ManifestName)
+	case !begun:
+		return nil
+	}
+	if !d.InBucket() {
+		if _, err := d.Status(); errors.Is(err, plan.ErrDamaged) {
+			return err
+		}
+	}
+	if copied, _ := d.Lookup(dataset.CopyName); copied != nil {
+		return fmt.Errorf("%s: %w: the copy was not finished, there is no %s; run ffconvert copy again", arg, verify.ErrCorrupt, dataset.ManifestName)
+	}
+	return fmt.Errorf("%s: %w: %v", arg, verify.ErrCorrupt, dataset.ErrUnfinished)
+}
+
+// close closes the datasets. It removes the scratch of those in object stores.
+func (v *verification) close() {
+	for _, d := range v.datasets {
+		d.Close()
+	}
+}
+
+// bytes returns the size of all shards that are read. Files that cannot be examined count as empty.
+func (v *verification) bytes() int64 {
+	total := int64(0)
+	add := func(path string) {
+		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
+			total += st.Size()
+		}
+	}
+	for _, d := range v.datasets {
+		switch {
+		case !d.InBucket():
+			for _, name := range d.shards {
+				if d.read == nil || d.read[name] {
+					add(d.Path(name))
+				}
+			}
+		case d.manifest != nil:
+			for _, s := range d.manifest.Shards {
+				if d.read == nil || d.read[s.Name] {
+					total += s.Bytes
+				}
+			}
+		}
+	}
+	for _, f := range v.files {
+		add(f.Path)
+	}
+	return total
+}
+
+// run verifies the datasets one after another, then all the files.
+func (v *verification) run(ctx context.Context, how verify.Options) (total *verify.Report, err error) {
+	for _, d := range v.datasets {
+		report, err := v.verify(ctx, d, how)
+		if err != nil {
+			return nil, err
+		}
+		total = total.Merge(report)
+	}
+	if len(v.files) > 0 {
+		report, err := verify.Files(ctx, v.files, how)
+		if err != nil {
+			return nil, err
+		}
+		total = total.Merge(report)
+	}
+	if total == nil {
+		total = &verify.Report{}
+	}
+	return total, nil
+}
+
+func (v *verification) verify(ctx context.Context, d verifiedDataset, how verify.Options) (*verify.Report, error) {
+	how.SHA256 = d.manifest != nil && v.proof.some()
+	if d.read != nil {
+		how.Only = func(shard string) bool { return d.read[shard] }
+	}
+	if d.InBucket() {
+		how.Workers = max(how.Workers, 2) // one is fetched while another is read
+	}
+	report, repair, err := d.Verify(ctx, d.manifest, how)
+	if err != nil || d.manifest == nil {
+		return report, err
+	}
+	v.repairs = append(v.repairs, repair)
+	report.Proof = v.proof.of(d.manifest, report.Shards)
+	if v.proof.key != nil {
+		err = d.unsigned(report)
+	}
+	return report, err
+}
+
+// unsigned adds to a report the files in the dataset's directories of indexes and keys that no signature covers: indexes that the
+// manifest does not name, and a table of keys that is not that of the indexes.
+func (d *verifiedDataset) unsigned(report *verify.Report) error {
+	found := func(name string, kind verify.Kind, err error) {
+		report.Problems = append(report.Problems, verify.NewProblem(d.At(name), name, kind, err))
+	}
+	names, err := d.Extra(d.manifest)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		found(name, verify.Extra, errors.New("it is not in the signed manifest: remove it"))
+	}
+	var how lookup.Options
+	if d.InBucket() {
+		how.Open = d.OpenPath
+	}
+	if err = lookup.CheckKeys(d.Path(""), how); errors.Is(err, lookup.ErrKeys) {
+		found(dataset.KeysName, verify.Changed, fmt.Errorf("%w: remove it, a search by key makes another one", err))
+		err = nil
+	}
+	return err
+}
+
+// ruleOfArgument returns the rule that an argument broke.
+func ruleOfArgument(err error) verify.Kind {
+	switch {
+	case errors.Is(err, input.ErrNotFound):
+		return verify.Missing
+	case errors.Is(err, signature.ErrWrong):
+		return ruleSignature
+	case errors.Is(err, signature.ErrUnsigned), errors.Is(err, dataset.ErrNoSums):
+		return ruleUnsigned
+	case errors.Is(err, dataset.ErrManifest), errors.Is(err, dataset.ErrManifestVersion):
+		return dataset.BadManifest
+	case errors.Is(err, plan.ErrDamaged):
+		return dataset.BadPlan
+	case errors.Is(err, verify.ErrCorrupt):
+		return ruleUnfinished
+	case errors.Is(err, hint.ErrNoShards), errors.Is(err, format.ErrAnotherKind):
+		return ruleNoShards
+	}
+	return verify.Unreadable
+}
+
+// hint returns the error of a printed report, with the number of problems as its text, and what helps: a flag, or a repair.
+func (v *verification) hint(err error, problems int64) error {
+	if err == nil {
+		return nil
+	}
+	corrupt := errors.Is(err, verify.ErrCorrupt)
+	counted := terminal.Counted(problems, "problem")
+	if corrupt {
+		counted = fmt.Sprintf("%v: %s", verify.ErrCorrupt, counted)
+	}
+	err = hint.Limit(terminal.WithText(err, counted), "--max-samples")
+	for _, r := range v.repairs {
+		if corrupt && r.Possible {
+			return fmt.Errorf("%w (ffconvert repair %s writes damaged files anew)", err, text.ShellWord(r.Out))
+		}
+	}
+	return err
+}
