@@ -243,14 +243,15 @@ func (s *aisStore) do(ctx context.Context, r request) (*http.Response, error) {
 	if s.token != "" { // redirect removes it
 		r.header.Set("Authorization", "Bearer "+s.token)
 	}
-	r.accept, r.refused = read, s.refused
 	resp, err := r.send(ctx, s.client)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if isHTML(resp.Header) && resp.Header.Get("Ais-Checksum-Type") == "" && resp.Header.Get("Ais-Version") == "" {
-		resp.Body.Close()
-		return nil, &Error{URL: Redact(r.name), Kind: ErrPage, Status: resp.StatusCode, Hint: "is AIS_ENDPOINT an AIStore?"}
+	case !slices.Contains(read, resp.StatusCode):
+		defer resp.Body.Close()
+		return nil, s.refused(r.name, resp)
+	case isHTML(resp.Header) && resp.Header.Get("Ais-Checksum-Type") == "" && resp.Header.Get("Ais-Version") == "":
+		return nil, notService(r.name, resp, "is AIS_ENDPOINT an AIStore?")
 	}
 	return resp, nil
 }

@@ -265,8 +265,6 @@ func (b *outgoing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (b *outgoing) Close() error { return nil }
-
 // cleaning bounds the requests that remove what an error has left, of a context that may have ended.
 const cleaning = 15 * time.Second
 

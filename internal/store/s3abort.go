@@ -57,7 +57,7 @@ func (p *s3Parts) abortOthers(ctx context.Context) {
 // abort makes one attempt to remove the parts of an upload. An upload that has ended is not an error. gone: the
 // service knows of no such upload.
 func (s *s3Store) abort(ctx context.Context, o Object) (gone bool, err error) {
-	resp, err := s.request(ctx, s3Request{name: o.URL, method: http.MethodDelete, query: url.Values{"uploadId": {o.Upload}}, header: http.Header{}})
+	resp, err := s.request(ctx, request{name: o.URL, method: http.MethodDelete, query: url.Values{"uploadId": {o.Upload}}, header: http.Header{}})
 	if errors.Is(err, errNoUpload) || errors.Is(err, ErrNotFound) {
 		return true, nil
 	}

@@ -67,7 +67,7 @@ func (p *s3Parts) completeOnce(ctx context.Context, m manner) (Object, error) {
 		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ CompleteMultipartUpload"`
 		Parts   []part   `xml:"Part"`
 	}
-	r := s3Request{name: p.u.URL, method: http.MethodPost, query: url.Values{"uploadId": {p.id}}, header: http.Header{}}
+	r := request{name: p.u.URL, method: http.MethodPost, query: url.Values{"uploadId": {p.id}}, header: http.Header{}}
 	for i, sent := range p.parts {
 		made := part{Number: i + 1, ETag: sent.etag}
 		if !m.md5only {
@@ -79,7 +79,7 @@ func (p *s3Parts) completeOnce(ctx context.Context, m manner) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	r.body = func() io.ReadCloser { return io.NopCloser(bytes.NewReader(text)) }
+	r.body = func() io.Reader { return bytes.NewReader(text) }
 	r.size, r.sha256 = int64(len(text)), fmt.Sprintf("%x", sha256.Sum256(text))
 	r.header.Set("Content-Type", "application/xml")
 	if !m.md5only {

@@ -111,7 +111,7 @@ func (p *s3Parts) begin(ctx context.Context) error {
 }
 
 func (p *s3Parts) create(ctx context.Context) error {
-	r := s3Request{name: p.u.URL, method: http.MethodPost, query: url.Values{"uploads": {""}}, header: http.Header{}}
+	r := request{name: p.u.URL, method: http.MethodPost, query: url.Values{"uploads": {""}}, header: http.Header{}}
 	if !p.m.md5only {
 		r.header.Set("X-Amz-Checksum-Algorithm", "CRC64NVME")
 		r.header.Set("X-Amz-Checksum-Type", "FULL_OBJECT")

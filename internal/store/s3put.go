@@ -115,10 +115,10 @@ func (part *s3Part) prove(u *Upload, m manner, buf []byte) error {
 }
 
 // request makes the request that sends a part, or the whole object. attempt counts from 0.
-func (part *s3Part) request(s *s3Store, u *Upload, m manner, attempt int) s3Request {
+func (part *s3Part) request(s *s3Store, u *Upload, m manner, attempt int) request {
 	p := part.proof
-	r := s3Request{name: u.URL, method: http.MethodPut, header: http.Header{},
-		body: func() io.ReadCloser { return u.body(part.off, part.n) }, size: part.n,
+	r := request{name: u.URL, method: http.MethodPut, header: http.Header{},
+		body: func() io.Reader { return u.body(part.off, part.n) }, size: part.n,
 		// Until a body was taken, and after a failure: some connections break where a body is refused, and
 		// the reply with them.
 		ask: attempt > 0 || !s.written.Load()}
@@ -285,7 +285,7 @@ func (s *s3Store) remove(ctx context.Context, o Object) error {
 		_, err := s.abort(ctx, o)
 		return err
 	}
-	resp, err := s.request(ctx, s3Request{name: o.URL, method: http.MethodDelete, header: http.Header{}})
+	resp, err := s.request(ctx, request{name: o.URL, method: http.MethodDelete, header: http.Header{}})
 	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrNotFound && !strings.EqualFold(e.code, "NoSuchBucket") {
 		return nil
 	}
