@@ -18,7 +18,7 @@ type Client struct {
 	opts Options
 	hc   *http.Client
 
-	conns chan *connToken // of all objects together
+	conns chan []byte // as many as connections, of all objects together: the buffer of each, made when it is first used
 
 	mu   sync.Mutex
 	made map[string]service // by scheme, made when first used
@@ -28,7 +28,11 @@ var _ Store = (*Client)(nil)
 
 // New makes a client. It sends no request and reads no setting before an object is asked for.
 func New(opts Options) *Client {
-	return &Client{opts: opts, hc: newHTTPClient(opts), conns: newConnTokens(opts.connections()), made: make(map[string]service)}
+	c := &Client{opts: opts, hc: newHTTPClient(opts), conns: make(chan []byte, opts.connections()), made: make(map[string]service)}
+	for range cap(c.conns) {
+		c.conns <- nil
+	}
+	return c
 }
 
 // Close closes idle connections. The client may be used again.
@@ -179,18 +183,8 @@ func (c *Client) retry(ctx context.Context, request func() error) error {
 
 // retryFound is retry of a request for something that was found before.
 func (c *Client) retryFound(ctx context.Context, found bool, request func() error) error {
-	p := &pace{patience: c.opts.patience()}
-	p.enter()
-	a := &attempts{opts: c.opts, pace: p, found: found}
-	for {
-		err := request()
-		if err == nil {
-			return nil
-		}
-		if err := a.next(ctx, err, false); err != nil {
-			return err
-		}
-	}
+	a := &attempts{opts: c.opts, pace: c.newPace(), found: found, small: true}
+	return c.repeat(ctx, a, func([]byte) (bool, error) { return false, request() })
 }
 
 // Read reads len(p) bytes of o from off on, of its version, and repeats failed requests.
@@ -199,19 +193,23 @@ func (c *Client) Read(ctx context.Context, o Object, p []byte, off int64) error 
 	if err != nil || len(p) == 0 {
 		return err
 	}
-	f := &fetch{c: c, service: s, o: o, pace: &pace{patience: c.opts.patience()}}
-	f.total.Store(max(o.Size, -1))
-	a := &attempts{opts: c.opts, pace: f.pace, found: o.found()}
-	at, tried := 0, false
-	return c.repeat(ctx, a, nil, func([]byte) (bool, error) {
-		a.known, tried = tried, true
-		n, err := f.readOnce(ctx, p[at:], off+int64(at))
-		if at += n; at == len(p) {
-			return true, nil
-		}
-		return n > 0, err
-	})
+	f := c.newFetch(s, o, memory{p, off}, func(int64) {})
+	if o.Size >= 0 && off+int64(len(p)) > o.Size {
+		return f.fail(ErrLength, fmt.Errorf("it ends at offset %d", o.Size), "")
+	}
+	f.single.Store(true)
+	f.begun, f.sniffed = true, true
+	return f.span(ctx, newSpan(off, off+int64(len(p))))
 }
+
+// A memory is a File that has only the bytes from off on.
+type memory struct {
+	p   []byte
+	off int64
+}
+
+func (m memory) WriteAt(p []byte, off int64) (int, error) { return copy(m.p[off-m.off:], p), nil }
+func (m memory) ReadAt(p []byte, off int64) (int, error)  { return copy(p, m.p[off-m.off:]), nil }
 
 // ReadAt returns an object for reading by ranges: each ReadAt is a request of s. It may be called concurrently, as long
 // as ctx is not done.

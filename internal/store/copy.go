@@ -9,8 +9,8 @@ import (
 	"io"
 )
 
-// copy writes the bytes of rep that belong to sp, until sp is complete or the body ends. Bytes before
-// sp.pos were written by an earlier attempt: they are compared with the file.
+// copy writes the bytes of rep that belong to sp, until sp is complete or the body ends. Bytes between sp.start and sp.pos
+// were written by an earlier attempt: they are compared with the file.
 func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 	half := len(buf) / 2
 	at := rep.Off // of the next byte of the body
@@ -19,17 +19,23 @@ func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 		if sp.end >= 0 {
 			want = min(want, sp.end-at)
 		}
-		if at < sp.pos {
+		if at < sp.start {
+			want = min(want, sp.start-at)
+		} else if at < sp.pos {
 			want = min(want, int64(half), sp.pos-at)
 		}
 		n, err := rep.Body.Read(buf[:want])
 		if n > 0 {
-			if at < sp.pos {
+			switch {
+			case at < sp.start: // of a service without ranges
+			case at < sp.pos:
 				if err := f.compare(buf[:n], buf[half:half+n], at); err != nil {
 					return err
 				}
-			} else if err := f.write(sp, buf[:n]); err != nil {
-				return err
+			default:
+				if err := f.write(sp, buf[:n]); err != nil {
+					return err
+				}
 			}
 			at += int64(n)
 		}
@@ -140,7 +146,7 @@ func (f *fetch) attempt(ctx context.Context, sp *span, buf []byte) error {
 	switch {
 	case f.o.whole:
 		off = 0
-	case off == 0 && f.single.Load(): // no range at all
+	case off == 0 && f.single.Load() && sp.end == f.total.Load(): // no range at all
 	case sp.end >= 0:
 		n = sp.end - off
 	}
@@ -193,7 +199,9 @@ func (f *fetch) sound(rep *reply, sp *span, off, n int64) error {
 	}
 	if total < 0 && rep.Size >= 0 {
 		f.total.Store(rep.Size)
-		sp.end = rep.Size
+		if sp.end < 0 {
+			sp.end = rep.Size
+		}
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func (c *Client) Put(ctx context.Context, u *Upload) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	u.c, u.pace = c, &pace{patience: c.opts.patience()}
+	u.c, u.pace = c, c.newPace()
 	if u.New { // before any byte is sent; and some services know no If-None-Match
 		_, err := c.Stat(ctx, u.URL)
 		switch {
@@ -184,7 +184,7 @@ const defaultPart = 16 << 20 // bytes
 // 0. known: the service has answered before.
 func (u *Upload) try(ctx context.Context, known bool, request func(buf []byte, attempt int) error) error {
 	attempt := -1
-	return u.c.repeat(ctx, &attempts{opts: u.c.opts, pace: u.pace, known: known}, u.stop, func(buf []byte) (bool, error) {
+	return u.c.repeat(ctx, &attempts{opts: u.c.opts, pace: u.pace, known: known, stop: u.stop}, func(buf []byte) (bool, error) {
 		attempt++
 		err := request(buf, attempt)
 		if bad := u.unread.Load(); bad != nil && err != nil {
