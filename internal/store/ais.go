@@ -140,7 +140,7 @@ func (s *aisStore) stat(ctx context.Context, name string) (Object, error) {
 // versions of AIStore.
 func aisSum(h http.Header) Sum {
 	sum := Sum{Kind: strings.ToLower(h.Get("Ais-Checksum-Type")), Value: strings.ToLower(h.Get("Ais-Checksum-Value"))}
-	if sum.Kind == "sha256" || sum.newHash() == nil {
+	if sum.Kind == "sha256" || sum.NewHash() == nil {
 		return Sum{}
 	}
 	return sum

@@ -96,8 +96,8 @@ func (f *fetch) broken(sp *span, at int64, err error) error {
 		return f.fail(ErrChanged, fmt.Errorf("%d bytes have become %d", sp.pos, at), againHint)
 	}
 	if err == io.EOF { // the body is complete, but shorter than the span
-		e := f.again(fmt.Errorf("the body ends at offset %d of %d", at, sp.end))
-		e.Kind = ErrLength
+		e := f.fail(ErrLength, fmt.Errorf("the body ends at offset %d of %d", at, sp.end), "").again()
+		e.Hint = ""
 		return e
 	}
 	e := transportError(f.o.URL, unexpected(err))
@@ -192,7 +192,7 @@ func (f *fetch) sound(rep *reply, sp *span, off, n int64) error {
 	whole := rep.Off == 0 && (off > 0 || n >= 0 && (rep.N < 0 || rep.N > n))
 	if whole && !f.single.Load() {
 		if sp.start != 0 || f.begun {
-			return f.again(errors.New("it sends all where a range was asked for"))
+			return f.fail(ErrUnavailable, errors.New("it sends all where a range was asked for"), "").again()
 		}
 		f.single.Store(true)
 		sp.end = total

@@ -89,7 +89,7 @@ func (c *Client) newFetch(s service, o Object, into File, progress func(n int64)
 
 func (f *fetch) run(ctx context.Context) error {
 	size, rangeSize := f.total.Load(), f.c.opts.rangeSize()
-	if f.o.Version == "" && f.o.Modified.IsZero() && f.o.Sum.newHash() == nil {
+	if f.o.Version == "" && f.o.Modified.IsZero() && f.o.Sum.NewHash() == nil {
 		// Ranges could be of different versions, and this could not be detected: the object is read at
 		// once, and after a failure again from the start, to compare.
 		f.o.whole = true
@@ -111,11 +111,11 @@ func (f *fetch) run(ctx context.Context) error {
 	select {
 	case rep := <-f.first: // now it is known whether there are ranges, and maybe the checksum
 		sum := f.o.Sum
-		if sum.newHash() == nil {
+		if sum.NewHash() == nil {
 			sum = rep.Sum
 		}
 		var spans chan *span // in order, to be summed; nil: there is no checksum
-		if h := sum.newHash(); h != nil {
+		if h := sum.NewHash(); h != nil {
 			spans = make(chan *span, 2*f.c.opts.connections()) // by so many the checksum may be behind
 			spans <- first
 			g.Go(func() error { return f.check(inner, sum, h, spans) })
@@ -196,13 +196,6 @@ func (f *fetch) fail(kind, err error, hint string) *Error {
 
 // lengthHint is the hint against a server that sends contradicting lengths of an object.
 const lengthHint = "the server contradicts itself: copy it to a local file, and compare"
-
-// again is fail for an error after which another attempt may succeed.
-func (f *fetch) again(err error) *Error {
-	e := f.fail(ErrUnavailable, err, "")
-	e.Again = true
-	return e
-}
 
 // unexpected returns io.ErrUnexpectedEOF for io.EOF and nil.
 func unexpected(err error) error {

@@ -124,29 +124,22 @@ func (s *gsStore) made(ctx context.Context, u *Upload, resp *http.Response, crc 
 	want := Sum{Kind: "crc32c", Value: hex.EncodeToString(binary.BigEndian.AppendUint32(nil, crc))}
 	switch {
 	case o.Version == "":
-		e := refuse(u.URL, resp, ErrUnavailable, "is that Google's service?", "it does not say what it has made: no generation")
-		e.Again = true
-		return Object{}, e
+		return Object{}, refuse(u.URL, resp, ErrUnavailable, "is that Google's service?", "it does not say what it has made: no generation").again()
 	case o.Sum == want && o.Size == u.Size:
 		return o, nil
 	}
-	e := refuse(u.URL, resp, ErrSum, "a proxy in between? a damaged service?", "it has got other bytes than were sent")
-	e.Again = true
-	if err := u.clean(ctx, func(ctx context.Context) error { return s.removeVersion(ctx, u.URL, o.Version) }); err != nil {
-		e.Again, e.Hint = false, "and it could not be removed: remove it"
-	}
-	return Object{}, e
+	return Object{}, u.discard(ctx, gotOther(u.URL, resp), s.removeVersion, o)
 }
 
 func (s *gsStore) remove(ctx context.Context, o Object) error {
-	return s.removeVersion(ctx, o.URL, "")
+	return s.removeVersion(ctx, Object{URL: o.URL})
 }
 
 // removeVersion removes an object; with a version only that one.
-func (s *gsStore) removeVersion(ctx context.Context, name, version string) error {
-	r := request{name: name, method: http.MethodDelete}
-	if version != "" {
-		r.query = url.Values{"ifGenerationMatch": {version}}
+func (s *gsStore) removeVersion(ctx context.Context, o Object) error {
+	r := request{name: o.URL, method: http.MethodDelete}
+	if o.Version != "" {
+		r.query = url.Values{"ifGenerationMatch": {o.Version}}
 	}
 	resp, err := s.do(ctx, r, http.StatusNoContent)
 	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrNotFound && !strings.Contains(fmt.Sprint(e.Err), "bucket") {
@@ -156,7 +149,7 @@ func (s *gsStore) removeVersion(ctx context.Context, name, version string) error
 		return err
 	}
 	if isHTML(resp.Header) && resp.StatusCode != http.StatusNoContent {
-		return notService(name, resp, "a proxy in between?")
+		return notService(o.URL, resp, "a proxy in between?")
 	}
 	return resp.Body.Close()
 }

@@ -81,7 +81,7 @@ func found(url string, resp *http.Response) (Object, error) {
 	// sends no length or a weak ETag, and its ranges may be of different encodings. Ranges of one weak
 	// ETag may differ too, RFC 9110, 15.3.7.3, which only a time or a checksum would tell.
 	o.whole = h.Get("Accept-Ranges") == "none" || o.key != "" && (resp.ContentLength < 0 || !isStrong(o.Version)) ||
-		!isStrong(o.Version) && o.Modified.IsZero() && o.Sum.newHash() == nil
+		!isStrong(o.Version) && o.Modified.IsZero() && o.Sum.NewHash() == nil
 	return o, nil
 }
 

@@ -228,10 +228,10 @@ func (u *Upload) mine(ctx context.Context) (Object, bool) {
 // is false, too, if the service says too little to tell.
 func (u *Upload) holds(o Object, buf []byte) (Sum, bool, error) {
 	sum := o.Sum
-	if sum.newHash() == nil {
+	if sum.NewHash() == nil {
 		sum = Sum{Kind: "md5", Value: strings.ToLower(o.Version)} // the ETag of an object that was put whole
 	}
-	h := sum.newHash()
+	h := sum.NewHash()
 	if h == nil || o.Size != u.Size {
 		return Sum{}, false, nil
 	}
@@ -267,6 +267,17 @@ func (b *outgoing) Read(p []byte) (int, error) {
 
 // cleaning bounds the requests that remove what an error has left, of a context that may have ended.
 const cleaning = 15 * time.Second
+
+// discard removes an object that has other bytes than were sent. It returns the error about that, which says where the
+// object could not be removed.
+func (u *Upload) discard(ctx context.Context, err error, remove func(context.Context, Object) error, o Object) error {
+	if u.clean(ctx, func(ctx context.Context) error { return remove(ctx, o) }) != nil {
+		if e, ok := errors.AsType[*Error](err); ok {
+			e.Again, e.Hint = false, "and it could not be removed: remove it"
+		}
+	}
+	return err
+}
 
 // clean calls request until it succeeds or cleaning has passed.
 func (u *Upload) clean(ctx context.Context, request func(ctx context.Context) error) error {

@@ -141,9 +141,7 @@ func decode(ctx context.Context, name string, resp *http.Response, most int64, u
 	case isHTML(resp.Header):
 		return &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
 	}
-	e := refuse(name, resp, ErrUnavailable, "", "its answer cannot be read: %s", said(err.Error()))
-	e.Again = true
-	return e
+	return refuse(name, resp, ErrUnavailable, "", "its answer cannot be read: %s", said(err.Error())).again()
 }
 
 // unreached returns the error of a request without a reply, or of a reply that broke off.

@@ -100,52 +100,85 @@ func (s *s3Store) open(ctx context.Context, o Object, off, n int64) (*reply, err
 }
 
 func (s *s3Store) list(ctx context.Context, prefix, token string, begun bool) (page []Object, next string, err error) {
-	if begun {
-		return s.uploads(ctx, prefix, token)
-	}
 	_, keys, bad := splitBucket(prefix, true)
 	if bad != nil {
 		return nil, "", bad
 	}
-	query := url.Values{"list-type": {"2"}, "encoding-type": {"url"}, "prefix": {keys}}
-	if token != "" {
-		query.Set("continuation-token", token)
+	query, root := url.Values{"encoding-type": {"url"}, "prefix": {keys}}, "ListBucketResult"
+	if begun { // a token is the two markers of the service
+		query.Set("uploads", "")
+		root = "ListMultipartUploadsResult"
+		if key, id, ok := strings.Cut(token, "\n"); ok {
+			query.Set("key-marker", key)
+			query.Set("upload-id-marker", id)
+		}
+	} else {
+		query.Set("list-type", "2")
+		if token != "" {
+			query.Set("continuation-token", token)
+		}
+		if s.pageSize > 0 {
+			query.Set("max-keys", strconv.Itoa(s.pageSize))
+		}
 	}
-	if s.pageSize > 0 {
-		query.Set("max-keys", strconv.Itoa(s.pageSize))
+	resp, err := s.do(ctx, prefix, http.MethodGet, query, nil)
+	if begun && errors.Is(err, errNoUpload) { // so some services say that there are none
+		return nil, "", nil
 	}
-	resp, err := s.do(ctx, prefix, http.MethodGet, query, http.Header{})
 	if err != nil {
 		return nil, "", err
 	}
 	defer resp.Body.Close()
-	var answer struct {
-		XMLName  xml.Name `xml:"ListBucketResult"`
-		Encoding string   `xml:"EncodingType"`
-		More     bool     `xml:"IsTruncated"`
-		Next     string   `xml:"NextContinuationToken"`
-		Contents []struct {
-			Key          string
-			Size         int64
-			ETag         string
-			LastModified time.Time
-		}
+	type entry struct {
+		Key          string
+		Size         int64
+		ETag         string
+		LastModified time.Time
+		UploadID     string `xml:"UploadId"`
+		Initiated    time.Time
 	}
-	if err := decode(ctx, prefix, resp, maxPage, xml.Unmarshal, &answer); err != nil {
+	var answer struct {
+		XMLName  xml.Name
+		Encoding string  `xml:"EncodingType"`
+		More     bool    `xml:"IsTruncated"`
+		Next     string  `xml:"NextContinuationToken"`
+		NextKey  string  `xml:"NextKeyMarker"`
+		NextID   string  `xml:"NextUploadIdMarker"`
+		Contents []entry // objects
+		Upload   []entry
+	}
+	unmarshal := func(text []byte, into any) error {
+		err := xml.Unmarshal(text, into)
+		if have := answer.XMLName.Local; err == nil && have != root {
+			err = fmt.Errorf("expected element type <%s> but have <%s>", root, have)
+		}
+		return err
+	}
+	if err := decode(ctx, prefix, resp, maxPage, unmarshal, &answer); err != nil {
 		return nil, "", err
 	}
-	for _, c := range answer.Contents {
-		if answer.Encoding == "url" { // XML cannot have all letters of a key
-			if c.Key, err = url.QueryUnescape(c.Key); err != nil {
-				return nil, "", noList(prefix, errors.New("a key of the list is not encoded as it says"))
-			}
+	plain := func(key string) string {
+		if answer.Encoding == "url" && err == nil { // XML cannot have all letters of a key
+			key, err = url.QueryUnescape(key)
 		}
-		page = append(page, Object{URL: listed(prefix, c.Key), Size: c.Size, Version: strong(c.ETag), Modified: c.LastModified})
+		return key
 	}
-	if answer.More && answer.Next == "" {
+	for _, c := range answer.Contents {
+		page = append(page, Object{URL: listed(prefix, plain(c.Key)), Size: c.Size, Version: strong(c.ETag), Modified: c.LastModified})
+	}
+	for _, u := range answer.Upload {
+		page = append(page, Object{URL: listed(prefix, plain(u.Key)), Size: -1, Modified: u.Initiated, Upload: u.UploadID})
+	}
+	if next = answer.Next; begun && answer.More {
+		next = plain(answer.NextKey) + "\n" + answer.NextID
+	}
+	switch {
+	case err != nil:
+		return nil, "", noList(prefix, errors.New("a key of the list is not encoded as it says"))
+	case answer.More && next == "":
 		return nil, "", noList(prefix, errors.New("the list says that there is more of it, and not where"))
 	}
-	return page, answer.Next, nil
+	return page, next, nil
 }
 
 // do sends a request without a body for an object, or with a query for a list, as request does.

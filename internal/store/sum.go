@@ -35,17 +35,20 @@ var hashes = []struct {
 	{"crc32", func() hash.Hash { return crc32.NewIEEE() }},
 }
 
-// NewHash returns a hash that gives the Value of s for equal bytes; nil if there is none.
-func (s Sum) NewHash() hash.Hash { return s.newHash() }
+// NewHash returns a hash that gives the Value of s for equal bytes; nil for an unknown kind, and for a value of another length.
+func (s Sum) NewHash() hash.Hash {
+	h := hashOf(s.Kind)
+	if b, err := hex.DecodeString(s.Value); h == nil || err != nil || len(b) != h.Size() {
+		return nil
+	}
+	return h
+}
 
-// newHash returns nil for an unknown kind, and for a value of another length.
-func (s Sum) newHash() hash.Hash {
+// hashOf returns a hash of a kind; nil: it is not known.
+func hashOf(kind string) hash.Hash {
 	for _, row := range hashes {
-		if row.kind == s.Kind {
-			h := row.make()
-			if b, err := hex.DecodeString(s.Value); err == nil && len(b) == h.Size() {
-				return h
-			}
+		if row.kind == kind {
+			return row.make()
 		}
 	}
 	return nil
@@ -55,7 +58,7 @@ func (s Sum) newHash() hash.Hash {
 func bestSum(given map[string]string) Sum {
 	for _, row := range hashes {
 		b, err := base64.StdEncoding.DecodeString(given[row.kind])
-		if s := (Sum{Kind: row.kind, Value: hex.EncodeToString(b)}); err == nil && s.newHash() != nil {
+		if s := (Sum{Kind: row.kind, Value: hex.EncodeToString(b)}); err == nil && s.NewHash() != nil {
 			return s
 		}
 	}
