@@ -65,24 +65,19 @@ func (c *Client) service(url string) (service, error) {
 	}
 	s, err := services[scheme](c.opts, c.hc)
 	if err != nil {
-		if e, ok := errors.AsType[*Error](err); ok && e.URL == "" {
-			e.URL = Redact(url)
-		}
-		return nil, err
+		return nil, placed(url, err)
 	}
 	c.made[scheme] = s
 	return s, nil
 }
 
-// Stat returns the size of an object, its version and, if the service has one, its checksum. It repeats
-// failed requests as Fetch does.
-func (c *Client) Stat(ctx context.Context, url string) (Object, error) {
+// Stat implements [Store].
+func (c *Client) Stat(ctx context.Context, url string) (o Object, err error) {
 	s, err := c.service(url)
 	if err != nil {
 		return Object{}, err
 	}
-	var o Object
-	err = c.retry(ctx, func() error {
+	err = c.retry(ctx, false, func() error {
 		o, err = s.stat(ctx, url)
 		return err
 	})
@@ -92,16 +87,13 @@ func (c *Client) Stat(ctx context.Context, url string) (Object, error) {
 	return o, nil
 }
 
-// List yields the objects with URLs that begin with prefix, in the order of their code points, each
-// once: callers merge lists and find repeated names by that order. It ends after the first error:
-// ErrNoList if the service gives no lists, or not in order. It repeats failed requests.
+// List implements [Store]. Its error is [ErrNoList] if the service gives no lists, or not in order.
 func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return c.all(ctx, prefix, false)
 }
 
-// Pending yields the uploads in parts of objects with URLs that begin with prefix. It ends after the
-// first error. MinIO lists the uploads of one object alone: prefix must be its whole URL. It yields none where a
-// service does not list them.
+// Pending implements [Store]. MinIO lists the uploads of one object alone: prefix must be its whole URL. It yields none where
+// a service does not list them.
 func (c *Client) Pending(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return c.all(ctx, prefix, true)
 }
@@ -123,7 +115,7 @@ func (c *Client) pages(ctx context.Context, prefix string, begun bool, yield fun
 	for token := ""; ; {
 		var page []Object
 		var next string
-		err := c.retryFound(ctx, !begun, func() (err error) {
+		err := c.retry(ctx, !begun, func() (err error) {
 			if page, next, err = s.list(ctx, prefix, token, begun); err == nil && !begun {
 				err = checkPage(prefix, page, last)
 			}
@@ -175,19 +167,14 @@ func checkPage(prefix string, page []Object, last string) error {
 	return nil
 }
 
-// retry repeats a request that brings no bytes of an object, until it succeeds or another attempt would
-// not help.
-func (c *Client) retry(ctx context.Context, request func() error) error {
-	return c.retryFound(ctx, false, request)
-}
-
-// retryFound is retry of a request for something that was found before.
-func (c *Client) retryFound(ctx context.Context, found bool, request func() error) error {
+// retry repeats a request that brings no bytes of an object, until it succeeds or another attempt would not help. found: what
+// it is about was found before.
+func (c *Client) retry(ctx context.Context, found bool, request func() error) error {
 	a := &attempts{opts: c.opts, pace: c.newPace(), found: found, small: true}
 	return c.repeat(ctx, a, func([]byte) (bool, error) { return false, request() })
 }
 
-// Read reads len(p) bytes of o from off on, of its version, and repeats failed requests.
+// Read implements [Store].
 func (c *Client) Read(ctx context.Context, o Object, p []byte, off int64) error {
 	s, err := c.service(o.URL)
 	if err != nil || len(p) == 0 {

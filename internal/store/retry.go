@@ -132,14 +132,16 @@ func tooSlow(e *Error, patience time.Duration) *Error {
 }
 
 func gaveUp(e *Error, why string) *Error {
+	last := because(e, why)
+	last.Again, last.Hint = false, cmp.Or(e.Hint, "run again later")
+	return last
+}
+
+// because returns e with more details before its own.
+func because(e *Error, why string) *Error {
 	last := *e
-	if last.Again = false; last.Err == nil {
-		last.Err = errors.New(why)
-	} else {
+	if last.Err = errors.New(why); e.Err != nil {
 		last.Err = fmt.Errorf("%s: %w", why, e.Err)
-	}
-	if last.Hint == "" {
-		last.Hint = "run again later"
 	}
 	return &last
 }
@@ -217,16 +219,7 @@ func (e *Error) doubtful() bool {
 }
 
 // askedOften says in the error of a doubtful reply how often it came.
-func askedOften(e *Error, n int) *Error {
-	last := *e
-	how := fmt.Sprintf("asked for %d times", n)
-	if last.Err == nil {
-		last.Err = errors.New(how)
-	} else {
-		last.Err = fmt.Errorf("%s: %w", how, e.Err)
-	}
-	return &last
-}
+func askedOften(e *Error, n int) *Error { return because(e, fmt.Sprintf("asked for %d times", n)) }
 
 // Find is Stat of an object that a manifest or a list names. It repeats a request that finds nothing, with pauses, since one
 // reply may be wrong; the error counts the requests.
