@@ -17,10 +17,7 @@ func (b *bucket) unchanged() error {
 	if err != nil {
 		return err
 	}
-	names := []string{dataset.PlanName, dataset.ManifestName}
-	for i := range m.Shards {
-		names = append(names, m.Shards[i].Name, dataset.IndexName(m.Shards[i].Name))
-	}
+	names := append(m.Files(), dataset.PlanName, dataset.ManifestName)
 	named := map[string]bool{}
 	for _, name := range names {
 		named[name] = true

@@ -93,14 +93,9 @@ func (t *target) text(ctx context.Context, name string) ([]byte, error) {
 
 // askNamed asks for the files of the dataset that is copied, and of the one there, which has the manifest or a plan.
 func (t *target) askNamed(ctx context.Context, j *job, manifest []byte) error {
-	var names []string
-	for name := range j.named() {
-		names = append(names, name)
-	}
+	names := j.m.Files()
 	if m, err := dataset.DecodeManifest(manifest); err == nil {
-		for i := range m.Shards {
-			names = append(names, m.Shards[i].Name, dataset.IndexName(m.Shards[i].Name))
-		}
+		names = append(names, m.Files()...)
 	} else {
 		text, err := t.text(ctx, dataset.PlanName)
 		if err != nil {

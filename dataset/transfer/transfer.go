@@ -297,8 +297,8 @@ func isShard(name string) bool {
 // named returns the names of the files that the manifest describes.
 func (j *job) named() map[string]bool {
 	names := map[string]bool{}
-	for _, f := range j.files() {
-		names[f.name] = true
+	for _, name := range j.m.Files() {
+		names[name] = true
 	}
 	return names
 }
