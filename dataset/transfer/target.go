@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
@@ -27,8 +26,6 @@ type target struct {
 	back bool    // uploads are read back
 	warn func(string)
 	is   state
-
-	pending []store.Object // uploads that were begun and not ended when the copy began
 }
 
 // A state is what a destination holds.
@@ -76,7 +73,7 @@ func (t *target) list(ctx context.Context) error {
 			return err
 		}
 	}
-	t.pending = t.Begun(ctx, isOurs)
+	t.LookBegun(ctx, isOurs)
 	return t.Look(ctx, func(name string) bool {
 		return t.own == nil || strings.Count(name, "/") < 2 && name != dataset.LockName
 	})
@@ -260,11 +257,7 @@ func (t *target) tidy(ctx context.Context) {
 	if err != nil {
 		t.warn(fmt.Sprintf("%s: the copy is complete; %s, which it no longer needs, was not removed: %v", t.name, dataset.CopyName, err))
 	}
-	for _, p := range t.pending {
-		if err := t.Remove(ctx, p); err != nil {
-			t.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", store.Redact(p.URL), p.Modified.Format(time.RFC3339), err))
-		}
-	}
+	t.DropBegun(ctx, t.warn)
 }
 
 // same compares the manifest with one that another process has put meanwhile.

@@ -26,7 +26,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
@@ -90,7 +89,7 @@ type job struct {
 	sign []byte // its signature; nil: none
 	mark string // its SHA-256
 
-	scratch scratch
+	scratch *bucket.Scratch
 
 	begin  sync.Once // before the first change of the destination
 	begun  error
@@ -106,8 +105,7 @@ func Copy(ctx context.Context, from, to string, opts Options) (*Done, error) {
 	if opts.Progress == nil {
 		opts.Progress = func(int64) {}
 	}
-	size := cmp.Or(opts.Bucket.Size, bucket.DefaultSize)
-	j := &job{opts: opts, scratch: scratch{opts.Bucket.Scratch, size, semaphore.NewWeighted(size)}}
+	j := &job{opts: opts, scratch: opts.Bucket.NewScratch()}
 	var err error
 	if j.from, err = openSource(from, opts); err != nil {
 		return nil, err

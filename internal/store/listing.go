@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -15,6 +17,8 @@ import (
 type Listing struct {
 	Store
 	Base string // what the URL of each object begins with
+
+	begun []Object // uploads
 
 	mu      sync.Mutex
 	objects map[string]Object
@@ -38,18 +42,26 @@ func (l *Listing) Look(ctx context.Context, ours func(name string) bool) error {
 	return nil
 }
 
-// Begun returns the uploads that were begun and not ended, for whose names ours returns true. A user who may not list
-// them gets none.
-func (l *Listing) Begun(ctx context.Context, ours func(name string) bool) (begun []Object) {
+// LookBegun notes the uploads that were begun and not ended, for whose names ours returns true. A user who may not list them
+// gets none.
+func (l *Listing) LookBegun(ctx context.Context, ours func(name string) bool) {
 	for p, err := range l.Pending(ctx, l.Base) {
 		if err != nil {
 			break
 		}
 		if ours(strings.TrimPrefix(p.URL, l.Base)) {
-			begun = append(begun, p)
+			l.begun = append(l.begun, p)
 		}
 	}
-	return begun
+}
+
+// DropBegun removes the uploads that LookBegun has noted, and tells warn of those that stay.
+func (l *Listing) DropBegun(ctx context.Context, warn func(string)) {
+	for _, p := range l.begun {
+		if err := l.Remove(ctx, p); err != nil {
+			warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", Redact(p.URL), p.Modified.Format(time.RFC3339), err))
+		}
+	}
 }
 
 // At returns the object of a name, of which only the URL is set.
