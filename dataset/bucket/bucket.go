@@ -51,7 +51,7 @@ type bucket struct {
 	url      string           // of the dataset, with a slash at its end
 	out      *dataset.Dataset // the scratch
 	replaces bool             // a dataset that was there is removed
-	*Scratch
+	*scratch
 	there *store.Listing // the objects of the dataset
 
 	mu  sync.Mutex

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -80,20 +80,13 @@ func open(ctx context.Context, url string, opts Options, as string) (*dataset.Ta
 	if opts.Warn == nil {
 		opts.Warn = func(string) {}
 	}
-	base, token := Base(url), dataset.NewToken()
+	base, token := Base(url), strings.ToLower(rand.Text()[:13])
 	if as == alone { // one scratch for all processes, whose lock one has
 		sum := sha256.Sum256([]byte(base))
 		token = hex.EncodeToString(sum[:8])
 	}
-	b := &bucket{opts: opts, ctx: ctx, url: base, Scratch: opts.NewScratch(), there: store.NewListing(opts.Client, base), was: map[string][]byte{}}
-	scratch, err := b.path()
-	if err == nil {
-		err = removeStale(scratch)
-	}
-	if err != nil {
-		return nil, err
-	}
-	d, err := dataset.OpenScratch(filepath.Join(scratch, prefix+as+token), store.Redact(base), func(d *dataset.Dataset) (dataset.Bucket, error) {
+	b := &bucket{opts: opts, ctx: ctx, url: base, scratch: opts.NewScratch(), there: store.NewListing(opts.Client, base), was: map[string][]byte{}}
+	d, err := dataset.OpenScratch(opts.Scratch, as+token, store.Redact(base), func(d *dataset.Dataset) (dataset.Bucket, error) {
 		b.out, d.Objects, d.ReadsBack = d, b.there, b.opts.ReadBack
 		return b, b.fill(as != reader, as == task)
 	})
@@ -106,14 +99,18 @@ func open(ctx context.Context, url string, opts Options, as string) (*dataset.Ta
 // fill finds the objects of the dataset, and brings into the scratch what it has beside shards and indexes. task says that
 // other processes write other shards of its plan.
 func (b *bucket) fill(writes, task bool) error {
-	other := ""                                         // the name of an object that is none of the dataset
+	other := "" // the name of an object that is none of the dataset
+	var begun func(string) bool
+	if writes {
+		begun = isOurs
+	}
 	err := b.there.Look(b.ctx, func(name string) bool { // also all below IndexDir
 		ours := isOurs(name)
 		if !ours {
 			other = cmp.Or(other, name)
 		}
 		return ours || strings.HasPrefix(name, dataset.IndexDir+"/")
-	})
+	}, begun)
 	if err != nil {
 		return err
 	}
@@ -150,9 +147,6 @@ func (b *bucket) fill(writes, task bool) error {
 		if err := b.out.Mkdir(dataset.IndexDir); err != nil { // whose it is, the plan and the manifest say
 			return err
 		}
-	}
-	if writes {
-		b.there.LookBegun(b.ctx, isOurs)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (b *bucket) withdraw(ctx context.Context, mine map[string]store.Object) err
 	for name, o := range mine {
 		now, err := b.there.Stat(ctx, b.url+name)
 		if err == nil && now.Version == o.Version {
-			err = b.there.Remove(ctx, b.there.At(name))
+			err = b.there.Drop(ctx, name)
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
@@ -189,10 +189,10 @@ func (b *bucket) noOther() error {
 	if _, known := b.there.Object(dataset.ManifestName); known || !b.replaces {
 		return nil
 	}
-	_, err := b.there.Stat(b.ctx, b.url+dataset.ManifestName)
+	o, err := b.there.Stat(b.ctx, b.url+dataset.ManifestName)
 	switch {
 	case err == nil:
-		return b.there.Remove(b.ctx, b.there.At(dataset.ManifestName))
+		return b.there.Remove(b.ctx, o)
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDenied):
 		return nil
 	}

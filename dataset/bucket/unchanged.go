@@ -24,7 +24,7 @@ func (b *bucket) unchanged() error {
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { _, known := b.there.Object(name); return !known })
 	now := map[string]store.Object{}
-	var others []string
+	var others []store.Object
 	for o, err := range b.there.List(b.ctx, b.url) {
 		if err != nil {
 			return err
@@ -32,14 +32,14 @@ func (b *bucket) unchanged() error {
 		name := strings.TrimPrefix(o.URL, b.url)
 		now[name] = o
 		if _, known := b.there.Object(name); b.replaces && !known && !named[name] && dataset.IsDatasetFile(name) && strings.Contains(name, "PART_") {
-			others = append(others, name)
+			others = append(others, o)
 		}
 	}
-	for _, name := range others { // a run that this one has replaced has put it since
+	for _, other := range others { // a run that this one has replaced has put it since
 		if !b.owns(b.ctx) {
 			return b.occupied()
 		}
-		if err := b.there.Remove(b.ctx, b.there.At(name)); err != nil {
+		if err := b.there.Remove(b.ctx, other); err != nil {
 			return err
 		}
 	}

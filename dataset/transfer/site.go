@@ -167,7 +167,7 @@ func (j *job) local(ctx context.Context, f *file) (from io.ReaderAt, done func()
 		file, err := j.from.dir.Open(f.name)
 		return file, func() { file.Close() }, err
 	}
-	file, done, err := j.scratch.File(ctx, f.bytes)
+	file, done, err := j.unnamed(ctx, f.bytes)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -73,10 +73,9 @@ func (t *target) list(ctx context.Context) error {
 			return err
 		}
 	}
-	t.LookBegun(ctx, isOurs)
 	return t.Look(ctx, func(name string) bool {
 		return t.own == nil || strings.Count(name, "/") < 2 && name != dataset.LockName
-	})
+	}, isOurs)
 }
 
 // text reads a small file; nil: there is none.
@@ -251,8 +250,8 @@ func (t *target) finish(ctx context.Context, j *job) error {
 // tidy removes what only an unfinished copy needs. The copy is complete: what cannot be removed is said.
 func (t *target) tidy(ctx context.Context) {
 	err := t.Drop(ctx, dataset.CopyName)
-	if _, late := t.Stat(ctx, t.Base+dataset.CopyName); err == nil && late == nil { // the reply was wrong
-		err = t.Remove(ctx, t.At(dataset.CopyName))
+	if o, late := t.Stat(ctx, t.Base+dataset.CopyName); err == nil && late == nil { // the reply was wrong
+		err = t.Remove(ctx, o)
 	}
 	if err != nil {
 		t.warn(fmt.Sprintf("%s: the copy is complete; %s, which it no longer needs, was not removed: %v", t.name, dataset.CopyName, err))

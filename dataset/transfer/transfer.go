@@ -19,6 +19,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -89,7 +90,8 @@ type job struct {
 	sign []byte // its signature; nil: none
 	mark string // its SHA-256
 
-	scratch *bucket.Scratch
+	// unnamed makes a file in the scratch, which done removes.
+	unnamed func(ctx context.Context, bytes int64) (f *os.File, done func(), err error)
 
 	begin  sync.Once // before the first change of the destination
 	begun  error
@@ -105,7 +107,7 @@ func Copy(ctx context.Context, from, to string, opts Options) (*Done, error) {
 	if opts.Progress == nil {
 		opts.Progress = func(int64) {}
 	}
-	j := &job{opts: opts, scratch: opts.Bucket.NewScratch()}
+	j := &job{opts: opts, unnamed: opts.Bucket.NewScratch().File}
 	var err error
 	if j.from, err = openSource(from, opts); err != nil {
 		return nil, err

@@ -180,7 +180,10 @@ func (c *Client) Read(ctx context.Context, o Object, p []byte, off int64) error 
 	if err != nil || len(p) == 0 {
 		return err
 	}
-	f := c.newFetch(s, o, memory{p, off}, func(int64) {})
+	f := c.newFetch(s, o)
+	f.writeAt = func(b []byte, at int64) (int, error) { return copy(p[at-off:], b), nil }
+	f.readAt = func(b []byte, at int64) (int, error) { return copy(b, p[at-off:]), nil }
+	f.progress = func(int64) {}
 	if o.Size >= 0 && off+int64(len(p)) > o.Size {
 		return f.fail(ErrLength, fmt.Errorf("it ends at offset %d", o.Size), "")
 	}
@@ -188,15 +191,6 @@ func (c *Client) Read(ctx context.Context, o Object, p []byte, off int64) error 
 	f.begun, f.sniffed = true, true
 	return f.span(ctx, newSpan(off, off+int64(len(p))))
 }
-
-// A memory is a File that has only the bytes from off on.
-type memory struct {
-	p   []byte
-	off int64
-}
-
-func (m memory) WriteAt(p []byte, off int64) (int, error) { return copy(m.p[off-m.off:], p), nil }
-func (m memory) ReadAt(p []byte, off int64) (int, error)  { return copy(p, m.p[off-m.off:]), nil }
 
 // ReadAt returns an object for reading by ranges: each ReadAt is a request of s. It may be called concurrently, as long
 // as ctx is not done.

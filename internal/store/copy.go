@@ -60,7 +60,7 @@ func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 
 // write writes the next bytes of a span.
 func (f *fetch) write(sp *span, p []byte) error {
-	if _, err := f.into.WriteAt(p, sp.pos); err != nil {
+	if _, err := f.writeAt(p, sp.pos); err != nil {
 		return f.fail(nil, fmt.Errorf("write: %w", err), "")
 	}
 	sp.pos += int64(len(p))
@@ -73,7 +73,7 @@ func (f *fetch) write(sp *span, p []byte) error {
 
 // readBack reads bytes of the file that were written.
 func (f *fetch) readBack(p []byte, off int64) error {
-	if n, err := f.into.ReadAt(p, off); n < len(p) {
+	if n, err := f.readAt(p, off); n < len(p) {
 		return f.fail(nil, fmt.Errorf("read back: %w", unexpected(err)), "")
 	}
 	return nil

@@ -31,8 +31,9 @@ type fetch struct {
 	c        *Client
 	service  service
 	o        Object
-	into     File
 	progress func(n int64)
+
+	writeAt, readAt func(p []byte, off int64) (int, error) // of the file
 
 	pace   *pace
 	total  atomic.Int64 // bytes of the object; -1: not known yet
@@ -78,11 +79,13 @@ func (c *Client) Fetch(ctx context.Context, o Object, into File, progress func(n
 }
 
 func (c *Client) fetchOnce(ctx context.Context, s service, o Object, into File, progress func(n int64)) error {
-	return c.newFetch(s, o, into, progress).run(ctx)
+	f := c.newFetch(s, o)
+	f.writeAt, f.readAt, f.progress = into.WriteAt, into.ReadAt, progress
+	return f.run(ctx)
 }
 
-func (c *Client) newFetch(s service, o Object, into File, progress func(n int64)) *fetch {
-	f := &fetch{c: c, service: s, o: o, into: into, progress: progress, first: make(chan *reply, 1), pace: c.newPace()}
+func (c *Client) newFetch(s service, o Object) *fetch {
+	f := &fetch{c: c, service: s, o: o, first: make(chan *reply, 1), pace: c.newPace()}
 	f.total.Store(max(o.Size, -1))
 	return f
 }

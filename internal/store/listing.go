@@ -29,8 +29,9 @@ func NewListing(s Store, base string) *Listing {
 	return &Listing{Store: s, Base: base, objects: map[string]Object{}}
 }
 
-// Look lists all objects, and enters those for which ours returns true.
-func (l *Listing) Look(ctx context.Context, ours func(name string) bool) error {
+// Look lists all objects, and enters those for which ours returns true. It also notes the uploads that were begun and not ended,
+// for whose names begun returns true; nil: none. A user who may not list uploads gets none.
+func (l *Listing) Look(ctx context.Context, ours, begun func(name string) bool) error {
 	for o, err := range l.List(ctx, l.Base) {
 		if err != nil {
 			return err
@@ -39,23 +40,21 @@ func (l *Listing) Look(ctx context.Context, ours func(name string) bool) error {
 			l.Enter(name, o)
 		}
 	}
-	return nil
-}
-
-// LookBegun notes the uploads that were begun and not ended, for whose names ours returns true. A user who may not list them
-// gets none.
-func (l *Listing) LookBegun(ctx context.Context, ours func(name string) bool) {
+	if begun == nil {
+		return nil
+	}
 	for p, err := range l.Pending(ctx, l.Base) {
 		if err != nil {
 			break
 		}
-		if ours(strings.TrimPrefix(p.URL, l.Base)) {
+		if begun(strings.TrimPrefix(p.URL, l.Base)) {
 			l.begun = append(l.begun, p)
 		}
 	}
+	return nil
 }
 
-// DropBegun removes the uploads that LookBegun has noted, and tells warn of those that stay.
+// DropBegun removes the uploads that Look has noted, and tells warn of those that stay.
 func (l *Listing) DropBegun(ctx context.Context, warn func(string)) {
 	for _, p := range l.begun {
 		if err := l.Remove(ctx, p); err != nil {
@@ -63,9 +62,6 @@ func (l *Listing) DropBegun(ctx context.Context, warn func(string)) {
 		}
 	}
 }
-
-// At returns the object of a name, of which only the URL is set.
-func (l *Listing) At(name string) Object { return Object{URL: l.Base + name} }
 
 // Object returns an object that is known.
 func (l *Listing) Object(name string) (Object, bool) {
@@ -149,7 +145,7 @@ func (l *Listing) Drop(ctx context.Context, name string) error {
 	if _, known := l.Object(name); !known {
 		return nil
 	}
-	if err := l.Remove(ctx, l.At(name)); err != nil {
+	if err := l.Remove(ctx, Object{URL: l.Base + name}); err != nil {
 		return err
 	}
 	l.mu.Lock()
