@@ -7,7 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
+	"strings"
+	"time"
 
+	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -53,12 +57,19 @@ type StoredObject struct {
 	Sum     string `json:"sum,omitempty"`     // the checksum that the service compared, as in crc64nvme:8a3f…
 }
 
-// OpenScratch opens the directory dir as the scratch of a dataset that a bucket keeps: it makes and locks it, removes
-// what a killed process has left there, and calls fill, which brings the plan, the journal and what else the bucket has
-// beside the shards. name is what the dataset is called in messages, its URL. [Dir.Close] removes the directory.
-func OpenScratch(dir, name string, fill func(*Dataset) (Bucket, error)) (*Dataset, error) {
-	d := &Dataset{Dir: &Dir{path: dir, token: NewToken(), scratch: true}, name: name}
-	err := d.open()
+// OpenScratch opens a directory below dir, a directory for scratch, as the scratch of a dataset that a bucket keeps: it makes
+// and locks it, removes what killed processes have left there, and calls fill, which brings the plan, the journal and what
+// else the bucket has beside the shards. url is what the dataset is called in messages. [Dir.Close] removes the directory.
+func OpenScratch(dir, name, url string, fill func(*Dataset) (Bucket, error)) (*Dataset, error) {
+	dir, err := scratchDir(dir)
+	if err == nil {
+		err = removeStale(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &Dataset{Dir: &Dir{path: filepath.Join(dir, scratchPrefix+name), token: newToken(), scratch: true}, name: url}
+	err = d.open()
 	for range 10 {
 		if !errors.Is(err, fs.ErrNotExist) { // its former user was about to remove it
 			break
@@ -66,9 +77,9 @@ func OpenScratch(dir, name string, fill func(*Dataset) (Bucket, error)) (*Datase
 		err = d.open()
 	}
 	if errors.Is(err, ErrLocked) {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", url, err)
 	} else if err != nil {
-		return nil, scratchFault(dir, err)
+		return nil, scratchFault(d.path, err)
 	}
 	if err = d.empty(); err == nil {
 		d.bucket, err = fill(d)
@@ -79,11 +90,47 @@ func OpenScratch(dir, name string, fill func(*Dataset) (Bucket, error)) (*Datase
 	return d, nil
 }
 
+// scratchDir returns the directory for scratch, dir if that is not "".
+func scratchDir(dir string) (string, error) {
+	if strings.Contains(dir, "://") {
+		return "", &place.Error{Where: dir, Off: -1, Err: errors.New("a URL in the place of a local path"), Hint: "Options.Scratch is a directory on this machine", Kind: place.Usage}
+	}
+	if dir != "" {
+		return dir, nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", &place.Error{Where: "scratch", Off: -1, Err: err, Hint: "name a directory: Options.Scratch", Kind: place.Usage}
+	}
+	return filepath.Join(cache, "ffconvert", "scratch"), nil
+}
+
 // scratchFault places an error of making files in a scratch directory.
 func scratchFault(dir string, err error) error {
 	e := place.IOError(dir, err)
 	e.Kind, e.Hint = place.IO, "Options.Scratch names another place for the scratch"
 	return e
+}
+
+// Unnamed makes a file in a directory for scratch. It has no name: nothing of it is left once it is closed, or its process
+// has ended.
+func Unnamed(dir string) (*os.File, error) {
+	dir, err := scratchDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var f *os.File
+	path := filepath.Join(dir, "copy-"+newToken())
+	if err = makeDir(dir); err == nil {
+		f, err = blocking.File(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
+	}
+	if err != nil {
+		return nil, scratchFault(dir, err)
+	}
+	if err := os.Remove(path); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // empty removes all of the directory but its lock.
@@ -104,10 +151,29 @@ func (d *Dir) empty() error {
 	return nil
 }
 
-// RemoveScratch removes a scratch directory whose process has ended. One that is in use, and one on a file system that
+// scratchPrefix begins the names of scratch directories.
+const scratchPrefix = "ffconvert-"
+
+// young is how long a directory is left alone that has no lock: its process may be about to take it.
+const young = time.Minute
+
+// removeStale removes the scratch directories of processes that were killed. One that is in use, and one on a file system that
 // cannot tell, stays.
-func RemoveScratch(dir string) error {
-	d := &Dir{path: dir, token: NewToken(), scratch: true}
+func removeStale(scratch string) error {
+	entries, _ := os.ReadDir(scratch) // OpenScratch reports the error
+	for _, e := range entries {
+		st, err := e.Info()
+		if err == nil && e.IsDir() && strings.HasPrefix(e.Name(), scratchPrefix) && time.Since(st.ModTime()) > young {
+			if err := removeScratch(filepath.Join(scratch, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func removeScratch(dir string) error {
+	d := &Dir{path: dir, token: newToken(), scratch: true}
 	var err error
 	if d.Root, err = os.OpenRoot(dir); err != nil {
 		return nil // gone meanwhile, or not ours

@@ -41,7 +41,7 @@ const (
 // claim for claimStale.
 func (c *claim) isDead(now time.Time) bool { return c.dead() || now.Sub(c.seen) > claimStale }
 
-// tokenForm is what NewToken makes.
+// tokenForm is what newToken makes.
 var tokenForm = regexp.MustCompile(`^[a-z0-9]{13}$`)
 
 func claimName(shard string) string {

@@ -44,7 +44,7 @@ func OpenDir(path string) (*Dir, error) { return openDir(path, false) }
 
 func openDir(path string, shared bool) (*Dir, error) {
 	_, err := os.Stat(path)
-	d := &Dir{path: path, token: NewToken(), shared: shared, created: errors.Is(err, fs.ErrNotExist)}
+	d := &Dir{path: path, token: newToken(), shared: shared, created: errors.Is(err, fs.ErrNotExist)}
 	if err != nil && !d.created {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ func (d *Dir) open() (err error) {
 	return err
 }
 
-// NewToken names a process, on whatever machine: no other has its token.
-func NewToken() string { return strings.ToLower(rand.Text()[:13]) }
+// newToken names a process, on whatever machine: no other has its token.
+func newToken() string { return strings.ToLower(rand.Text()[:13]) }
 
 // makeDir makes a directory and its missing parents, and makes their names durable.
 func makeDir(dir string) error {

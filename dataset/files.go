@@ -184,25 +184,3 @@ func (w *sumWriter) Write(p []byte) (int, error) {
 	w.CRC = crc32.Update(w.CRC, crc32.IEEETable, p[:n])
 	return n, err
 }
-
-// Unnamed opens a new file in a scratch directory, which it makes where there is none. The file has no name: nothing of it is left
-// once it is closed, or its process has ended.
-func Unnamed(dir string) (*os.File, error) {
-	if err := makeDir(dir); err != nil {
-		return nil, scratchFault(dir, err)
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, scratchFault(dir, err)
-	}
-	defer root.Close()
-	name := "copy-" + NewToken()
-	f, err := blocking.File(root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
-	if err != nil {
-		return nil, scratchFault(dir, err)
-	}
-	if err := root.Remove(name); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}

@@ -1,12 +1,16 @@
 package dataset
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"math"
 
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -21,6 +25,47 @@ import (
 // ErrNoSums says that a manifest has no SHA-256 of its files: the shards were written with NoVerify, or by an earlier
 // version of the program.
 var ErrNoSums = place.New(place.Refused, "its manifest has no SHA-256 of its files")
+
+// Checker returns a writer for all bytes of a shard; end returns how they differ from the entry.
+func (s *ManifestShard) Checker() (w io.Writer, end func() error) {
+	scan := record.NewScanner("", s.Bytes, record.Options{MaxSample: math.MaxInt64})
+	var first error
+	scan.Problem = func(e *record.FormatError) {
+		switch {
+		case first != nil:
+		case e.Sample >= 0:
+			first = fmt.Errorf("sample %d: %w", e.Sample, e.Err)
+		default:
+			first = e.Err
+		}
+	}
+	return scan, func() error {
+		got, err := scan.Close()
+		if err == nil && got != (record.FileInfo{Samples: s.Samples, Size: s.Bytes, HeaderCRC: s.HeaderCRC}) {
+			err = errors.New("it is another shard")
+		}
+		return cmp.Or(first, err)
+	}
+}
+
+// Checker is that of a file other than a shard.
+func (s FileSum) Checker() (w io.Writer, end func() error) {
+	sum := crc32.NewIEEE()
+	return sum, func() error {
+		if got := sum.Sum32(); got != s.CRC {
+			return fmt.Errorf("its checksum is %08x, %08x by the manifest", got, s.CRC)
+		}
+		return nil
+	}
+}
+
+// Files returns the names of the shards and of their indexes.
+func (m *Manifest) Files() (names []string) {
+	for i := range m.Shards {
+		names = append(names, m.Shards[i].Name, IndexName(m.Shards[i].Name))
+	}
+	return names
+}
 
 // WriteSums writes a line for each file that the manifest names, as sha256sum prints it: shards, indexes, meta.json. A
 // manifest without sums is [ErrNoSums].

@@ -19,23 +19,17 @@ package bucket
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"strings"
 	"sync"
 
-	"github.com/dustin/go-humanize"
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
-
-// DefaultSize is the default of Options.Size, in bytes.
-const DefaultSize = 16 << 30
 
 // Options say how a dataset in a bucket is written and read.
 type Options struct {
@@ -57,13 +51,11 @@ type bucket struct {
 	url      string           // of the dataset, with a slash at its end
 	out      *dataset.Dataset // the scratch
 	replaces bool             // a dataset that was there is removed
-	room     *semaphore.Weighted
-
+	*scratch
 	there *store.Listing // the objects of the dataset
 
-	mu      sync.Mutex
-	was     map[string][]byte // of files in scratch that can change: SHA-256 of what the bucket has
-	pending []store.Object    // uploads that were begun and not ended when the bucket was opened
+	mu  sync.Mutex
+	was map[string][]byte // of files in scratch that can change: SHA-256 of what the bucket has
 }
 
 // Base returns the URL of a dataset with its scheme in lower case, and one slash at its end.
@@ -95,26 +87,6 @@ func (b *bucket) Remove(names ...string) error {
 		})
 	}
 	return g.Wait()
-}
-
-// Room implements [dataset.Bucket].
-func (b *bucket) Room(ctx context.Context, bytes int64) (free func(), err error) {
-	if bytes > b.opts.Size {
-		return nil, TooLarge(b.opts.Size, bytes)
-	}
-	if err := b.room.Acquire(ctx, bytes); err != nil {
-		return nil, err
-	}
-	return func() { b.room.Release(bytes) }, nil
-}
-
-// ErrScratch says that the scratch is too small.
-var ErrScratch = place.New(place.Usage, "the scratch is too small")
-
-// TooLarge returns [ErrScratch] of a scratch that may have size bytes, for a file with more.
-func TooLarge(size, bytes int64) error {
-	return &place.Error{Where: "scratch", Off: -1, Err: &place.OptionsError{
-		Text: fmt.Sprintf("%v: it may have %s bytes, and a file of %s has to lie there", ErrScratch, humanize.Comma(size), humanize.Comma(bytes)), Err: ErrScratch}, Hint: "raise Options.Size, or make smaller shards"}
 }
 
 // Fetch implements [dataset.Bucket].

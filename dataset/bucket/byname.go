@@ -23,11 +23,7 @@ var fixed = []string{dataset.PlanName, dataset.JournalName, dataset.ManifestName
 // the plan alone: it writes a finished one that the listing lacks again, to the same bytes, and asks for none.
 func (b *bucket) askNamed(task bool) error {
 	if m, err := b.out.Manifest(); err == nil && m != nil {
-		var names []string
-		for i := range m.Shards {
-			names = append(names, m.Shards[i].Name, dataset.IndexName(m.Shards[i].Name))
-		}
-		return b.there.Ask(b.ctx, names)
+		return b.there.Ask(b.ctx, m.Files())
 	}
 	if task {
 		return nil

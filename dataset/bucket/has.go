@@ -2,7 +2,6 @@ package bucket
 
 import (
 	"errors"
-	"hash/crc32"
 	"io"
 	"math"
 
@@ -21,7 +20,6 @@ func (b *bucket) Has(f dataset.Finished) (bool, error) {
 	if !ok1 || !ok2 || shard.Size != f.Bytes || beside.Size != f.Index.Bytes {
 		return false, nil
 	}
-	read := b.isRead
 	if f.Stored != nil {
 		same, err := b.isStored(f.Name, shard, f.Stored.Shard)
 		if err == nil && same {
@@ -30,45 +28,29 @@ func (b *bucket) Has(f dataset.Finished) (bool, error) {
 		if err != nil || !same || !b.opts.ReadBack {
 			return same, err
 		}
-	} else if !b.opts.ReadBack {
-		read = b.isHeaded
 	}
-	if same, err := read(f, shard); err != nil || !same {
+	var same bool
+	var err error
+	if b.opts.ReadBack {
+		check, end := f.Checker()
+		same, err = b.holds(shard, check, end)
+	} else {
+		got, bad := record.ReadInfo(b.read(shard), store.Redact(shard.URL), shard.Size, record.Options{MaxSample: math.MaxInt64})
+		same, err = bad == nil && got.Samples == f.Samples && got.HeaderCRC == f.HeaderCRC, gone(bad)
+	}
+	if err != nil || !same {
 		return false, err
 	}
-	return b.isIndexOf(f, beside)
+	check, end := f.Index.Checker()
+	return b.holds(beside, check, end)
 }
 
-// isHeaded reads the header of a shard and compares it with that of the shard that was finished.
-func (b *bucket) isHeaded(f dataset.Finished, o store.Object) (bool, error) {
-	got, err := record.ReadInfo(b.read(o), store.Redact(o.URL), o.Size, record.Options{MaxSample: math.MaxInt64})
-	return err == nil && got.Samples == f.Samples && got.HeaderCRC == f.HeaderCRC, damaged(err)
-}
-
-// isIndexOf reads an index and compares its checksum.
-func (b *bucket) isIndexOf(f dataset.Finished, o store.Object) (bool, error) {
-	sum := crc32.NewIEEE()
-	_, err := io.CopyBuffer(sum, io.NewSectionReader(b.read(o), 0, o.Size), make([]byte, 1<<20))
-	return err == nil && sum.Sum32() == f.Index.CRC, gone(err)
-}
-
-// isRead reads all bytes of a shard and compares them with their checksums, and these with the shard that was finished.
-func (b *bucket) isRead(f dataset.Finished, o store.Object) (bool, error) {
-	sound := true
-	scan := record.NewScanner("", o.Size, record.Options{MaxSample: math.MaxInt64})
-	scan.Problem = func(*record.FormatError) { sound = false }
-	buf := make([]byte, min(8<<20, o.Size))
-	for off := int64(0); off < o.Size && sound; off += int64(len(buf)) {
-		p := buf[:min(int64(len(buf)), o.Size-off)]
-		if err := b.there.Read(b.ctx, o, p, off); err != nil {
-			return false, gone(err)
-		}
-		if _, err := scan.Write(p); err != nil {
-			return false, nil
-		}
+// holds reads all bytes of an object and reports whether they are what check and end, a Checker, expect.
+func (b *bucket) holds(o store.Object, check io.Writer, end func() error) (bool, error) {
+	if err := store.CopyBlocks(b.ctx, check, b.read(o), o.Size, nil); err != nil {
+		return false, gone(err)
 	}
-	got, err := scan.Close()
-	return sound && err == nil && got == record.FileInfo{Samples: f.Samples, Size: f.Bytes, HeaderCRC: f.HeaderCRC}, nil
+	return end() == nil, nil
 }
 
 // isStored reports whether an object of the list is the one that was uploaded.
@@ -88,16 +70,9 @@ func (b *bucket) isStored(name string, o store.Object, want dataset.StoredObject
 
 func (b *bucket) read(o store.Object) io.ReaderAt { return store.ReadAt(b.ctx, b.there, o) }
 
-// damaged returns nil for the error of a shard that is damaged or gone: it is not the one that was finished.
-func damaged(err error) error {
-	if errors.Is(err, record.ErrCorrupt) {
-		return nil
-	}
-	return gone(err)
-}
-
+// gone returns nil for the error of an object that is damaged or gone: it is not the one that was finished.
 func gone(err error) error {
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrChanged) {
+	if errors.Is(err, record.ErrCorrupt) || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrChanged) {
 		return nil
 	}
 	return err

@@ -4,20 +4,17 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/crcline"
@@ -46,98 +43,74 @@ func Check(url string) error {
 // Open opens the dataset at a URL to write to it alone. A second process on this machine that does the same is
 // [dataset.ErrLocked].
 func Open(ctx context.Context, url string, opts Options) (*dataset.Writing, error) {
-	if err := Check(url); err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256([]byte(Base(url)))
-	d, err := open(ctx, url, "out-"+hex.EncodeToString(sum[:8]), opts, alone)
+	t, err := open(ctx, url, opts, alone)
 	if err != nil {
 		return nil, err
 	}
-	return &dataset.Writing{Task: &dataset.Task{Dataset: d}}, nil
+	return &dataset.Writing{Task: t}, nil
 }
 
 // OpenTask opens the dataset at a URL for one task of several, each of which has a scratch of its own.
 func OpenTask(ctx context.Context, url string, opts Options) (*dataset.Task, error) {
-	if err := Check(url); err != nil {
+	return open(ctx, url, opts, task)
+}
+
+// View opens the dataset at a URL to read it.
+func View(ctx context.Context, url string, opts Options) (*dataset.Dataset, error) {
+	t, err := open(ctx, url, opts, reader)
+	if err != nil {
 		return nil, err
 	}
-	d, err := open(ctx, url, "task-"+dataset.NewToken(), opts, task)
+	return t.Dataset, nil
+}
+
+// What a process does with a dataset, which begins the name of its scratch.
+const (
+	reader = "view-"
+	alone  = "out-"  // it writes, and no other does
+	task   = "task-" // it writes, as others do
+)
+
+func open(ctx context.Context, url string, opts Options, as string) (*dataset.Task, error) {
+	if as != reader {
+		if err := Check(url); err != nil {
+			return nil, err
+		}
+	}
+	if opts.Warn == nil {
+		opts.Warn = func(string) {}
+	}
+	base, token := Base(url), strings.ToLower(rand.Text()[:13])
+	if as == alone { // one scratch for all processes, whose lock one has
+		sum := sha256.Sum256([]byte(base))
+		token = hex.EncodeToString(sum[:8])
+	}
+	b := &bucket{opts: opts, ctx: ctx, url: base, scratch: opts.NewScratch(), there: store.NewListing(opts.Client, base), was: map[string][]byte{}}
+	d, err := dataset.OpenScratch(opts.Scratch, as+token, store.Redact(base), func(d *dataset.Dataset) (dataset.Bucket, error) {
+		b.out, d.Objects, d.ReadsBack = d, b.there, b.opts.ReadBack
+		return b, b.fill(as != reader, as == task)
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &dataset.Task{Dataset: d}, nil
 }
 
-// View opens the dataset at a URL to read it.
-func View(ctx context.Context, url string, opts Options) (*dataset.Dataset, error) {
-	return open(ctx, url, "view-"+dataset.NewToken(), opts, reader)
-}
-
-// A user is what a process does with a dataset.
-type user int
-
-const (
-	reader user = iota
-	alone       // it writes, and no other does
-	task        // it writes, as others do
-)
-
-func open(ctx context.Context, url, dir string, opts Options, as user) (*dataset.Dataset, error) {
-	opts.Size = cmp.Or(opts.Size, DefaultSize)
-	scratch, err := ScratchDir(opts.Scratch)
-	if err != nil {
-		return nil, err
-	}
-	if err := removeStale(scratch); err != nil {
-		return nil, err
-	}
-	b := &bucket{opts: opts, ctx: ctx, url: Base(url), room: semaphore.NewWeighted(opts.Size), there: store.NewListing(opts.Client, Base(url)), was: map[string][]byte{}}
-	return dataset.OpenScratch(filepath.Join(scratch, scratchPrefix+dir), store.Redact(b.url), func(d *dataset.Dataset) (dataset.Bucket, error) {
-		b.out, d.Objects, d.ReadsBack = d, b.there, b.opts.ReadBack
-		return b, b.fill(as != reader, as == task)
-	})
-}
-
-// scratchPrefix begins the names of scratch directories.
-const scratchPrefix = "ffconvert-"
-
-// ScratchDir returns the directory that scratch directories are made in, dir if that is not "".
-func ScratchDir(dir string) (string, error) {
-	if strings.Contains(dir, "://") {
-		return "", &place.Error{Where: dir, Off: -1, Err: errors.New("a URL in the place of a local path"), Hint: "Options.Scratch is a directory on this machine", Kind: place.Usage}
-	}
-	if dir != "" {
-		return dir, nil
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", &place.Error{Where: "scratch", Off: -1, Err: err, Hint: "name a directory: Options.Scratch", Kind: place.Usage}
-	}
-	return filepath.Join(cache, "ffconvert", "scratch"), nil
-}
-
-// young is how long a directory is left alone that has no lock: its process may be about to take it.
-const young = time.Minute
-
-// removeStale removes the scratch directories of processes that were killed.
-func removeStale(scratch string) error {
-	entries, _ := os.ReadDir(scratch) // OpenScratch reports the error
-	for _, e := range entries {
-		st, err := e.Info()
-		if err == nil && e.IsDir() && strings.HasPrefix(e.Name(), scratchPrefix) && time.Since(st.ModTime()) > young {
-			if err := dataset.RemoveScratch(filepath.Join(scratch, e.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // fill finds the objects of the dataset, and brings into the scratch what it has beside shards and indexes. task says that
 // other processes write other shards of its plan.
 func (b *bucket) fill(writes, task bool) error {
-	other, err := b.list()
+	other := "" // the name of an object that is none of the dataset
+	var begun func(string) bool
+	if writes {
+		begun = isOurs
+	}
+	err := b.there.Look(b.ctx, func(name string) bool { // also all below IndexDir
+		ours := isOurs(name)
+		if !ours {
+			other = cmp.Or(other, name)
+		}
+		return ours || strings.HasPrefix(name, dataset.IndexDir+"/")
+	}, begun)
 	if err != nil {
 		return err
 	}
@@ -175,22 +148,7 @@ func (b *bucket) fill(writes, task bool) error {
 			return err
 		}
 	}
-	if writes {
-		b.pending = b.there.Begun(b.ctx, isOurs)
-	}
 	return nil
-}
-
-// list enters the objects of the dataset, and all below its [dataset.IndexDir], and returns the name of one that is none of it; "": there is none.
-func (b *bucket) list() (other string, err error) {
-	err = b.there.Look(b.ctx, func(name string) bool {
-		ours := isOurs(name)
-		if !ours {
-			other = cmp.Or(other, name)
-		}
-		return ours || strings.HasPrefix(name, dataset.IndexDir+"/")
-	})
-	return other, err
 }
 
 // isOurs reports whether an object may belong to a dataset.

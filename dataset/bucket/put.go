@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -72,7 +72,7 @@ func (b *bucket) withdraw(ctx context.Context, mine map[string]store.Object) err
 	for name, o := range mine {
 		now, err := b.there.Stat(ctx, b.url+name)
 		if err == nil && now.Version == o.Version {
-			err = b.there.Remove(ctx, b.there.At(name))
+			err = b.there.Drop(ctx, name)
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
@@ -92,18 +92,27 @@ func (b *bucket) owns(ctx context.Context) bool {
 	return err == nil && o.Version == mine.Version
 }
 
+// own opens a file of the scratch, and says how many bytes it has.
+func (b *bucket) own(name string) (*os.File, int64, error) {
+	f, err := b.out.Root.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, st.Size(), nil
+}
+
 // upload puts a file of the scratch, and reads it back where that is asked for.
 func (b *bucket) upload(ctx context.Context, name string, isNew bool, moved func(int64)) (store.Object, error) {
-	f, err := b.out.Root.Open(name)
+	f, size, err := b.own(name)
 	if err != nil {
 		return store.Object{}, err
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return store.Object{}, err
-	}
-	o, err := b.there.Upload(ctx, name, &store.Upload{From: f, Size: st.Size(), New: isNew, Progress: moved})
+	o, err := b.there.Upload(ctx, name, &store.Upload{From: f, Size: size, New: isNew, Progress: moved})
 	if err == nil && b.opts.ReadBack {
 		err = b.compare(ctx, o, f)
 	}
@@ -130,27 +139,24 @@ func (b *bucket) compare(ctx context.Context, o store.Object, f io.ReaderAt) err
 }
 
 // Save implements [dataset.Bucket].
-func (b *bucket) Save(name string) error {
-	_, err := b.save(name, false)
-	return err
-}
+func (b *bucket) Save(name string) error { return b.save(name, false) }
 
 // save puts a file of the scratch unless the bucket has these very bytes.
-func (b *bucket) save(name string, onlyNew bool) (put bool, err error) {
+func (b *bucket) save(name string, onlyNew bool) error {
 	sum, err := b.sum(name)
 	if err != nil || bytes.Equal(sum, b.was[name]) {
-		return false, err
+		return err
 	}
 	if _, err := b.upload(b.ctx, name, onlyNew, nil); err != nil {
-		return false, err
+		return err
 	}
 	b.was[name] = sum
-	return true, nil
+	return nil
 }
 
 // sum returns the SHA-256 of a file of the scratch.
 func (b *bucket) sum(name string) ([]byte, error) {
-	f, err := b.out.Root.Open(name)
+	f, _, err := b.own(name)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +173,7 @@ func (b *bucket) Begin() error {
 		if there && name != dataset.PlanName { // which was written anew if it was damaged
 			continue
 		}
-		_, err := b.save(name, !there)
+		err := b.save(name, !there)
 		if errors.Is(err, store.ErrExists) {
 			err = b.same(b.ctx, name)
 		}
@@ -183,10 +189,10 @@ func (b *bucket) noOther() error {
 	if _, known := b.there.Object(dataset.ManifestName); known || !b.replaces {
 		return nil
 	}
-	_, err := b.there.Stat(b.ctx, b.url+dataset.ManifestName)
+	o, err := b.there.Stat(b.ctx, b.url+dataset.ManifestName)
 	switch {
 	case err == nil:
-		return b.there.Remove(b.ctx, b.there.At(dataset.ManifestName))
+		return b.there.Remove(b.ctx, o)
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDenied):
 		return nil
 	}
@@ -203,16 +209,15 @@ func (b *bucket) same(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	f, err := b.out.Root.Open(name)
+	f, size, err := b.own(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err == nil && st.Size() == o.Size {
+	if size == o.Size {
 		err = b.compare(ctx, o, f)
 	}
-	if err == nil && st.Size() != o.Size || errors.Is(err, store.ErrSum) {
+	if size != o.Size || errors.Is(err, store.ErrSum) {
 		return b.occupied()
 	}
 	if err == nil {
@@ -224,7 +229,7 @@ func (b *bucket) same(ctx context.Context, name string) error {
 // Complete implements [dataset.Bucket].
 func (b *bucket) Complete() error {
 	for _, name := range []string{dataset.MetaName, dataset.JournalName} {
-		if _, err := b.save(name, false); err != nil {
+		if err := b.save(name, false); err != nil {
 			return err
 		}
 	}
@@ -232,34 +237,29 @@ func (b *bucket) Complete() error {
 		return err
 	}
 	_, there := b.there.Object(dataset.ManifestName)
-	_, err := b.save(dataset.ManifestName, !there)
+	err := b.save(dataset.ManifestName, !there)
 	if errors.Is(err, store.ErrExists) {
 		if b.owns(b.ctx) {
-			_, err = b.save(dataset.ManifestName, false)
+			err = b.save(dataset.ManifestName, false)
 		} else {
 			err = b.sameManifest()
 		}
 	}
-	if err == nil {
-		err = b.putSignature()
-	}
-	if err == nil {
-		err = b.unchanged() // since the first time
-	}
 	if err != nil {
+		return err
+	}
+	if signed, err := b.out.Lookup(dataset.SignatureName); err != nil {
+		return err
+	} else if signed != nil {
+		if err := b.save(dataset.SignatureName, false); err != nil {
+			return err
+		}
+	}
+	if err := b.unchanged(); err != nil { // since the first time
 		return err
 	}
 	b.tidy()
 	return nil
-}
-
-// putSignature puts the signature of the manifest, where there is one.
-func (b *bucket) putSignature() error {
-	there, err := b.out.Lookup(dataset.SignatureName)
-	if err == nil && there != nil {
-		_, err = b.save(dataset.SignatureName, false)
-	}
-	return err
 }
 
 // sameManifest compares the manifest with one that another process has put meanwhile. They may differ in their times.
@@ -287,19 +287,9 @@ func (b *bucket) sameManifest() error {
 
 // tidy removes what only an unfinished dataset needs. The dataset is complete: what cannot be removed is said.
 func (b *bucket) tidy() {
-	for _, p := range b.pending {
-		if err := b.there.Remove(b.ctx, p); err != nil {
-			b.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", store.Redact(p.URL), p.Modified.Format(time.RFC3339), err))
-		}
-	}
+	b.there.DropBegun(b.ctx, b.opts.Warn)
 	left := b.there.Names(dataset.DoneDir + "/")
 	if err := b.Remove(left...); err != nil {
-		b.warn(fmt.Sprintf("%s: the dataset is complete; objects below %s, which it no longer needs, were not removed: %v", store.Redact(b.url), dataset.DoneDir, err))
-	}
-}
-
-func (b *bucket) warn(text string) {
-	if b.opts.Warn != nil {
-		b.opts.Warn(text)
+		b.opts.Warn(fmt.Sprintf("%s: the dataset is complete; objects below %s, which it no longer needs, were not removed: %v", store.Redact(b.url), dataset.DoneDir, err))
 	}
 }

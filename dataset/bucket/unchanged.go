@@ -17,17 +17,14 @@ func (b *bucket) unchanged() error {
 	if err != nil {
 		return err
 	}
-	names := []string{dataset.PlanName, dataset.ManifestName}
-	for i := range m.Shards {
-		names = append(names, m.Shards[i].Name, dataset.IndexName(m.Shards[i].Name))
-	}
+	names := append(m.Files(), dataset.PlanName, dataset.ManifestName)
 	named := map[string]bool{}
 	for _, name := range names {
 		named[name] = true
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { _, known := b.there.Object(name); return !known })
 	now := map[string]store.Object{}
-	var others []string
+	var others []store.Object
 	for o, err := range b.there.List(b.ctx, b.url) {
 		if err != nil {
 			return err
@@ -35,14 +32,14 @@ func (b *bucket) unchanged() error {
 		name := strings.TrimPrefix(o.URL, b.url)
 		now[name] = o
 		if _, known := b.there.Object(name); b.replaces && !known && !named[name] && dataset.IsDatasetFile(name) && strings.Contains(name, "PART_") {
-			others = append(others, name)
+			others = append(others, o)
 		}
 	}
-	for _, name := range others { // a run that this one has replaced has put it since
+	for _, other := range others { // a run that this one has replaced has put it since
 		if !b.owns(b.ctx) {
 			return b.occupied()
 		}
-		if err := b.there.Remove(b.ctx, b.there.At(name)); err != nil {
+		if err := b.there.Remove(b.ctx, other); err != nil {
 			return err
 		}
 	}

@@ -6,26 +6,27 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"math"
 
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
-	"github.com/ffconvert/ffconvert/record"
 )
 
 // prove reads a file and compares it with what the manifest says of it: of a shard the header, whose CRC pins the
 // checksums of all samples, and these; of another file its CRC. where is the place that it is in.
 func (f *file) prove(ctx context.Context, where string, from io.ReaderAt) error {
-	check, end := f.checker()
+	check, end := f.sum.Checker()
+	if f.shard != nil {
+		check, end = f.shard.Checker()
+	}
 	err := store.CopyBlocks(ctx, judging{check}, from, f.bytes, nil)
 	if err == nil {
-		err = end()
+		err = differs(end())
 	}
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, ErrSource):
-		err = fmt.Errorf("%w: %w", ErrSource, err)
+		err = differs(err)
 	}
 	return f.wrong(where, err)
 }
@@ -43,45 +44,15 @@ type judging struct{ io.Writer }
 
 func (w judging) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
+	return n, differs(err)
+}
+
+// differs makes [ErrSource] of an error about the bytes of a file.
+func differs(err error) error {
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrSource, err)
 	}
-	return n, err
-}
-
-// checker returns a writer for all bytes of the file; end returns how they differ.
-func (f *file) checker() (w io.Writer, end func() error) {
-	if f.shard == nil {
-		sum := crc32.NewIEEE()
-		return sum, func() error {
-			if got := sum.Sum32(); got != f.sum.CRC {
-				return fmt.Errorf("%w: its checksum is %08x, %08x by the manifest", ErrSource, got, f.sum.CRC)
-			}
-			return nil
-		}
-	}
-	scan := record.NewScanner("", f.bytes, record.Options{MaxSample: math.MaxInt64})
-	var first error
-	scan.Problem = func(e *record.FormatError) {
-		if first == nil {
-			first = e.Err
-			if e.Sample >= 0 {
-				first = fmt.Errorf("sample %d: %w", e.Sample, e.Err)
-			}
-		}
-	}
-	return scan, func() error {
-		got, err := scan.Close()
-		switch {
-		case first != nil:
-			return fmt.Errorf("%w: %w", ErrSource, first)
-		case err != nil:
-			return fmt.Errorf("%w: %w", ErrSource, err)
-		case got != record.FileInfo{Samples: f.shard.Samples, Size: f.shard.Bytes, HeaderCRC: f.shard.HeaderCRC}:
-			return fmt.Errorf("%w: it is another shard", ErrSource)
-		}
-		return nil
-	}
+	return err
 }
 
 // lost returns the error of reading the file in a dataset that has to have it: that it is missing there, or differs

@@ -10,9 +10,6 @@ import (
 	"os"
 	"strings"
 
-	"golang.org/x/sync/semaphore"
-
-	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
@@ -163,38 +160,16 @@ func (s *site) hash(ctx context.Context, f *file, like store.Sum) (string, error
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// A scratch has the files that are copied from one object store to another.
-type scratch struct {
-	dir  string
-	size int64 // bytes
-	room *semaphore.Weighted
-}
-
-// local opens a file of the source to be read more than once: an object is fetched into a file without a name, of which
-// nothing is left after any end. done must be called in the end.
+// local opens a file of the source to be read more than once: an object is fetched into the scratch. done must be called in
+// the end.
 func (j *job) local(ctx context.Context, f *file) (from io.ReaderAt, done func(), err error) {
 	if j.from.dir != nil {
 		file, err := j.from.dir.Open(f.name)
 		return file, func() { file.Close() }, err
 	}
-	if f.bytes > j.scratch.size {
-		return nil, nil, bucket.TooLarge(j.scratch.size, f.bytes)
-	}
-	dir, err := bucket.ScratchDir(j.scratch.dir)
+	file, done, err := j.unnamed(ctx, f.bytes)
 	if err != nil {
 		return nil, nil, err
-	}
-	if err := j.scratch.room.Acquire(ctx, f.bytes); err != nil {
-		return nil, nil, context.Cause(ctx)
-	}
-	file, err := dataset.Unnamed(dir)
-	if err != nil {
-		j.scratch.room.Release(f.bytes)
-		return nil, nil, err
-	}
-	done = func() {
-		file.Close()
-		j.scratch.room.Release(f.bytes)
 	}
 	if err := j.from.into(ctx, f, file, nil); err != nil {
 		done()

@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
@@ -27,8 +26,6 @@ type target struct {
 	back bool    // uploads are read back
 	warn func(string)
 	is   state
-
-	pending []store.Object // uploads that were begun and not ended when the copy began
 }
 
 // A state is what a destination holds.
@@ -76,10 +73,9 @@ func (t *target) list(ctx context.Context) error {
 			return err
 		}
 	}
-	t.pending = t.Begun(ctx, isOurs)
 	return t.Look(ctx, func(name string) bool {
 		return t.own == nil || strings.Count(name, "/") < 2 && name != dataset.LockName
-	})
+	}, isOurs)
 }
 
 // text reads a small file; nil: there is none.
@@ -93,14 +89,9 @@ func (t *target) text(ctx context.Context, name string) ([]byte, error) {
 
 // askNamed asks for the files of the dataset that is copied, and of the one there, which has the manifest or a plan.
 func (t *target) askNamed(ctx context.Context, j *job, manifest []byte) error {
-	var names []string
-	for name := range j.named() {
-		names = append(names, name)
-	}
+	names := j.m.Files()
 	if m, err := dataset.DecodeManifest(manifest); err == nil {
-		for i := range m.Shards {
-			names = append(names, m.Shards[i].Name, dataset.IndexName(m.Shards[i].Name))
-		}
+		names = append(names, m.Files()...)
 	} else {
 		text, err := t.text(ctx, dataset.PlanName)
 		if err != nil {
@@ -259,17 +250,13 @@ func (t *target) finish(ctx context.Context, j *job) error {
 // tidy removes what only an unfinished copy needs. The copy is complete: what cannot be removed is said.
 func (t *target) tidy(ctx context.Context) {
 	err := t.Drop(ctx, dataset.CopyName)
-	if _, late := t.Stat(ctx, t.Base+dataset.CopyName); err == nil && late == nil { // the reply was wrong
-		err = t.Remove(ctx, t.At(dataset.CopyName))
+	if o, late := t.Stat(ctx, t.Base+dataset.CopyName); err == nil && late == nil { // the reply was wrong
+		err = t.Remove(ctx, o)
 	}
 	if err != nil {
 		t.warn(fmt.Sprintf("%s: the copy is complete; %s, which it no longer needs, was not removed: %v", t.name, dataset.CopyName, err))
 	}
-	for _, p := range t.pending {
-		if err := t.Remove(ctx, p); err != nil {
-			t.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", store.Redact(p.URL), p.Modified.Format(time.RFC3339), err))
-		}
-	}
+	t.DropBegun(ctx, t.warn)
 }
 
 // same compares the manifest with one that another process has put meanwhile.

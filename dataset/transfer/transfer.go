@@ -19,6 +19,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +27,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
@@ -90,7 +90,8 @@ type job struct {
 	sign []byte // its signature; nil: none
 	mark string // its SHA-256
 
-	scratch scratch
+	// unnamed makes a file in the scratch, which done removes.
+	unnamed func(ctx context.Context, bytes int64) (f *os.File, done func(), err error)
 
 	begin  sync.Once // before the first change of the destination
 	begun  error
@@ -106,8 +107,7 @@ func Copy(ctx context.Context, from, to string, opts Options) (*Done, error) {
 	if opts.Progress == nil {
 		opts.Progress = func(int64) {}
 	}
-	size := cmp.Or(opts.Bucket.Size, bucket.DefaultSize)
-	j := &job{opts: opts, scratch: scratch{opts.Bucket.Scratch, size, semaphore.NewWeighted(size)}}
+	j := &job{opts: opts, unnamed: opts.Bucket.NewScratch().File}
 	var err error
 	if j.from, err = openSource(from, opts); err != nil {
 		return nil, err
@@ -297,8 +297,8 @@ func isShard(name string) bool {
 // named returns the names of the files that the manifest describes.
 func (j *job) named() map[string]bool {
 	names := map[string]bool{}
-	for _, f := range j.files() {
-		names[f.name] = true
+	for _, name := range j.m.Files() {
+		names[name] = true
 	}
 	return names
 }

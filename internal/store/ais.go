@@ -140,7 +140,7 @@ func (s *aisStore) stat(ctx context.Context, name string) (Object, error) {
 // versions of AIStore.
 func aisSum(h http.Header) Sum {
 	sum := Sum{Kind: strings.ToLower(h.Get("Ais-Checksum-Type")), Value: strings.ToLower(h.Get("Ais-Checksum-Value"))}
-	if sum.Kind == "sha256" || sum.newHash() == nil {
+	if sum.Kind == "sha256" || sum.NewHash() == nil {
 		return Sum{}
 	}
 	return sum
@@ -169,33 +169,6 @@ func (s *aisStore) open(ctx context.Context, o Object, off, n int64) (*reply, er
 	return replyOf(o, resp, o.Version, sum)
 }
 
-// An aisList is a list request; an aisPage is what answers it, in JSON where that is accepted.
-type aisList struct {
-	Action string       `json:"action"`
-	Value  aisListValue `json:"value"`
-}
-
-type aisListValue struct {
-	ID     string `json:"uuid"` // of the list, from the page before
-	Props  string `json:"props"`
-	Prefix string `json:"prefix"`
-	Token  string `json:"continuation_token"`
-	Size   int    `json:"pagesize"`
-}
-
-type aisPage struct {
-	ID      string `json:"uuid"`
-	Token   string `json:"continuation_token"`
-	Entries []struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
-		Sum     string `json:"checksum"` // its value alone
-		Custom  string `json:"custom-md"`
-		Size    int64  `json:"size,string"`
-		Flags   uint64 `json:"flags"`
-	} `json:"entries"`
-}
-
 // aisProps are the attributes of listed objects from which an aisPin is made.
 const aisProps = "name,size,version,checksum,custom"
 
@@ -210,7 +183,17 @@ func (s *aisStore) list(ctx context.Context, prefix, token string, begun bool) (
 	if bad != nil {
 		return nil, "", bad
 	}
-	ask := aisList{"list", aisListValue{Props: aisProps, Prefix: n.object, Size: s.pageSize}}
+	var ask struct {
+		Action string `json:"action"`
+		Value  struct {
+			ID     string `json:"uuid"` // of the list, from the page before
+			Props  string `json:"props"`
+			Prefix string `json:"prefix"`
+			Token  string `json:"continuation_token"`
+			Size   int    `json:"pagesize"`
+		} `json:"value"`
+	}
+	ask.Action, ask.Value.Props, ask.Value.Prefix, ask.Value.Size = "list", aisProps, n.object, s.pageSize
 	ask.Value.ID, ask.Value.Token, _ = strings.Cut(token, " ")
 	body, err := json.Marshal(ask)
 	if err != nil {
@@ -223,7 +206,18 @@ func (s *aisStore) list(ctx context.Context, prefix, token string, begun bool) (
 		return nil, "", err
 	}
 	defer resp.Body.Close()
-	var answer aisPage
+	var answer struct {
+		ID      string `json:"uuid"`
+		Token   string `json:"continuation_token"`
+		Entries []struct {
+			Name    string `json:"name"`
+			Version string `json:"version"`
+			Sum     string `json:"checksum"` // its value alone
+			Custom  string `json:"custom-md"`
+			Size    int64  `json:"size,string"`
+			Flags   uint64 `json:"flags"`
+		} `json:"entries"`
+	}
 	if err := decode(ctx, prefix, resp, maxPage, json.Unmarshal, &answer); err != nil {
 		return nil, "", err
 	}
@@ -243,14 +237,15 @@ func (s *aisStore) do(ctx context.Context, r request) (*http.Response, error) {
 	if s.token != "" { // redirect removes it
 		r.header.Set("Authorization", "Bearer "+s.token)
 	}
-	r.accept, r.refused = read, s.refused
 	resp, err := r.send(ctx, s.client)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if isHTML(resp.Header) && resp.Header.Get("Ais-Checksum-Type") == "" && resp.Header.Get("Ais-Version") == "" {
-		resp.Body.Close()
-		return nil, &Error{URL: Redact(r.name), Kind: ErrPage, Status: resp.StatusCode, Hint: "is AIS_ENDPOINT an AIStore?"}
+	case !slices.Contains(read, resp.StatusCode):
+		defer resp.Body.Close()
+		return nil, s.refused(r.name, resp)
+	case isHTML(resp.Header) && resp.Header.Get("Ais-Checksum-Type") == "" && resp.Header.Get("Ais-Version") == "":
+		return nil, notService(r.name, resp, "is AIS_ENDPOINT an AIStore?")
 	}
 	return resp, nil
 }

@@ -30,7 +30,7 @@ func BenchmarkFetch(b *testing.B) {
 			o, err := c.Stat(b.Context(), srv.URL+"/x")
 			must(b, err)
 			if row.sum {
-				h := Sum{Kind: "crc32c", Value: "00000000"}.newHash()
+				h := Sum{Kind: "crc32c", Value: "00000000"}.NewHash()
 				h.Write(data)
 				o.Sum = Sum{Kind: "crc32c", Value: fmt.Sprintf("%x", h.Sum(nil))}
 			}

@@ -18,7 +18,7 @@ type Client struct {
 	opts Options
 	hc   *http.Client
 
-	conns chan *connToken // of all objects together
+	conns chan []byte // as many as connections, of all objects together: the buffer of each, made when it is first used
 
 	mu   sync.Mutex
 	made map[string]service // by scheme, made when first used
@@ -28,7 +28,11 @@ var _ Store = (*Client)(nil)
 
 // New makes a client. It sends no request and reads no setting before an object is asked for.
 func New(opts Options) *Client {
-	return &Client{opts: opts, hc: newHTTPClient(opts), conns: newConnTokens(opts.connections()), made: make(map[string]service)}
+	c := &Client{opts: opts, hc: newHTTPClient(opts), conns: make(chan []byte, opts.connections()), made: make(map[string]service)}
+	for range cap(c.conns) {
+		c.conns <- nil
+	}
+	return c
 }
 
 // Close closes idle connections. The client may be used again.
@@ -61,24 +65,19 @@ func (c *Client) service(url string) (service, error) {
 	}
 	s, err := services[scheme](c.opts, c.hc)
 	if err != nil {
-		if e, ok := errors.AsType[*Error](err); ok && e.URL == "" {
-			e.URL = Redact(url)
-		}
-		return nil, err
+		return nil, placed(url, err)
 	}
 	c.made[scheme] = s
 	return s, nil
 }
 
-// Stat returns the size of an object, its version and, if the service has one, its checksum. It repeats
-// failed requests as Fetch does.
-func (c *Client) Stat(ctx context.Context, url string) (Object, error) {
+// Stat implements [Store].
+func (c *Client) Stat(ctx context.Context, url string) (o Object, err error) {
 	s, err := c.service(url)
 	if err != nil {
 		return Object{}, err
 	}
-	var o Object
-	err = c.retry(ctx, func() error {
+	err = c.retry(ctx, false, func() error {
 		o, err = s.stat(ctx, url)
 		return err
 	})
@@ -88,16 +87,13 @@ func (c *Client) Stat(ctx context.Context, url string) (Object, error) {
 	return o, nil
 }
 
-// List yields the objects with URLs that begin with prefix, in the order of their code points, each
-// once: callers merge lists and find repeated names by that order. It ends after the first error:
-// ErrNoList if the service gives no lists, or not in order. It repeats failed requests.
+// List implements [Store]. Its error is [ErrNoList] if the service gives no lists, or not in order.
 func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return c.all(ctx, prefix, false)
 }
 
-// Pending yields the uploads in parts of objects with URLs that begin with prefix. It ends after the
-// first error. MinIO lists the uploads of one object alone: prefix must be its whole URL. It yields none where a
-// service does not list them.
+// Pending implements [Store]. MinIO lists the uploads of one object alone: prefix must be its whole URL. It yields none where
+// a service does not list them.
 func (c *Client) Pending(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return c.all(ctx, prefix, true)
 }
@@ -119,7 +115,7 @@ func (c *Client) pages(ctx context.Context, prefix string, begun bool, yield fun
 	for token := ""; ; {
 		var page []Object
 		var next string
-		err := c.retryFound(ctx, !begun, func() (err error) {
+		err := c.retry(ctx, !begun, func() (err error) {
 			if page, next, err = s.list(ctx, prefix, token, begun); err == nil && !begun {
 				err = checkPage(prefix, page, last)
 			}
@@ -171,46 +167,29 @@ func checkPage(prefix string, page []Object, last string) error {
 	return nil
 }
 
-// retry repeats a request that brings no bytes of an object, until it succeeds or another attempt would
-// not help.
-func (c *Client) retry(ctx context.Context, request func() error) error {
-	return c.retryFound(ctx, false, request)
+// retry repeats a request that brings no bytes of an object, until it succeeds or another attempt would not help. found: what
+// it is about was found before.
+func (c *Client) retry(ctx context.Context, found bool, request func() error) error {
+	a := &attempts{opts: c.opts, pace: c.newPace(), found: found, small: true}
+	return c.repeat(ctx, a, func([]byte) (bool, error) { return false, request() })
 }
 
-// retryFound is retry of a request for something that was found before.
-func (c *Client) retryFound(ctx context.Context, found bool, request func() error) error {
-	p := &pace{patience: c.opts.patience()}
-	p.enter()
-	a := &attempts{opts: c.opts, pace: p, found: found}
-	for {
-		err := request()
-		if err == nil {
-			return nil
-		}
-		if err := a.next(ctx, err, false); err != nil {
-			return err
-		}
-	}
-}
-
-// Read reads len(p) bytes of o from off on, of its version, and repeats failed requests.
+// Read implements [Store].
 func (c *Client) Read(ctx context.Context, o Object, p []byte, off int64) error {
 	s, err := c.service(o.URL)
 	if err != nil || len(p) == 0 {
 		return err
 	}
-	f := &fetch{c: c, service: s, o: o, pace: &pace{patience: c.opts.patience()}}
-	f.total.Store(max(o.Size, -1))
-	a := &attempts{opts: c.opts, pace: f.pace, found: o.found()}
-	at, tried := 0, false
-	return c.repeat(ctx, a, nil, func([]byte) (bool, error) {
-		a.known, tried = tried, true
-		n, err := f.readOnce(ctx, p[at:], off+int64(at))
-		if at += n; at == len(p) {
-			return true, nil
-		}
-		return n > 0, err
-	})
+	f := c.newFetch(s, o)
+	f.writeAt = func(b []byte, at int64) (int, error) { return copy(p[at-off:], b), nil }
+	f.readAt = func(b []byte, at int64) (int, error) { return copy(b, p[at-off:]), nil }
+	f.progress = func(int64) {}
+	if o.Size >= 0 && off+int64(len(p)) > o.Size {
+		return f.fail(ErrLength, fmt.Errorf("it ends at offset %d", o.Size), "")
+	}
+	f.single.Store(true)
+	f.begun, f.sniffed = true, true
+	return f.span(ctx, newSpan(off, off+int64(len(p))))
 }
 
 // ReadAt returns an object for reading by ranges: each ReadAt is a request of s. It may be called concurrently, as long

@@ -9,8 +9,8 @@ import (
 	"io"
 )
 
-// copy writes the bytes of rep that belong to sp, until sp is complete or the body ends. Bytes before
-// sp.pos were written by an earlier attempt: they are compared with the file.
+// copy writes the bytes of rep that belong to sp, until sp is complete or the body ends. Bytes between sp.start and sp.pos
+// were written by an earlier attempt: they are compared with the file.
 func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 	half := len(buf) / 2
 	at := rep.Off // of the next byte of the body
@@ -19,17 +19,23 @@ func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 		if sp.end >= 0 {
 			want = min(want, sp.end-at)
 		}
-		if at < sp.pos {
+		if at < sp.start {
+			want = min(want, sp.start-at)
+		} else if at < sp.pos {
 			want = min(want, int64(half), sp.pos-at)
 		}
 		n, err := rep.Body.Read(buf[:want])
 		if n > 0 {
-			if at < sp.pos {
+			switch {
+			case at < sp.start: // of a service without ranges
+			case at < sp.pos:
 				if err := f.compare(buf[:n], buf[half:half+n], at); err != nil {
 					return err
 				}
-			} else if err := f.write(sp, buf[:n]); err != nil {
-				return err
+			default:
+				if err := f.write(sp, buf[:n]); err != nil {
+					return err
+				}
 			}
 			at += int64(n)
 		}
@@ -54,7 +60,7 @@ func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 
 // write writes the next bytes of a span.
 func (f *fetch) write(sp *span, p []byte) error {
-	if _, err := f.into.WriteAt(p, sp.pos); err != nil {
+	if _, err := f.writeAt(p, sp.pos); err != nil {
 		return f.fail(nil, fmt.Errorf("write: %w", err), "")
 	}
 	sp.pos += int64(len(p))
@@ -67,7 +73,7 @@ func (f *fetch) write(sp *span, p []byte) error {
 
 // readBack reads bytes of the file that were written.
 func (f *fetch) readBack(p []byte, off int64) error {
-	if n, err := f.into.ReadAt(p, off); n < len(p) {
+	if n, err := f.readAt(p, off); n < len(p) {
 		return f.fail(nil, fmt.Errorf("read back: %w", unexpected(err)), "")
 	}
 	return nil
@@ -90,8 +96,8 @@ func (f *fetch) broken(sp *span, at int64, err error) error {
 		return f.fail(ErrChanged, fmt.Errorf("%d bytes have become %d", sp.pos, at), againHint)
 	}
 	if err == io.EOF { // the body is complete, but shorter than the span
-		e := f.again(fmt.Errorf("the body ends at offset %d of %d", at, sp.end))
-		e.Kind = ErrLength
+		e := f.fail(ErrLength, fmt.Errorf("the body ends at offset %d of %d", at, sp.end), "").again()
+		e.Hint = ""
 		return e
 	}
 	e := transportError(f.o.URL, unexpected(err))
@@ -140,7 +146,7 @@ func (f *fetch) attempt(ctx context.Context, sp *span, buf []byte) error {
 	switch {
 	case f.o.whole:
 		off = 0
-	case off == 0 && f.single.Load(): // no range at all
+	case off == 0 && f.single.Load() && sp.end == f.total.Load(): // no range at all
 	case sp.end >= 0:
 		n = sp.end - off
 	}
@@ -186,14 +192,16 @@ func (f *fetch) sound(rep *reply, sp *span, off, n int64) error {
 	whole := rep.Off == 0 && (off > 0 || n >= 0 && (rep.N < 0 || rep.N > n))
 	if whole && !f.single.Load() {
 		if sp.start != 0 || f.begun {
-			return f.again(errors.New("it sends all where a range was asked for"))
+			return f.fail(ErrUnavailable, errors.New("it sends all where a range was asked for"), "").again()
 		}
 		f.single.Store(true)
 		sp.end = total
 	}
 	if total < 0 && rep.Size >= 0 {
 		f.total.Store(rep.Size)
-		sp.end = rep.Size
+		if sp.end < 0 {
+			sp.end = rep.Size
+		}
 	}
 	return nil
 }

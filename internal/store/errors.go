@@ -97,6 +97,17 @@ func refuse(url string, resp *http.Response, kind error, hint, format string, ar
 	return &Error{URL: Redact(url), Kind: kind, Status: resp.StatusCode, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
+// again says that another attempt may succeed.
+func (e *Error) again() *Error {
+	e.Again = true
+	return e
+}
+
+// gotOther is the error of a reply which says that the service has got other bytes.
+func gotOther(url string, resp *http.Response) *Error {
+	return refuse(url, resp, ErrSum, "a proxy in between? a damaged service?", "it has got other bytes than were sent").again()
+}
+
 // statusError makes the error of a reply without success. The caller reads and closes the body.
 func statusError(name string, resp *http.Response) *Error {
 	e := &Error{URL: Redact(name), Status: resp.StatusCode, Err: statusText(resp.StatusCode)}

@@ -15,17 +15,6 @@ import (
 
 const bufferSize = 256 << 10 // bytes of a connection's buffer: all that a fetch holds
 
-// A connToken permits one open connection and carries its read buffer, made when it is first used.
-type connToken struct{ buf []byte }
-
-func newConnTokens(n int) chan *connToken {
-	tokens := make(chan *connToken, n)
-	for range n {
-		tokens <- new(connToken)
-	}
-	return tokens
-}
-
 // A span is a range of an object that one goroutine fetches.
 type span struct {
 	start, pos int64         // bytes [start, pos) are in the file
@@ -42,15 +31,16 @@ type fetch struct {
 	c        *Client
 	service  service
 	o        Object
-	into     File
 	progress func(n int64)
+
+	writeAt, readAt func(p []byte, off int64) (int, error) // of the file
 
 	pace   *pace
 	total  atomic.Int64 // bytes of the object; -1: not known yet
 	single atomic.Bool  // one span is the whole object; set before there is a second
 	first  chan *reply  // the first reply that passes all comparisons
 
-	stop context.CancelCauseFunc // ends all spans, with the error that is reported
+	stop context.CancelCauseFunc // ends all spans, with the error that is reported; nil: there is one
 
 	mu sync.Mutex // of progress
 
@@ -89,15 +79,20 @@ func (c *Client) Fetch(ctx context.Context, o Object, into File, progress func(n
 }
 
 func (c *Client) fetchOnce(ctx context.Context, s service, o Object, into File, progress func(n int64)) error {
-	f := &fetch{c: c, service: s, o: o, into: into, progress: progress, first: make(chan *reply, 1),
-		pace: &pace{patience: c.opts.patience()}}
-	f.total.Store(max(o.Size, -1))
+	f := c.newFetch(s, o)
+	f.writeAt, f.readAt, f.progress = into.WriteAt, into.ReadAt, progress
 	return f.run(ctx)
+}
+
+func (c *Client) newFetch(s service, o Object) *fetch {
+	f := &fetch{c: c, service: s, o: o, first: make(chan *reply, 1), pace: c.newPace()}
+	f.total.Store(max(o.Size, -1))
+	return f
 }
 
 func (f *fetch) run(ctx context.Context) error {
 	size, rangeSize := f.total.Load(), f.c.opts.rangeSize()
-	if f.o.Version == "" && f.o.Modified.IsZero() && f.o.Sum.newHash() == nil {
+	if f.o.Version == "" && f.o.Modified.IsZero() && f.o.Sum.NewHash() == nil {
 		// Ranges could be of different versions, and this could not be detected: the object is read at
 		// once, and after a failure again from the start, to compare.
 		f.o.whole = true
@@ -119,11 +114,11 @@ func (f *fetch) run(ctx context.Context) error {
 	select {
 	case rep := <-f.first: // now it is known whether there are ranges, and maybe the checksum
 		sum := f.o.Sum
-		if sum.newHash() == nil {
+		if sum.NewHash() == nil {
 			sum = rep.Sum
 		}
 		var spans chan *span // in order, to be summed; nil: there is no checksum
-		if h := sum.newHash(); h != nil {
+		if h := sum.NewHash(); h != nil {
 			spans = make(chan *span, 2*f.c.opts.connections()) // by so many the checksum may be behind
 			spans <- first
 			g.Go(func() error { return f.check(inner, sum, h, spans) })
@@ -153,8 +148,8 @@ func (f *fetch) run(ctx context.Context) error {
 
 // span fetches one span, in as many attempts as it takes.
 func (f *fetch) span(ctx context.Context, sp *span) error {
-	a := &attempts{opts: f.c.opts, pace: f.pace, known: true, found: f.o.found()}
-	err := f.c.repeat(ctx, a, f.stop, func(buf []byte) (bool, error) {
+	a := &attempts{opts: f.c.opts, pace: f.pace, known: true, found: f.o.found(), stop: f.stop}
+	err := f.c.repeat(ctx, a, func(buf []byte) (bool, error) {
 		before := sp.pos
 		err := f.attempt(ctx, sp, buf)
 		return sp.pos > before, err
@@ -163,44 +158,6 @@ func (f *fetch) span(ctx context.Context, sp *span) error {
 		close(sp.done)
 	}
 	return err
-}
-
-// readOnce makes one attempt. It returns how many bytes have come, which count after an error, too.
-func (f *fetch) readOnce(ctx context.Context, p []byte, off int64) (n int, err error) {
-	rep, err := f.service.open(ctx, f.o, off, int64(len(p)))
-	if err != nil {
-		return 0, err
-	}
-	defer rep.Body.Close()
-	total := f.total.Load()
-	switch {
-	case rep.Version != "" && f.o.Version != "" && rep.Version != f.o.Version:
-		return 0, f.fail(ErrChanged, nil, againHint)
-	case rep.Size >= 0 && total >= 0 && rep.Size != total:
-		return 0, f.fail(ErrChanged, fmt.Errorf("%d bytes have become %d", total, rep.Size), againHint)
-	case rep.Off > off:
-		return 0, f.fail(ErrLength, fmt.Errorf("bytes from %d on have come for those from %d on", rep.Off, off), "")
-	}
-	if _, err := io.CopyN(io.Discard, rep.Body, off-rep.Off); err != nil { // all of it, of a service without ranges
-		return 0, f.cut(ctx, off, err)
-	}
-	n, err = io.ReadFull(rep.Body, p)
-	f.pace.brought(int64(n))
-	if err != nil {
-		return n, f.cut(ctx, off+int64(n), err)
-	}
-	return n, nil
-}
-
-// cut makes the error of a body that ends at offset at, before its time.
-func (f *fetch) cut(ctx context.Context, at int64, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if total := f.total.Load(); errors.Is(err, io.EOF) && total >= 0 && at >= total {
-		return f.fail(ErrLength, fmt.Errorf("it ends at offset %d", total), "")
-	}
-	return f.broken(&span{end: max(f.total.Load(), at)}, at, unexpected(err))
 }
 
 // check computes the checksum of the file, span by span, each when it is complete, and compares it. The
@@ -242,13 +199,6 @@ func (f *fetch) fail(kind, err error, hint string) *Error {
 
 // lengthHint is the hint against a server that sends contradicting lengths of an object.
 const lengthHint = "the server contradicts itself: copy it to a local file, and compare"
-
-// again is fail for an error after which another attempt may succeed.
-func (f *fetch) again(err error) *Error {
-	e := f.fail(ErrUnavailable, err, "")
-	e.Again = true
-	return e
-}
 
 // unexpected returns io.ErrUnexpectedEOF for io.EOF and nil.
 func unexpected(err error) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -82,7 +83,7 @@ func (g gsObject) object(url string) Object {
 
 func (s *gsStore) stat(ctx context.Context, name string) (Object, error) {
 	var found gsObject
-	resp, err := s.do(ctx, name, false, url.Values{"fields": {gsFields}}, nil)
+	resp, err := s.do(ctx, request{name: name, method: http.MethodGet, query: url.Values{"fields": {gsFields}}})
 	if err != nil {
 		return Object{}, err
 	}
@@ -100,7 +101,7 @@ func (s *gsStore) open(ctx context.Context, o Object, off, n int64) (*reply, err
 	}
 	header := http.Header{"Accept-Encoding": {"gzip"}}
 	setRange(header, off, n)
-	resp, err := s.do(ctx, o.URL, false, query, header)
+	resp, err := s.do(ctx, request{name: o.URL, method: http.MethodGet, query: query, header: header})
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +130,7 @@ func (s *gsStore) list(ctx context.Context, prefix, token string, begun bool) (p
 		Items []gsObject `json:"items"`
 		Next  string     `json:"nextPageToken"`
 	}
-	resp, err := s.do(ctx, prefix, true, query, nil)
+	resp, err := s.do(ctx, request{name: prefix, list: true, method: http.MethodGet, query: query})
 	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrNotFound { // emulators do not say of what
 		e.Err = errors.New("there is no such bucket")
 	}
@@ -153,23 +154,44 @@ func escapeAll(name string) string {
 	return strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
 }
 
-// do sends a request for the object of a name, or for a list of the objects with that prefix.
-func (s *gsStore) do(ctx context.Context, name string, list bool, query url.Values, header http.Header) (*http.Response, error) {
-	bucket, object, bad := splitBucket(name, list)
+// do sends a request. Redirects of one that writes are not followed; also are more statuses of its success.
+func (s *gsStore) do(ctx context.Context, r request, also ...int) (*http.Response, error) {
+	bucket, object, bad := splitBucket(r.name, r.list)
 	if bad != nil {
 		return nil, bad
 	}
-	address := s.endpoint + "/storage/v1/b/" + url.PathEscape(bucket) + "/o"
-	if list {
-		query.Set("prefix", object)
-	} else {
-		address += "/" + escapeAll(object)
+	if r.address == "" {
+		r.address = s.endpoint + "/storage/v1/b/" + url.PathEscape(bucket) + "/o"
+		if r.list {
+			r.query.Set("prefix", object)
+		} else {
+			r.address += "/" + escapeAll(object)
+		}
+		r.address += "?" + r.query.Encode()
 	}
-	r := request{name: name, method: http.MethodGet, address: address + "?" + query.Encode(), header: header, accept: read, refused: s.refused}
-	if err := s.tokens.authorize(ctx, &r); err != nil {
-		return nil, err
+	tokens, client, accept := s.tokens, s.client, read
+	writes := r.method != http.MethodGet
+	var err error
+	if writes {
+		client, accept = unmoved(client), append(also, http.StatusOK, http.StatusCreated)
+		tokens, err = s.writing()
 	}
-	return r.send(ctx, s.client)
+	if err == nil {
+		err = tokens.authorize(ctx, &r)
+	}
+	if err != nil {
+		return nil, placed(r.name, err)
+	}
+	resp, err := r.send(ctx, client)
+	if err != nil || slices.Contains(accept, resp.StatusCode) {
+		return resp, err
+	}
+	defer resp.Body.Close()
+	e := s.refused(r.name, resp)
+	if writes {
+		e.unwritten(tokens != nil)
+	}
+	return nil, e
 }
 
 const hintGoogle = "run gcloud auth application-default login, or name a key in GOOGLE_APPLICATION_CREDENTIALS"

@@ -26,37 +26,20 @@ import (
 //
 // https://cloud.google.com/storage/docs/json_api/v1/objects/insert
 
-// write sends a request about an object that changes something. Redirects are not followed.
-func (s *gsStore) write(ctx context.Context, r request, accept ...int) (*http.Response, error) {
-	tokens, err := s.writing()
-	if err == nil {
-		err = tokens.authorize(ctx, &r)
-	}
-	if err != nil {
-		return nil, placed(r.name, err)
-	}
-	r.accept = append(accept, http.StatusOK, http.StatusCreated)
-	r.refused = func(name string, resp *http.Response) *Error { return s.unwritten(name, resp, tokens != nil) }
-	client := &http.Client{Transport: s.client.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return r.send(ctx, client)
-}
-
-// unwritten makes the error of a reply without success to a request that writes.
-func (s *gsStore) unwritten(name string, resp *http.Response, known bool) *Error {
-	e := s.refused(name, resp)
+// unwritten makes e the error of a request that writes. known: with credentials.
+func (e *Error) unwritten(known bool) {
 	switch text := fmt.Sprint(e.Err); {
-	case resp.StatusCode == http.StatusPreconditionFailed:
+	case e.Status == http.StatusPreconditionFailed:
 		e.Kind, e.Err, e.Hint = ErrExists, nil, ""
 	case e.Kind == ErrDenied && strings.Contains(strings.ToLower(text), "quota"):
 		e.Kind, e.Hint, e.Advice = ErrFull, fullHint, 0
-	case e.Kind == ErrDenied && known && resp.StatusCode != http.StatusUnauthorized:
+	case e.Kind == ErrDenied && known && e.Status != http.StatusUnauthorized:
 		e.Hint, e.Advice = "writing needs storage.objects.create and, over another object, storage.objects.delete", 0
-	case resp.StatusCode == http.StatusBadRequest && strings.Contains(text, "match calculated"):
+	case e.Status == http.StatusBadRequest && strings.Contains(text, "match calculated"):
 		e.Kind, e.Hint, e.Again = errSpoilt, "", true
-	case resp.StatusCode == http.StatusNotFound && e.Err != nil && strings.Contains(text, "no such object"):
+	case e.Status == http.StatusNotFound && e.Err != nil && strings.Contains(text, "no such object"):
 		e.Err = nil
 	}
-	return e
 }
 
 // placed is an error of the settings, about the object of a name.
@@ -117,7 +100,7 @@ func (s *gsStore) putWhole(ctx context.Context, u *Upload, address, object strin
 		},
 		size: int64(len(before)) + u.Size + int64(len(after))}
 	err = u.try(ctx, false, func([]byte, int) error {
-		resp, err := s.write(ctx, r)
+		resp, err := s.do(ctx, r)
 		if err == nil {
 			o, err = s.made(ctx, u, resp, crc)
 		}
@@ -141,44 +124,32 @@ func (s *gsStore) made(ctx context.Context, u *Upload, resp *http.Response, crc 
 	want := Sum{Kind: "crc32c", Value: hex.EncodeToString(binary.BigEndian.AppendUint32(nil, crc))}
 	switch {
 	case o.Version == "":
-		e := refuse(u.URL, resp, ErrUnavailable, "is that Google's service?", "it does not say what it has made: no generation")
-		e.Again = true
-		return Object{}, e
+		return Object{}, refuse(u.URL, resp, ErrUnavailable, "is that Google's service?", "it does not say what it has made: no generation").again()
 	case o.Sum == want && o.Size == u.Size:
 		return o, nil
 	}
-	e := refuse(u.URL, resp, ErrSum, "a proxy in between? a damaged service?", "it has got other bytes than were sent")
-	e.Again = true
-	if err := u.clean(ctx, func(ctx context.Context) error { return s.removeVersion(ctx, u.URL, o.Version) }); err != nil {
-		e.Again, e.Hint = false, "and it could not be removed: remove it"
-	}
-	return Object{}, e
+	return Object{}, u.discard(ctx, gotOther(u.URL, resp), s.removeVersion, o)
 }
 
 func (s *gsStore) remove(ctx context.Context, o Object) error {
-	return s.removeVersion(ctx, o.URL, "")
+	return s.removeVersion(ctx, Object{URL: o.URL})
 }
 
 // removeVersion removes an object; with a version only that one.
-func (s *gsStore) removeVersion(ctx context.Context, name, version string) error {
-	bucket, object, bad := splitBucket(name, false)
-	if bad != nil {
-		return bad
+func (s *gsStore) removeVersion(ctx context.Context, o Object) error {
+	r := request{name: o.URL, method: http.MethodDelete}
+	if o.Version != "" {
+		r.query = url.Values{"ifGenerationMatch": {o.Version}}
 	}
-	address := s.endpoint + "/storage/v1/b/" + url.PathEscape(bucket) + "/o/" + escapeAll(object)
-	if version != "" {
-		address += "?ifGenerationMatch=" + url.QueryEscape(version)
-	}
-	resp, err := s.write(ctx, request{name: name, method: http.MethodDelete, address: address}, http.StatusNoContent)
+	resp, err := s.do(ctx, r, http.StatusNoContent)
 	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrNotFound && !strings.Contains(fmt.Sprint(e.Err), "bucket") {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
 	if isHTML(resp.Header) && resp.StatusCode != http.StatusNoContent {
-		return &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
+		return notService(o.URL, resp, "a proxy in between?")
 	}
-	return nil
+	return resp.Body.Close()
 }

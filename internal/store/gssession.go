@@ -52,7 +52,7 @@ func (p *gsSession) begin(ctx context.Context) error {
 		return err
 	}
 	resource := gsResource(object, p.crc)
-	resp, err := p.s.write(ctx, request{name: p.u.URL, method: http.MethodPost, address: address,
+	resp, err := p.s.do(ctx, request{name: p.u.URL, method: http.MethodPost, address: address,
 		header: http.Header{"Content-Type": {"application/json; charset=UTF-8"}, "X-Upload-Content-Type": {"application/octet-stream"},
 			"X-Upload-Content-Length": {fmt.Sprint(p.u.Size)}},
 		body: func() io.Reader { return bytes.NewReader(resource) }, size: int64(len(resource))})
@@ -67,9 +67,7 @@ func (p *gsSession) begin(ctx context.Context) error {
 		if isHTML(resp.Header) {
 			return &Error{URL: Redact(p.u.URL), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
 		}
-		e := refuse(p.u.URL, resp, ErrUnavailable, "is that Google's service?", "it does not say where to send the object: no Location")
-		e.Again = true
-		return e
+		return refuse(p.u.URL, resp, ErrUnavailable, "is that Google's service?", "it does not say where to send the object: no Location").again()
 	}
 	p.address = p.s.endpoint + at.EscapedPath() + "?" + at.RawQuery
 	return nil
@@ -103,7 +101,7 @@ func (p *gsSession) piece(ctx context.Context, n int64) (o Object, done bool, er
 		r.body, r.size = func() io.Reader { return p.u.body(off, n) }, n
 		r.header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", off, off+n-1, p.u.Size))
 	}
-	resp, err := p.s.write(ctx, r, http.StatusPermanentRedirect)
+	resp, err := p.s.do(ctx, r, http.StatusPermanentRedirect)
 	if e, ok := errors.AsType[*Error](err); ok && (e.Status == http.StatusNotFound || e.Status == http.StatusGone) {
 		p.u.restart()
 		if o, done = p.u.mine(ctx); done { // it has ended with the object, and the reply was lost
@@ -135,9 +133,7 @@ func (p *gsSession) piece(ctx context.Context, n int64) (o Object, done bool, er
 	case has < p.off, n > 0 && has > p.off+n, has > p.u.Size: // it has lost some, or has others
 		return Object{}, false, anew(refuse(p.u.URL, resp, ErrLength, lengthHint, "it has %q of the bytes 0-%d", clean(resp.Header.Get("Range")), p.off+n-1))
 	case has == p.off && (n > 0 || has == p.u.Size):
-		e := refuse(p.u.URL, resp, ErrUnavailable, "", "it takes nothing")
-		e.Again = true
-		return Object{}, false, e
+		return Object{}, false, refuse(p.u.URL, resp, ErrUnavailable, "", "it takes nothing").again()
 	}
 	p.u.taken(has - p.off)
 	p.off = has
@@ -147,7 +143,7 @@ func (p *gsSession) piece(ctx context.Context, n int64) (o Object, done bool, er
 // end makes one attempt to end the session, which is answered by 499 of all things.
 func (p *gsSession) end(ctx context.Context) error {
 	const ended = 499
-	resp, err := p.s.write(ctx, request{name: p.u.URL, method: http.MethodDelete, address: p.address}, ended, http.StatusNoContent, http.StatusNotFound, http.StatusGone)
+	resp, err := p.s.do(ctx, request{name: p.u.URL, method: http.MethodDelete, address: p.address}, ended, http.StatusNoContent, http.StatusNotFound, http.StatusGone)
 	if err != nil {
 		return err
 	}

@@ -149,7 +149,7 @@ func FuzzHeaders(f *testing.F) {
 			t.Errorf("%q is %v", s, d)
 		}
 		for _, part := range []bool{false, true} {
-			if sum := headerSum(h, part); sum != (Sum{}) && sum.newHash() == nil {
+			if sum := headerSum(h, part); sum != (Sum{}) && sum.NewHash() == nil {
 				t.Errorf("%q is %v", s, sum)
 			}
 		}

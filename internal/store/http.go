@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -79,7 +81,7 @@ func found(url string, resp *http.Response) (Object, error) {
 	// sends no length or a weak ETag, and its ranges may be of different encodings. Ranges of one weak
 	// ETag may differ too, RFC 9110, 15.3.7.3, which only a time or a checksum would tell.
 	o.whole = h.Get("Accept-Ranges") == "none" || o.key != "" && (resp.ContentLength < 0 || !isStrong(o.Version)) ||
-		!isStrong(o.Version) && o.Modified.IsZero() && o.Sum.newHash() == nil
+		!isStrong(o.Version) && o.Modified.IsZero() && o.Sum.NewHash() == nil
 	return o, nil
 }
 
@@ -162,29 +164,16 @@ func (s httpStore) do(ctx context.Context, method, rawURL string, header http.He
 	if err != nil || u.Host == "" || u.Opaque != "" { // the details would quote a password
 		return nil, &Error{URL: Redact(rawURL), Kind: ErrURL, Hint: "letters other than those of a URL are written %XX"}
 	}
-	user := u.User
+	r := request{name: rawURL, method: method, header: http.Header{"Accept-Encoding": {"identity"}}}
+	maps.Copy(r.header, header)
+	if u.User != nil {
+		password, _ := u.User.Password()
+		r.header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
+	}
 	u.User, u.Fragment = nil, ""
-	req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
-	if err != nil {
-		return nil, &Error{URL: Redact(rawURL), Kind: ErrURL}
-	}
-	for name, values := range header {
-		req.Header[name] = values
-	}
-	req.Header.Set("Accept-Encoding", "identity")
-	req.Header.Set("User-Agent", userAgent)
-	if user != nil {
-		password, _ := user.Password()
-		req.SetBasicAuth(user.Username(), password)
-	}
-	resp, err := s.hc.Do(req)
-	if err != nil {
-		return nil, transportError(rawURL, err)
-	}
-	return resp, nil
+	r.address = u.String()
+	return r.send(ctx, s.hc)
 }
-
-const userAgent = "ffconvert"
 
 // refusePage refuses a reply that declares itself HTML, unless the URL names an HTML file.
 func refusePage(url string, resp *http.Response) error {

@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -16,6 +18,8 @@ type Listing struct {
 	Store
 	Base string // what the URL of each object begins with
 
+	begun []Object // uploads
+
 	mu      sync.Mutex
 	objects map[string]Object
 }
@@ -25,8 +29,9 @@ func NewListing(s Store, base string) *Listing {
 	return &Listing{Store: s, Base: base, objects: map[string]Object{}}
 }
 
-// Look lists all objects, and enters those for which ours returns true.
-func (l *Listing) Look(ctx context.Context, ours func(name string) bool) error {
+// Look lists all objects, and enters those for which ours returns true. It also notes the uploads that were begun and not ended,
+// for whose names begun returns true; nil: none. A user who may not list uploads gets none.
+func (l *Listing) Look(ctx context.Context, ours, begun func(name string) bool) error {
 	for o, err := range l.List(ctx, l.Base) {
 		if err != nil {
 			return err
@@ -35,25 +40,28 @@ func (l *Listing) Look(ctx context.Context, ours func(name string) bool) error {
 			l.Enter(name, o)
 		}
 	}
-	return nil
-}
-
-// Begun returns the uploads that were begun and not ended, for whose names ours returns true. A user who may not list
-// them gets none.
-func (l *Listing) Begun(ctx context.Context, ours func(name string) bool) (begun []Object) {
+	if begun == nil {
+		return nil
+	}
 	for p, err := range l.Pending(ctx, l.Base) {
 		if err != nil {
 			break
 		}
-		if ours(strings.TrimPrefix(p.URL, l.Base)) {
-			begun = append(begun, p)
+		if begun(strings.TrimPrefix(p.URL, l.Base)) {
+			l.begun = append(l.begun, p)
 		}
 	}
-	return begun
+	return nil
 }
 
-// At returns the object of a name, of which only the URL is set.
-func (l *Listing) At(name string) Object { return Object{URL: l.Base + name} }
+// DropBegun removes the uploads that Look has noted, and tells warn of those that stay.
+func (l *Listing) DropBegun(ctx context.Context, warn func(string)) {
+	for _, p := range l.begun {
+		if err := l.Remove(ctx, p); err != nil {
+			warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", Redact(p.URL), p.Modified.Format(time.RFC3339), err))
+		}
+	}
+}
 
 // Object returns an object that is known.
 func (l *Listing) Object(name string) (Object, bool) {
@@ -137,7 +145,7 @@ func (l *Listing) Drop(ctx context.Context, name string) error {
 	if _, known := l.Object(name); !known {
 		return nil
 	}
-	if err := l.Remove(ctx, l.At(name)); err != nil {
+	if err := l.Remove(ctx, Object{URL: l.Base + name}); err != nil {
 		return err
 	}
 	l.mu.Lock()

@@ -56,7 +56,7 @@ func (c *Client) Put(ctx context.Context, u *Upload) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	u.c, u.pace = c, &pace{patience: c.opts.patience()}
+	u.c, u.pace = c, c.newPace()
 	if u.New { // before any byte is sent; and some services know no If-None-Match
 		_, err := c.Stat(ctx, u.URL)
 		switch {
@@ -82,14 +82,13 @@ func (c *Client) Put(ctx context.Context, u *Upload) (Object, error) {
 	return o, err
 }
 
-// Remove removes an object, or the parts of an upload that [Client.Pending] has found: one that is missing, or has
-// ended by now, is not an error. Parts that are being sent may stay: the process that sends them must have ended.
+// Remove implements [Store]. Parts that are being sent may stay: the process that sends them must have ended.
 func (c *Client) Remove(ctx context.Context, o Object) error {
 	s, err := c.service(o.URL)
 	if err != nil {
 		return err
 	}
-	return c.retry(ctx, func() error { return s.remove(ctx, o) })
+	return c.retry(ctx, false, func() error { return s.remove(ctx, o) })
 }
 
 func exists(url string) *Error {
@@ -184,7 +183,7 @@ const defaultPart = 16 << 20 // bytes
 // 0. known: the service has answered before.
 func (u *Upload) try(ctx context.Context, known bool, request func(buf []byte, attempt int) error) error {
 	attempt := -1
-	return u.c.repeat(ctx, &attempts{opts: u.c.opts, pace: u.pace, known: known}, u.stop, func(buf []byte) (bool, error) {
+	return u.c.repeat(ctx, &attempts{opts: u.c.opts, pace: u.pace, known: known, stop: u.stop}, func(buf []byte) (bool, error) {
 		attempt++
 		err := request(buf, attempt)
 		if bad := u.unread.Load(); bad != nil && err != nil {
@@ -209,36 +208,22 @@ func (u *Upload) hash(off, n int64, buf []byte, hashes ...hash.Hash) error {
 	return nil
 }
 
-// mine returns the object that has the name, if it has the bytes of u.
+// mine returns the object that has the name, if it has the bytes of u, with the checksum that says so. It is false, too, if the
+// service says too little to tell.
 func (u *Upload) mine(ctx context.Context) (Object, bool) {
 	o, err := u.c.Stat(ctx, u.URL)
-	if err != nil {
+	if err != nil || o.Size != u.Size {
 		return Object{}, false
 	}
-	sum, mine, err := u.holds(o, make([]byte, bufferSize))
-	if err != nil || !mine {
+	if o.Sum.NewHash() == nil {
+		o.Sum = Sum{Kind: "md5", Value: strings.ToLower(o.Version)} // the ETag of an object that was put whole
+	}
+	h := o.Sum.NewHash()
+	if h == nil || u.hash(0, u.Size, make([]byte, bufferSize), h) != nil || hex.EncodeToString(h.Sum(nil)) != o.Sum.Value {
 		return Object{}, false
 	}
-	o.Sum = sum
 	u.taken(u.Size)
 	return o, true
-}
-
-// holds reports whether an object of the service has the bytes of u, whose checksum it then returns. It
-// is false, too, if the service says too little to tell.
-func (u *Upload) holds(o Object, buf []byte) (Sum, bool, error) {
-	sum := o.Sum
-	if sum.newHash() == nil {
-		sum = Sum{Kind: "md5", Value: strings.ToLower(o.Version)} // the ETag of an object that was put whole
-	}
-	h := sum.newHash()
-	if h == nil || o.Size != u.Size {
-		return Sum{}, false, nil
-	}
-	if err := u.hash(0, u.Size, buf, h); err != nil {
-		return Sum{}, false, err
-	}
-	return sum, hex.EncodeToString(h.Sum(nil)) == sum.Value, nil
 }
 
 // An outgoing reads bytes of an upload once, for a request.
@@ -265,14 +250,23 @@ func (b *outgoing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (b *outgoing) Close() error { return nil }
-
 // cleaning bounds the requests that remove what an error has left, of a context that may have ended.
 const cleaning = 15 * time.Second
+
+// discard removes an object that has other bytes than were sent. It returns the error about that, which says where the
+// object could not be removed.
+func (u *Upload) discard(ctx context.Context, err error, remove func(context.Context, Object) error, o Object) error {
+	if u.clean(ctx, func(ctx context.Context) error { return remove(ctx, o) }) != nil {
+		if e, ok := errors.AsType[*Error](err); ok {
+			e.Again, e.Hint = false, "and it could not be removed: remove it"
+		}
+	}
+	return err
+}
 
 // clean calls request until it succeeds or cleaning has passed.
 func (u *Upload) clean(ctx context.Context, request func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleaning)
 	defer cancel()
-	return u.c.retry(ctx, func() error { return request(ctx) })
+	return u.c.retry(ctx, false, func() error { return request(ctx) })
 }

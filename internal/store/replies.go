@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
+	"net/url"
 	"os"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,44 +19,60 @@ import (
 // A request is one attempt about an object or a list.
 type request struct {
 	name    string // URL of the object, or prefix of the list
+	list    bool   // it is about the bucket
 	method  string
-	address string
-	header  http.Header
-	body    func() io.Reader // the same at each call; nil: none
-	size    int64            // bytes of body
+	query   url.Values
+	address string      // made of name and query, where it is ""
+	header  http.Header // nil: none
 
-	accept  []int                                         // statuses of success
-	refused func(name string, resp *http.Response) *Error // makes the error of another reply
+	body   func() io.Reader // the same at each call; nil: none
+	size   int64            // bytes of body
+	sha256 string           // of body, in hexadecimal digits; "": S3 is sent no signature of it
+	ask    bool             // send the body once the service wants it (Expect: 100-continue)
+
+	sign func(*http.Request) *http.Request // of all but the body; nil: it is not signed
 }
+
+// send returns a reply, whatever its status, whose body the caller closes, or an [*Error].
+func (r *request) send(ctx context.Context, client *http.Client) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, r.address, nil)
+	if err != nil {
+		return nil, &Error{URL: Redact(r.name), Kind: ErrURL}
+	}
+	maps.Copy(req.Header, r.header)
+	req.Header.Set("User-Agent", userAgent)
+	if r.sign != nil {
+		req = r.sign(req)
+	}
+	if r.body != nil && r.size > 0 { // after signing: these are for the connection
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(r.body()), nil }
+		req.Body, _ = req.GetBody()
+		req.ContentLength = r.size
+		if r.ask {
+			req.Header.Set("Expect", "100-continue")
+		}
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, unreached(ctx, r.name, err)
+	}
+	return resp, nil
+}
+
+const userAgent = "ffconvert"
 
 // read are the statuses of success of requests that read.
 var read = []int{http.StatusOK, http.StatusPartialContent}
 
-// send returns a reply of success, whose body the caller closes, or an [*Error].
-func (r request) send(ctx context.Context, client *http.Client) (*http.Response, error) {
-	var body io.Reader
-	if r.body != nil && r.size > 0 {
-		body = r.body()
-	}
-	req, err := http.NewRequestWithContext(ctx, r.method, r.address, body)
-	if err != nil {
-		return nil, &Error{URL: Redact(r.name), Kind: ErrURL}
-	}
-	req.Header = r.header
-	req.Header.Set("User-Agent", userAgent)
-	if body != nil {
-		req.ContentLength = r.size
-		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(r.body()), nil }
-	}
-	resp, err := client.Do(req)
-	switch {
-	case err != nil:
-		return nil, unreached(ctx, r.name, err)
-	case !slices.Contains(r.accept, resp.StatusCode):
-		defer resp.Body.Close()
-		return nil, r.refused(r.name, resp)
-	}
-	return resp, nil
+// unmoved returns a client that follows no redirects: a signature is for one host, and a body is sent once.
+func unmoved(hc *http.Client) *http.Client {
+	return &http.Client{Transport: hc.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// notService refuses an HTML page in place of the answer of a service, and closes it.
+func notService(name string, resp *http.Response, hint string) *Error {
+	resp.Body.Close()
+	return &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: hint}
 }
 
 // errorBody reads the body of an error. A cut one is returned too: the status says more.
@@ -124,9 +141,7 @@ func decode(ctx context.Context, name string, resp *http.Response, most int64, u
 	case isHTML(resp.Header):
 		return &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
 	}
-	e := refuse(name, resp, ErrUnavailable, "", "its answer cannot be read: %s", said(err.Error()))
-	e.Again = true
-	return e
+	return refuse(name, resp, ErrUnavailable, "", "its answer cannot be read: %s", said(err.Error())).again()
 }
 
 // unreached returns the error of a request without a reply, or of a reply that broke off.

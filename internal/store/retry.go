@@ -17,7 +17,7 @@ const (
 	mostWait  = 30 * time.Second       // what it grows to
 )
 
-// attempts decides whether a failed request is repeated, and waits before that. Not for concurrent use.
+// attempts decides whether a failed request is repeated. Not for concurrent use.
 type attempts struct {
 	opts  Options
 	pace  *pace
@@ -25,6 +25,11 @@ type attempts struct {
 	known bool // the service has answered before: that its name is not found may pass
 	found bool // the object was found before: that it is not there, or another one, may be a wrong reply
 	doubt int  // such replies
+
+	small bool // it brings no bytes of an object, and needs no connection of Options.Connections, nor its buffer
+	// stop, which may be nil, is called with the error to report before another request has the connection: its error
+	// would be that of a later request.
+	stop context.CancelCauseFunc
 }
 
 type onceKey struct{}
@@ -32,17 +37,8 @@ type onceKey struct{}
 // Once returns a context under which no failed request is repeated.
 func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
 
-// next takes the error of an attempt, and whether that has brought bytes. It returns nil when it is time
-// for another attempt, else the error to report.
-func (a *attempts) next(ctx context.Context, err error, brought bool) error {
-	wait, err := a.decide(ctx, err, brought)
-	if err != nil {
-		return err
-	}
-	return sleep(ctx, wait)
-}
-
-// decide is next without the wait, which it returns.
+// decide takes the error of an attempt, and whether that has brought bytes. It returns how long to wait before another
+// attempt, or the error to report.
 func (a *attempts) decide(ctx context.Context, err error, brought bool) (time.Duration, error) {
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
@@ -87,45 +83,46 @@ func (a *attempts) decide(ctx context.Context, err error, brought bool) (time.Du
 	return wait, nil
 }
 
-// repeat calls do, which makes one attempt, until it succeeds or another attempt would not help; each has a connection and
-// its buffer. do returns whether the attempt has brought bytes. stop, which may be nil, is called with the error to report
-// before another request has the connection: its error would be that of a later request.
-func (c *Client) repeat(ctx context.Context, a *attempts, stop context.CancelCauseFunc, do func(buf []byte) (brought bool, err error)) error {
+// repeat calls do, which makes one attempt, until it succeeds or another attempt would not help. do returns whether the
+// attempt has brought bytes.
+func (c *Client) repeat(ctx context.Context, a *attempts, do func(buf []byte) (brought bool, err error)) error {
 	for {
-		if done, err := c.attempt(ctx, a, stop, do); done || err != nil {
+		if done, err := c.attempt(ctx, a, do); done || err != nil {
 			return err
 		}
 	}
 }
 
 // attempt makes one attempt, and waits after one that failed.
-func (c *Client) attempt(ctx context.Context, a *attempts, stop context.CancelCauseFunc, do func(buf []byte) (brought bool, err error)) (done bool, err error) {
+func (c *Client) attempt(ctx context.Context, a *attempts, do func(buf []byte) (brought bool, err error)) (done bool, err error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
-	var token *connToken
-	select { // callers are served in turn
-	case token = <-c.conns:
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	}
-	if token.buf == nil {
-		token.buf = make([]byte, bufferSize)
+	var buf []byte
+	if !a.small {
+		select { // callers are served in turn
+		case buf = <-c.conns:
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+		if buf == nil {
+			buf = make([]byte, bufferSize)
+		}
 	}
 	a.pace.enter()
 	defer a.pace.leave()
-	brought, err := do(token.buf)
-	if err == nil {
-		c.conns <- token
-		return true, nil
+	brought, err := do(buf)
+	wait := time.Duration(0)
+	if done = err == nil; !done {
+		if wait, err = a.decide(ctx, err, brought); err != nil && a.stop != nil {
+			a.stop(err)
+		}
 	}
-	wait, err := a.decide(ctx, err, brought)
-	if err != nil && stop != nil {
-		stop(err)
+	if !a.small {
+		c.conns <- buf
 	}
-	c.conns <- token
-	if err != nil {
-		return false, err
+	if done || err != nil {
+		return done, err
 	}
 	return false, sleep(ctx, wait)
 }
@@ -135,14 +132,16 @@ func tooSlow(e *Error, patience time.Duration) *Error {
 }
 
 func gaveUp(e *Error, why string) *Error {
+	last := because(e, why)
+	last.Again, last.Hint = false, cmp.Or(e.Hint, "run again later")
+	return last
+}
+
+// because returns e with more details before its own.
+func because(e *Error, why string) *Error {
 	last := *e
-	if last.Again = false; last.Err == nil {
-		last.Err = errors.New(why)
-	} else {
+	if last.Err = errors.New(why); e.Err != nil {
 		last.Err = fmt.Errorf("%s: %w", why, e.Err)
-	}
-	if last.Hint == "" {
-		last.Hint = "run again later"
 	}
 	return &last
 }
@@ -157,6 +156,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 		return context.Cause(ctx)
 	}
 }
+
+func (c *Client) newPace() *pace { return &pace{patience: c.opts.patience()} }
 
 // A pace compares the time that an object takes with Options.Patience. The clock runs while at least
 // one of its attempts does, waits between attempts included; waiting for other objects does not count.
@@ -218,16 +219,7 @@ func (e *Error) doubtful() bool {
 }
 
 // askedOften says in the error of a doubtful reply how often it came.
-func askedOften(e *Error, n int) *Error {
-	last := *e
-	how := fmt.Sprintf("asked for %d times", n)
-	if last.Err == nil {
-		last.Err = errors.New(how)
-	} else {
-		last.Err = fmt.Errorf("%s: %w", how, e.Err)
-	}
-	return &last
-}
+func askedOften(e *Error, n int) *Error { return because(e, fmt.Sprintf("asked for %d times", n)) }
 
 // Find is Stat of an object that a manifest or a list names. It repeats a request that finds nothing, with pauses, since one
 // reply may be wrong; the error counts the requests.

@@ -3,10 +3,10 @@ package store
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -37,8 +37,8 @@ import (
 type s3Store struct {
 	config   s3Config
 	creds    *credentials.Credentials // nil: anonymous
-	client   *http.Client             // does not follow redirects: a signature is for one host
-	pageSize int                      // keys to a page of a list; 0: as many as the service gives
+	client   *http.Client
+	pageSize int // keys to a page of a list; 0: as many as the service gives
 
 	mu    sync.Mutex
 	found map[string]string // regions by bucket, from errors of the service
@@ -59,12 +59,11 @@ func newS3(opts Options, hc *http.Client) (service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &s3Store{config: config, found: map[string]string{}}
+	s := &s3Store{config: config, client: unmoved(hc), found: map[string]string{}}
 	s.signBody.Store(!config.secure) // over http another program could change a body, and its CRC with it
 	if !opts.Anonymous {
 		s.creds = credentials.New(newS3Creds(opts, p, hc))
 	}
-	s.client = &http.Client{Transport: hc.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return s, nil
 }
 
@@ -101,101 +100,119 @@ func (s *s3Store) open(ctx context.Context, o Object, off, n int64) (*reply, err
 }
 
 func (s *s3Store) list(ctx context.Context, prefix, token string, begun bool) (page []Object, next string, err error) {
-	if begun {
-		return s.uploads(ctx, prefix, token)
-	}
 	_, keys, bad := splitBucket(prefix, true)
 	if bad != nil {
 		return nil, "", bad
 	}
-	query := url.Values{"list-type": {"2"}, "encoding-type": {"url"}, "prefix": {keys}}
-	if token != "" {
-		query.Set("continuation-token", token)
+	query, root := url.Values{"encoding-type": {"url"}, "prefix": {keys}}, "ListBucketResult"
+	if begun { // a token is the two markers of the service
+		query.Set("uploads", "")
+		root = "ListMultipartUploadsResult"
+		if key, id, ok := strings.Cut(token, "\n"); ok {
+			query.Set("key-marker", key)
+			query.Set("upload-id-marker", id)
+		}
+	} else {
+		query.Set("list-type", "2")
+		if token != "" {
+			query.Set("continuation-token", token)
+		}
+		if s.pageSize > 0 {
+			query.Set("max-keys", strconv.Itoa(s.pageSize))
+		}
 	}
-	if s.pageSize > 0 {
-		query.Set("max-keys", strconv.Itoa(s.pageSize))
+	resp, err := s.do(ctx, prefix, http.MethodGet, query, nil)
+	if begun && errors.Is(err, errNoUpload) { // so some services say that there are none
+		return nil, "", nil
 	}
-	resp, err := s.do(ctx, prefix, http.MethodGet, query, http.Header{})
 	if err != nil {
 		return nil, "", err
 	}
 	defer resp.Body.Close()
-	var answer struct {
-		XMLName  xml.Name `xml:"ListBucketResult"`
-		Encoding string   `xml:"EncodingType"`
-		More     bool     `xml:"IsTruncated"`
-		Next     string   `xml:"NextContinuationToken"`
-		Contents []struct {
-			Key          string
-			Size         int64
-			ETag         string
-			LastModified time.Time
-		}
+	type entry struct {
+		Key          string
+		Size         int64
+		ETag         string
+		LastModified time.Time
+		UploadID     string `xml:"UploadId"`
+		Initiated    time.Time
 	}
-	if err := decode(ctx, prefix, resp, maxPage, xml.Unmarshal, &answer); err != nil {
+	var answer struct {
+		XMLName  xml.Name
+		Encoding string  `xml:"EncodingType"`
+		More     bool    `xml:"IsTruncated"`
+		Next     string  `xml:"NextContinuationToken"`
+		NextKey  string  `xml:"NextKeyMarker"`
+		NextID   string  `xml:"NextUploadIdMarker"`
+		Contents []entry // objects
+		Upload   []entry
+	}
+	unmarshal := func(text []byte, into any) error {
+		err := xml.Unmarshal(text, into)
+		if have := answer.XMLName.Local; err == nil && have != root {
+			err = fmt.Errorf("expected element type <%s> but have <%s>", root, have)
+		}
+		return err
+	}
+	if err := decode(ctx, prefix, resp, maxPage, unmarshal, &answer); err != nil {
 		return nil, "", err
 	}
-	for _, c := range answer.Contents {
-		if answer.Encoding == "url" { // XML cannot have all letters of a key
-			if c.Key, err = url.QueryUnescape(c.Key); err != nil {
-				return nil, "", noList(prefix, errors.New("a key of the list is not encoded as it says"))
-			}
+	plain := func(key string) string {
+		if answer.Encoding == "url" && err == nil { // XML cannot have all letters of a key
+			key, err = url.QueryUnescape(key)
 		}
-		page = append(page, Object{URL: listed(prefix, c.Key), Size: c.Size, Version: strong(c.ETag), Modified: c.LastModified})
+		return key
 	}
-	if answer.More && answer.Next == "" {
+	for _, c := range answer.Contents {
+		page = append(page, Object{URL: listed(prefix, plain(c.Key)), Size: c.Size, Version: strong(c.ETag), Modified: c.LastModified})
+	}
+	for _, u := range answer.Upload {
+		page = append(page, Object{URL: listed(prefix, plain(u.Key)), Size: -1, Modified: u.Initiated, Upload: u.UploadID})
+	}
+	if next = answer.Next; begun && answer.More {
+		next = plain(answer.NextKey) + "\n" + answer.NextID
+	}
+	switch {
+	case err != nil:
+		return nil, "", noList(prefix, errors.New("a key of the list is not encoded as it says"))
+	case answer.More && next == "":
 		return nil, "", noList(prefix, errors.New("the list says that there is more of it, and not where"))
 	}
-	return page, answer.Next, nil
-}
-
-// An s3Request is one to be signed and sent.
-type s3Request struct {
-	name   string // URL of the object, or prefix of a list
-	method string
-	query  url.Values
-	bucket bool // it is for the bucket: a list
-	header http.Header
-
-	body   func() io.ReadCloser // the same at each call; nil: none
-	size   int64                // bytes of body
-	sha256 string               // of body, in hexadecimal digits; "": it is not signed
-	ask    bool                 // send the body once the service wants it (Expect: 100-continue)
+	return page, next, nil
 }
 
 // do sends a request without a body for an object, or with a query for a list, as request does.
 func (s *s3Store) do(ctx context.Context, name, method string, query url.Values, header http.Header) (*http.Response, error) {
-	return s.request(ctx, s3Request{name: name, method: method, query: query, bucket: query != nil, header: header})
+	return s.request(ctx, request{name: name, method: method, query: query, list: query != nil, header: header})
 }
 
 // request sends a request. It returns a reply of success, and the caller closes its body, or an
 // [*Error]. If the service names another region of the bucket, and no region is configured, it sends the
 // request once more, to that region; and once more with other credentials, if these are said to have
 // expired and there are others.
-func (s *s3Store) request(ctx context.Context, r s3Request) (*http.Response, error) {
-	bucket, key, bad := splitBucket(r.name, r.bucket)
+func (s *s3Store) request(ctx context.Context, r request) (*http.Response, error) {
+	bucket, key, bad := splitBucket(r.name, r.list)
 	if bad != nil {
 		return nil, bad
 	}
 	if err := s3utils.CheckValidBucketName(bucket); err != nil {
 		return nil, &Error{URL: Redact(r.name), Kind: ErrURL, Err: errors.New(said(err.Error()))}
 	}
-	if r.bucket {
+	if r.list {
 		key = ""
 	}
 	for moved, renewed := false, false; ; {
 		s.mu.Lock()
 		region := s.config.regionOf(s.found[bucket])
 		s.mu.Unlock()
-		resp, keys, err := s.send(ctx, r, s.config.address(region, bucket, key, r.query), region)
+		r.address = s.config.address(region, bucket, key, r.query)
+		resp, keys, err := s.send(ctx, r, region)
 		if err != nil {
 			return nil, err
 		}
 		if resp.StatusCode/100 == 2 {
-			if !r.bucket && isHTML(resp.Header) && resp.Header.Get("ETag") == "" { // no service describes an object without an ETag
-				resp.Body.Close()
-				return nil, &Error{URL: Redact(r.name), Kind: ErrPage, Status: resp.StatusCode,
-					Hint: fmt.Sprintf("is %s an S3 service? a proxy in between?", s.config.host)}
+			if !r.list && isHTML(resp.Header) && resp.Header.Get("ETag") == "" { // no service describes an object without an ETag
+				return nil, notService(r.name, resp, fmt.Sprintf("is %s an S3 service? a proxy in between?", s.config.host))
 			}
 			return resp, nil
 		}
@@ -235,13 +252,7 @@ const (
 )
 
 // send signs a request and sends it. An error about the reply must not hold the secrets of the keys.
-func (s *s3Store) send(ctx context.Context, r s3Request, address, region string) (resp *http.Response, keys credentials.Value, err error) {
-	req, err := http.NewRequestWithContext(ctx, r.method, address, nil)
-	if err != nil {
-		return nil, keys, &Error{URL: Redact(r.name), Kind: ErrURL}
-	}
-	req.Header = r.header.Clone()
-	req.Header.Set("User-Agent", userAgent)
+func (s *s3Store) send(ctx context.Context, r request, region string) (resp *http.Response, keys credentials.Value, err error) {
 	if s.creds != nil {
 		if keys, err = s.creds.GetWithContext(&credentials.CredContext{Context: ctx}); err != nil {
 			return nil, keys, unreached(ctx, r.name, err)
@@ -250,20 +261,19 @@ func (s *s3Store) send(ctx context.Context, r s3Request, address, region string)
 		if r.body != nil {
 			payload = cmp.Or(r.sha256, unsignedPayload)
 		}
-		req.Header.Set("X-Amz-Content-Sha256", payload)
-		req = signer.SignV4(*req, keys.AccessKeyID, keys.SecretAccessKey, keys.SessionToken, region)
-	}
-	if r.body != nil && r.size > 0 { // after signing: these are for the connection
-		req.Body, req.ContentLength = r.body(), r.size
-		req.GetBody = func() (io.ReadCloser, error) { return r.body(), nil }
-		if r.ask {
-			req.Header.Set("Expect", "100-continue")
+		r.sign = func(req *http.Request) *http.Request {
+			req.Header.Set("X-Amz-Content-Sha256", payload)
+			return signer.SignV4(*req, keys.AccessKeyID, keys.SecretAccessKey, keys.SessionToken, region)
 		}
 	}
-	if resp, err = s.client.Do(req); err != nil {
-		return nil, keys, s.unreached(ctx, r.name, err)
+	resp, err = r.send(ctx, s.client)
+	if e, ok := errors.AsType[*Error](err); ok {
+		if _, plain := errors.AsType[tls.RecordHeaderError](err); plain || errors.Is(err, http.ErrSchemeMismatch) {
+			e.Kind, e.Again = ErrSetting, false
+			e.Hint = fmt.Sprintf("the endpoint speaks http: name it http://%s", s.config.host)
+		}
 	}
-	return resp, keys, nil
+	return resp, keys, err
 }
 
 // s3Sum returns the checksum of the whole object. A COMPOSITE one is a checksum of the checksums of

@@ -19,14 +19,12 @@ import (
 // complete makes the object of the parts. A request whose reply was lost is sent again, and one may reach the
 // service twice: that the upload has ended, or an object is there, is an error only if it is not this one.
 func (p *s3Parts) complete(ctx context.Context) (o Object, err error) {
-	err = p.u.try(ctx, true, func([]byte, int) (err error) {
-		for {
-			m := p.m
-			m.blind = p.s.manner().blind
-			if o, err = p.completeOnce(ctx, m); !p.s.learn(err, m, p.u) {
-				break
-			}
-		}
+	err = p.u.try(ctx, true, func([]byte, int) error {
+		err := p.s.mannered(p.u, func(m manner) (err error) {
+			m.md5only = p.m.md5only
+			o, err = p.completeOnce(ctx, m)
+			return err
+		})
 		// versitygw says InvalidRequest of an upload that another process, which sends the same object, is aborting. A
 		// reply that broke off has no code.
 		gone := errors.Is(err, errNoUpload) || isCode(err, "InvalidRequest") || errors.Is(err, ErrNotFound) && isCode(err, "")
@@ -67,11 +65,11 @@ func (p *s3Parts) completeOnce(ctx context.Context, m manner) (Object, error) {
 		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ CompleteMultipartUpload"`
 		Parts   []part   `xml:"Part"`
 	}
-	r := s3Request{name: p.u.URL, method: http.MethodPost, query: url.Values{"uploadId": {p.id}}, header: http.Header{}}
+	r := request{name: p.u.URL, method: http.MethodPost, query: url.Values{"uploadId": {p.id}}, header: http.Header{}}
 	for i, sent := range p.parts {
 		made := part{Number: i + 1, ETag: sent.etag}
 		if !m.md5only {
-			made.CRC = base64CRC(sent.proof.crc)
+			made.CRC = base64CRC(sent.crc())
 		}
 		list.Parts = append(list.Parts, made)
 	}
@@ -79,7 +77,7 @@ func (p *s3Parts) completeOnce(ctx context.Context, m manner) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	r.body = func() io.ReadCloser { return io.NopCloser(bytes.NewReader(text)) }
+	r.body = func() io.Reader { return bytes.NewReader(text) }
 	r.size, r.sha256 = int64(len(text)), fmt.Sprintf("%x", sha256.Sum256(text))
 	r.header.Set("Content-Type", "application/xml")
 	if !m.md5only {
@@ -164,9 +162,8 @@ func (p *s3Parts) confirmed(ctx context.Context, told Object) (Object, error) {
 		return Object{}, anew(&Error{URL: Redact(p.u.URL), Kind: ErrSum, Err: errors.New("another object is there than was sent")})
 	}
 	e := &Error{URL: Redact(p.u.URL), Kind: ErrSum, Err: errors.New("the service has put together other bytes than were sent")}
-	if err := p.u.clean(ctx, func(ctx context.Context) error { return p.s.remove(ctx, Object{URL: p.u.URL}) }); err != nil {
-		e.Hint = "and it could not be removed: remove it"
-		return Object{}, e
+	if err := p.u.discard(ctx, e, p.s.remove, Object{URL: p.u.URL}); e.Hint != "" {
+		return Object{}, err
 	}
 	return Object{}, anew(e)
 }
@@ -202,12 +199,8 @@ func (p *s3Parts) etag() string {
 
 // crc is the checksum of the whole object.
 func (p *s3Parts) crc() (crc uint64) {
-	for i, part := range p.parts {
-		if i == 0 {
-			crc = part.proof.crc
-			continue
-		}
-		crc = joinCRC64(crc, part.proof.crc, part.n)
+	for _, part := range p.parts {
+		crc = joinCRC64(crc, part.crc(), part.n) // of no bytes it is 0
 	}
 	return crc
 }

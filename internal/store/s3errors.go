@@ -2,8 +2,6 @@ package store
 
 import (
 	"cmp"
-	"context"
-	"crypto/tls"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -142,14 +140,4 @@ func (s *s3Store) refused(name string, resp *http.Response, asked string, secret
 		e.writing()
 	}
 	return e, region
-}
-
-// unreached returns the error of a request without a reply.
-func (s *s3Store) unreached(ctx context.Context, name string, err error) *Error {
-	e := unreached(ctx, name, err)
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
-		e.Kind, e.Again = ErrSetting, false
-		e.Hint = fmt.Sprintf("the endpoint speaks http: name it http://%s", s.config.host)
-	}
-	return e
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -34,13 +35,6 @@ type s3Parts struct {
 	parts []s3Part
 }
 
-type s3Part struct {
-	off, n int64
-	proof  *proof
-	etag   string // with its quotes, as the service has sent it
-	silent bool   // the service does not say that it has compared the CRC
-}
-
 func (s *s3Store) putParts(ctx context.Context, u *Upload) (Object, error) {
 	var parts []s3Part
 	for off, size := int64(0), u.partSize(); off < u.Size; off += size {
@@ -48,7 +42,7 @@ func (s *s3Store) putParts(ctx context.Context, u *Upload) (Object, error) {
 	}
 	return u.begun(ctx, func() (Object, error) {
 		for i, part := range parts {
-			parts[i] = s3Part{off: part.off, n: part.n, proof: part.proof}
+			parts[i] = s3Part{off: part.off, n: part.n, sums: part.sums}
 		}
 		return (&s3Parts{s: s, u: u, parts: parts}).run(ctx)
 	})
@@ -99,19 +93,18 @@ func (p *s3Parts) finish(ctx context.Context) (Object, error) {
 }
 
 func (p *s3Parts) begin(ctx context.Context) error {
-	return p.u.try(ctx, false, func([]byte, int) (err error) {
-		for {
-			p.m = p.s.manner()
-			if err = p.create(ctx); !p.s.learn(err, p.m, p.u) {
-				p.lost = p.lost || mayHaveBegun(err)
-				return err
-			}
-		}
+	return p.u.try(ctx, false, func([]byte, int) error {
+		err := p.s.mannered(p.u, func(m manner) error {
+			p.m = m
+			return p.create(ctx)
+		})
+		p.lost = p.lost || mayHaveBegun(err)
+		return err
 	})
 }
 
 func (p *s3Parts) create(ctx context.Context) error {
-	r := s3Request{name: p.u.URL, method: http.MethodPost, query: url.Values{"uploads": {""}}, header: http.Header{}}
+	r := request{name: p.u.URL, method: http.MethodPost, query: url.Values{"uploads": {""}}, header: http.Header{}}
 	if !p.m.md5only {
 		r.header.Set("X-Amz-Checksum-Algorithm", "CRC64NVME")
 		r.header.Set("X-Amz-Checksum-Type", "FULL_OBJECT")
@@ -141,17 +134,16 @@ func (p *s3Parts) create(ctx context.Context) error {
 // send sends a part, in as many attempts as it takes.
 func (p *s3Parts) send(ctx context.Context, i int) error {
 	part := &p.parts[i]
-	err := p.u.try(ctx, true, func(buf []byte, attempt int) (err error) {
-		for {
-			m := p.m
-			m.sign = p.s.manner().sign
-			if err = part.prove(p.u, m, buf); err != nil {
-				return err
+	part.query = url.Values{"partNumber": {strconv.Itoa(i + 1)}, "uploadId": {p.id}}
+	err := p.u.try(ctx, true, func(buf []byte, attempt int) error {
+		return p.s.mannered(p.u, func(m manner) error {
+			m.md5only = p.m.md5only
+			err := part.prove(p.u, m, buf)
+			if err == nil {
+				_, err = part.send(ctx, p.s, p.u, m, attempt)
 			}
-			if err = p.sendOnce(ctx, i, m, attempt); !p.s.learn(err, m, p.u) {
-				return err
-			}
-		}
+			return err
+		})
 	})
 	if errors.Is(err, errNoUpload) {
 		return anew(err)
@@ -162,25 +154,46 @@ func (p *s3Parts) send(ctx context.Context, i int) error {
 	return err
 }
 
-func (p *s3Parts) sendOnce(ctx context.Context, i int, m manner, attempt int) error {
-	part := &p.parts[i]
-	r := part.request(p.s, p.u, m, attempt)
-	r.query = url.Values{"partNumber": {strconv.Itoa(i + 1)}, "uploadId": {p.id}}
-	resp, err := p.s.request(ctx, r)
-	if err != nil {
+// abort removes the parts of the upload. A part that the service was still taking may appear after the first
+// request: it is repeated until the service knows nothing of the upload, or a few times.
+func (p *s3Parts) abort(ctx context.Context) error {
+	const most, wait = 3, 100 * time.Millisecond
+	for i := 1; ; i++ {
+		gone := false
+		err := p.u.clean(ctx, func(ctx context.Context) (err error) {
+			gone, err = p.s.abort(ctx, Object{URL: p.u.URL, Upload: p.id})
+			return err
+		})
+		if err != nil || gone || i == most {
+			return err
+		}
+		time.Sleep(wait)
+	}
+}
+
+// mayHaveBegun reports whether a service may have begun an upload, in spite of the error.
+func mayHaveBegun(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && (e.Status == 0 || e.Status/100 == 2 || e.Status >= 500 && e.Status != http.StatusServiceUnavailable)
+}
+
+// abortOthers aborts the other uploads of the object: of processes that were killed, and those of which the id was
+// lost with a reply. A process that sends the same object at the same time begins again. An error is ignored, such as
+// that of a user who may not list uploads: Pending lists what stays.
+func (p *s3Parts) abortOthers(ctx context.Context) {
+	if p.s.noUploads.Load() {
+		return
+	}
+	err := p.u.clean(ctx, func(ctx context.Context) error {
+		items, _, err := p.s.list(ctx, p.u.URL, "", true)
+		for _, other := range items {
+			if err == nil && other.URL == p.u.URL && other.Upload != p.id {
+				err = p.s.remove(ctx, other)
+			}
+		}
 		return err
+	})
+	if errors.Is(err, ErrDenied) {
+		p.s.noUploads.Store(true)
 	}
-	resp.Body.Close()
-	if part.etag = resp.Header.Get("Etag"); part.etag == "" {
-		return noETag(p.u.URL, resp)
-	}
-	answer := part.proof.confirms(resp.Header, m.md5only)
-	part.silent = answer == silent && !m.md5only
-	if answer == different {
-		e := refuse(p.u.URL, resp, ErrSum, "a proxy in between? a damaged service?", "it has got other bytes than were sent, in part %d", i+1)
-		e.Again = true
-		return e
-	}
-	p.s.written.Store(true)
-	return nil
 }

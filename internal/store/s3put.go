@@ -3,15 +3,14 @@ package store
 import (
 	"context"
 	"crypto/md5"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/minio/crc64nvme"
@@ -28,18 +27,10 @@ import (
 //
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity-upload.html
 
-// A proof is what a service compares a body with, and its reply is compared with.
-type proof struct {
-	crc    uint64 // CRC-64/NVME
-	md5    []byte // nil: not computed
-	sha256 string // "": not computed
-}
-
-const crcHeader = "X-Amz-Checksum-Crc64nvme"
-
-func base64CRC(crc uint64) string {
-	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, crc))
-}
+const (
+	crcKind   = "crc64nvme" // CRC-64/NVME
+	crcHeader = "X-Amz-Checksum-Crc64nvme"
+)
 
 // A manner is how a service wants to be written to, as far as its answers have told.
 type manner struct {
@@ -50,6 +41,16 @@ type manner struct {
 
 func (s *s3Store) manner() manner {
 	return manner{s.md5only.Load(), s.signBody.Load() && s.creds != nil, s.noConditions.Load()}
+}
+
+// mannered calls request, and again in another manner after an error which says that the service wants that.
+func (s *s3Store) mannered(u *Upload, request func(m manner) error) error {
+	for {
+		m := s.manner()
+		if err := request(m); !s.learn(err, m, u) {
+			return err
+		}
+	}
 }
 
 // learn reports whether the error of a request in manner m says that the service wants another one: then
@@ -78,22 +79,30 @@ func (s *s3Store) learn(err error, m manner, u *Upload) bool {
 	return false
 }
 
-// prove computes what is missing of the proof of a part.
+// An s3Part is what one request sends: the whole object, or a part of it.
+type s3Part struct {
+	off, n int64
+	query  url.Values        // names it in an upload; nil: it is the whole object
+	sums   map[string][]byte // of its bytes, by the Kind of a Sum: those that a request has needed
+	etag   string            // with its quotes, as the service has sent it
+	silent bool              // the service does not say that it has compared the CRC
+}
+
+func (part *s3Part) crc() uint64 { return binary.BigEndian.Uint64(part.sums[crcKind]) }
+
+func base64CRC(crc uint64) string {
+	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, crc))
+}
+
+// prove computes the checksums that a request in manner m needs.
 func (part *s3Part) prove(u *Upload, m manner, buf []byte) error {
-	var made proof
-	if part.proof != nil {
-		made = *part.proof
-	}
-	crc, sum, sha := crc64nvme.New(), md5.New(), sha256.New()
+	made := map[string]hash.Hash{}
 	var hashes []hash.Hash
-	if part.proof == nil {
-		hashes = append(hashes, crc)
-	}
-	if m.md5only && made.md5 == nil {
-		hashes = append(hashes, sum)
-	}
-	if m.sign && made.sha256 == "" {
-		hashes = append(hashes, sha)
+	for kind, needed := range map[string]bool{crcKind: true, "md5": m.md5only, "sha256": m.sign} {
+		if needed && part.sums[kind] == nil {
+			made[kind] = hashOf(kind)
+			hashes = append(hashes, made[kind])
+		}
 	}
 	if len(hashes) == 0 {
 		return nil
@@ -101,68 +110,59 @@ func (part *s3Part) prove(u *Upload, m manner, buf []byte) error {
 	if err := u.hash(part.off, part.n, buf, hashes...); err != nil {
 		return err
 	}
-	if part.proof == nil {
-		made.crc = crc.Sum64()
+	if part.sums == nil {
+		part.sums = map[string][]byte{}
 	}
-	if m.md5only && made.md5 == nil {
-		made.md5 = sum.Sum(nil)
+	for kind, h := range made {
+		part.sums[kind] = h.Sum(nil)
 	}
-	if m.sign && made.sha256 == "" {
-		made.sha256 = hex.EncodeToString(sha.Sum(nil))
-	}
-	part.proof = &made
 	return nil
 }
 
-// request makes the request that sends a part, or the whole object. attempt counts from 0.
-func (part *s3Part) request(s *s3Store, u *Upload, m manner, attempt int) s3Request {
-	p := part.proof
-	r := s3Request{name: u.URL, method: http.MethodPut, header: http.Header{},
-		body: func() io.ReadCloser { return u.body(part.off, part.n) }, size: part.n,
+// send sends a part, or the whole object, in manner m. attempt counts from 0. [ErrSum]: the service has got other bytes.
+func (part *s3Part) send(ctx context.Context, s *s3Store, u *Upload, m manner, attempt int) (*http.Response, error) {
+	r := request{name: u.URL, method: http.MethodPut, query: part.query, header: http.Header{},
+		body: func() io.Reader { return u.body(part.off, part.n) }, size: part.n,
 		// Until a body was taken, and after a failure: some connections break where a body is refused, and
 		// the reply with them.
 		ask: attempt > 0 || !s.written.Load()}
 	if m.sign {
-		r.sha256 = p.sha256
+		r.sha256 = hex.EncodeToString(part.sums["sha256"])
 	}
 	if m.md5only {
-		r.header.Set("Content-Md5", base64.StdEncoding.EncodeToString(p.md5))
+		r.header.Set("Content-Md5", base64.StdEncoding.EncodeToString(part.sums["md5"]))
 	} else {
-		r.header.Set(crcHeader, base64CRC(p.crc))
+		r.header.Set(crcHeader, base64CRC(part.crc()))
 	}
-	return r
+	if part.query == nil && u.New && !m.blind {
+		r.header.Set("If-None-Match", "*")
+	}
+	resp, err := s.request(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body.Close()
+	if part.etag = resp.Header.Get("Etag"); part.etag == "" {
+		return nil, noETag(u.URL, resp)
+	}
+	s.written.Store(true)
+	said, same := part.confirms(resp.Header, m.md5only)
+	if part.silent = !said && !m.md5only; said && !same {
+		return nil, gotOther(u.URL, resp)
+	}
+	return resp, nil
 }
 
-// An answered tells what a reply says of the bytes of a request.
-type answered int
-
-const (
-	confirmed answered = iota // the service has compared the checksum
-	silent                    // it does not say so
-	different                 // it has got other bytes
-)
-
-// confirms compares the checksum in a reply with p. An ETag is compared with the MD5 unless it is of
-// encrypted bytes, or not an MD5.
-func (p *proof) confirms(h http.Header, md5only bool) answered {
+// confirms compares the checksum in a reply, if it has said one, with that of the part. An ETag is compared with the MD5
+// unless it is of encrypted bytes, or not an MD5.
+func (part *s3Part) confirms(h http.Header, md5only bool) (said, same bool) {
 	if !md5only {
-		switch v := h.Get(crcHeader); v {
-		case "":
-			return silent
-		case base64CRC(p.crc):
-			return confirmed
-		}
-		return different
+		v := h.Get(crcHeader)
+		return v != "", v == base64CRC(part.crc())
 	}
 	etag, err := hex.DecodeString(strong(h.Get("Etag")))
 	encrypted := h.Get("X-Amz-Server-Side-Encryption") != "" || h.Get("X-Amz-Server-Side-Encryption-Customer-Algorithm") != ""
-	switch {
-	case err != nil || len(etag) != md5.Size || encrypted:
-		return silent
-	case string(etag) == string(p.md5):
-		return confirmed
-	}
-	return different
+	return err == nil && len(etag) == md5.Size && !encrypted, string(etag) == string(part.sums["md5"])
 }
 
 func (s *s3Store) put(ctx context.Context, u *Upload) (Object, error) {
@@ -171,16 +171,13 @@ func (s *s3Store) put(ctx context.Context, u *Upload) (Object, error) {
 	}
 	whole := s3Part{n: u.Size}
 	var o Object
-	err := u.try(ctx, false, func(buf []byte, attempt int) (err error) {
-		for {
-			m := s.manner()
-			if err = whole.prove(u, m, buf); err != nil {
-				return err
+	err := u.try(ctx, false, func(buf []byte, attempt int) error {
+		err := s.mannered(u, func(m manner) (err error) {
+			if err = whole.prove(u, m, buf); err == nil {
+				o, err = s.putWhole(ctx, u, &whole, m, attempt)
 			}
-			if o, err = s.putWhole(ctx, u, &whole, m, attempt); !s.learn(err, m, u) {
-				break
-			}
-		}
+			return err
+		})
 		// versitygw removes a directory with its last object, also while another object is put there, and says this.
 		if e, ok := errors.AsType[*Error](err); ok && e.code == "ExistingObjectIsDirectory" && attempt < 2 {
 			e.Again = true
@@ -194,65 +191,49 @@ func (s *s3Store) put(ctx context.Context, u *Upload) (Object, error) {
 	return o, nil
 }
 
-func (s *s3Store) putWhole(ctx context.Context, u *Upload, part *s3Part, m manner, attempt int) (Object, error) {
-	r := part.request(s, u, m, attempt)
-	if u.New && !m.blind {
-		r.header.Set("If-None-Match", "*")
+func (s *s3Store) putWhole(ctx context.Context, u *Upload, whole *s3Part, m manner, attempt int) (Object, error) {
+	resp, err := whole.send(ctx, s, u, m, attempt)
+	if errors.Is(err, ErrSum) {
+		return Object{}, u.discard(ctx, err, s.remove, Object{URL: u.URL})
 	}
-	resp, err := s.request(ctx, r)
 	if err != nil {
 		return Object{}, err
 	}
-	resp.Body.Close()
-	s.written.Store(true)
-	o := Object{URL: u.URL, Size: u.Size, Version: strong(resp.Header.Get("Etag")), Sum: part.proof.sum(m.md5only)}
+	o := Object{URL: u.URL, Size: u.Size, Version: strong(whole.etag)}
 	if o.Version == "" {
 		return Object{}, noETag(u.URL, resp)
 	}
-	switch answer := part.proof.confirms(resp.Header, m.md5only); {
-	case answer == confirmed, answer == silent && m.md5only: // which every service compares
+	if !whole.silent {
+		o.Sum = whole.sum(m.md5only)
 		return o, nil
-	case answer == different:
-		return Object{}, s.spoilt(ctx, u, resp)
 	}
 	// It knows nothing of the checksum. This object has yet to be compared, others have Content-MD5.
 	s.md5only.Store(true)
 	m.md5only = true
 	buf := make([]byte, bufferSize)
-	if err := part.prove(u, m, buf); err != nil {
+	if err := whole.prove(u, m, buf); err != nil {
 		return Object{}, err
 	}
-	o.Sum = part.proof.sum(true)
-	switch part.proof.confirms(resp.Header, true) {
-	case confirmed:
-		return o, nil
-	case different:
-		return Object{}, s.spoilt(ctx, u, resp)
+	o.Sum = whole.sum(true)
+	switch said, same := whole.confirms(resp.Header, true); {
+	case !said:
+		err = s.readBack(ctx, u, o, buf)
+	case !same:
+		err = u.discard(ctx, gotOther(u.URL, resp), s.remove, Object{URL: u.URL})
 	}
-	return o, s.readBack(ctx, u, o, buf)
+	return o, err
 }
 
-func (p *proof) sum(md5only bool) Sum {
+func (part *s3Part) sum(md5only bool) Sum {
+	kind := crcKind
 	if md5only {
-		return Sum{Kind: "md5", Value: hex.EncodeToString(p.md5)}
+		kind = "md5"
 	}
-	return Sum{Kind: "crc64nvme", Value: fmt.Sprintf("%016x", p.crc)}
+	return Sum{Kind: kind, Value: hex.EncodeToString(part.sums[kind])}
 }
 
 func noETag(url string, resp *http.Response) *Error {
-	e := refuse(url, resp, ErrUnavailable, "is that an S3 service?", "it does not say what it has made: no ETag")
-	e.Again = true
-	return e
-}
-
-// spoilt removes an object that has other bytes than were sent.
-func (s *s3Store) spoilt(ctx context.Context, u *Upload, resp *http.Response) error {
-	e := refuse(u.URL, resp, ErrSum, "a proxy in between? a damaged service?", "it has got other bytes than were sent")
-	e.Again = true
-	if err := u.clean(ctx, func(ctx context.Context) error { return s.remove(ctx, Object{URL: u.URL}) }); err != nil {
-		e.Again, e.Hint = false, "and it could not be removed: remove it"
-	}
-	return e
+	return refuse(url, resp, ErrUnavailable, "is that an S3 service?", "it does not say what it has made: no ETag").again()
 }
 
 // readBack compares an object, byte by byte, with u.
@@ -274,10 +255,7 @@ func (s *s3Store) readBack(ctx context.Context, u *Upload, o Object, buf []byte)
 		return nil
 	}
 	e := &Error{URL: Redact(u.URL), Kind: ErrSum, Err: errors.New("other bytes are read back than were sent")}
-	if err := u.clean(ctx, func(ctx context.Context) error { return s.remove(ctx, Object{URL: u.URL}) }); err != nil {
-		e.Hint = "and it could not be removed: remove it"
-	}
-	return e
+	return u.discard(ctx, e, s.remove, Object{URL: u.URL})
 }
 
 func (s *s3Store) remove(ctx context.Context, o Object) error {
@@ -285,13 +263,25 @@ func (s *s3Store) remove(ctx context.Context, o Object) error {
 		_, err := s.abort(ctx, o)
 		return err
 	}
-	resp, err := s.request(ctx, s3Request{name: o.URL, method: http.MethodDelete, header: http.Header{}})
+	resp, err := s.request(ctx, request{name: o.URL, method: http.MethodDelete})
 	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrNotFound && !strings.EqualFold(e.code, "NoSuchBucket") {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	resp.Body.Close()
-	return nil
+	return resp.Body.Close()
+}
+
+// abort makes one attempt to remove the parts of an upload. An upload that has ended is not an error. gone: the
+// service knows of no such upload.
+func (s *s3Store) abort(ctx context.Context, o Object) (gone bool, err error) {
+	resp, err := s.request(ctx, request{name: o.URL, method: http.MethodDelete, query: url.Values{"uploadId": {o.Upload}}})
+	if errors.Is(err, errNoUpload) || errors.Is(err, ErrNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return false, resp.Body.Close()
 }

@@ -121,7 +121,7 @@ func putTold(t *testing.T, c *Client, url string, data []byte, isNew bool) (Obje
 	if o.Sum == (Sum{}) && len(data) > smallPart {
 		return o, nil // a service that has MD5 alone compares the parts
 	}
-	h := o.Sum.newHash()
+	h := o.Sum.NewHash()
 	if h == nil {
 		t.Fatalf("%s: no checksum: %+v", url, o)
 	}

@@ -35,17 +35,20 @@ var hashes = []struct {
 	{"crc32", func() hash.Hash { return crc32.NewIEEE() }},
 }
 
-// NewHash returns a hash that gives the Value of s for equal bytes; nil if there is none.
-func (s Sum) NewHash() hash.Hash { return s.newHash() }
+// NewHash returns a hash that gives the Value of s for equal bytes; nil for an unknown kind, and for a value of another length.
+func (s Sum) NewHash() hash.Hash {
+	h := hashOf(s.Kind)
+	if b, err := hex.DecodeString(s.Value); h == nil || err != nil || len(b) != h.Size() {
+		return nil
+	}
+	return h
+}
 
-// newHash returns nil for an unknown kind, and for a value of another length.
-func (s Sum) newHash() hash.Hash {
+// hashOf returns a hash of a kind; nil: it is not known.
+func hashOf(kind string) hash.Hash {
 	for _, row := range hashes {
-		if row.kind == s.Kind {
-			h := row.make()
-			if b, err := hex.DecodeString(s.Value); err == nil && len(b) == h.Size() {
-				return h
-			}
+		if row.kind == kind {
+			return row.make()
 		}
 	}
 	return nil
@@ -55,7 +58,7 @@ func (s Sum) newHash() hash.Hash {
 func bestSum(given map[string]string) Sum {
 	for _, row := range hashes {
 		b, err := base64.StdEncoding.DecodeString(given[row.kind])
-		if s := (Sum{Kind: row.kind, Value: hex.EncodeToString(b)}); err == nil && s.newHash() != nil {
+		if s := (Sum{Kind: row.kind, Value: hex.EncodeToString(b)}); err == nil && s.NewHash() != nil {
 			return s
 		}
 	}
@@ -109,4 +112,36 @@ func digests(given map[string]string, fields []string) {
 			}
 		}
 	}
+}
+
+// nvmePolynomial is the polynomial of CRC-64/NVME, its highest coefficient in bit 0.
+const nvmePolynomial = 0x9a6c9329ac4bc9b5
+
+// joinCRC64 returns the CRC-64/NVME of two runs of bytes, one after the other, from the CRCs of each: the
+// first is multiplied by x to the power of the bits of the second, of n bytes.
+func joinCRC64(first, second uint64, n int64) uint64 {
+	power := uint64(1) << 62 // x, of the polynomials modulo nvmePolynomial; bit 63 is 1
+	factor := uint64(1) << 63
+	for bits := uint64(n) * 8; bits > 0; bits >>= 1 {
+		if bits&1 == 1 {
+			factor = multiplyCRC64(factor, power)
+		}
+		power = multiplyCRC64(power, power)
+	}
+	return multiplyCRC64(first, factor) ^ second
+}
+
+// multiplyCRC64 multiplies two polynomials modulo nvmePolynomial.
+func multiplyCRC64(a, b uint64) (product uint64) {
+	for bit := uint64(1) << 63; bit > 0; bit >>= 1 {
+		if a&bit != 0 {
+			product ^= b
+		}
+		if carry := b & 1; carry == 1 {
+			b = b>>1 ^ nvmePolynomial
+		} else {
+			b >>= 1
+		}
+	}
+	return product
 }

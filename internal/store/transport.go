@@ -137,10 +137,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel(nil)
 		return nil, fmt.Errorf("%w: to what is not a URL", ErrRedirect) // net/http would quote it
 	}
-	b := &watchedBody{body: resp.Body, cancel: cancel, stall: stall}
-	b.timer = time.AfterFunc(time.Hour, func() { cancel(errStalled) })
-	b.timer.Stop()
-	resp.Body = b
+	resp.Body = &receivedBody{resp.Body, watch{stall: stall, cancel: func() { cancel(errStalled) }}, func() { cancel(nil) }}
 	return resp, nil
 }
 
@@ -149,38 +146,99 @@ func (t *transport) CloseIdleConnections() {
 	t.writing.CloseIdleConnections()
 }
 
-// A watchedBody cancels its request when its reads take longer than stall and bring fewer bytes than
-// trickle requires. Only the time in Read counts, not the time between reads.
-type watchedBody struct {
-	body   io.ReadCloser
-	cancel context.CancelCauseFunc
-	timer  *time.Timer // runs while Read does
+// A watch cancels a request whose body stalls: of the time between start and stop, all together longer than stall, it brings
+// fewer bytes than trickle requires.
+type watch struct {
 	stall  time.Duration
+	cancel func()
 
-	spent time.Duration // in reads, since got was last enough
-	got   int64         // bytes, in that time
+	mu    sync.Mutex // net/http may close a body while it reads it
+	timer *time.Timer
+	ended bool
+	since time.Time     // when start was called
+	spent time.Duration // since n was last enough
+	n     int64         // bytes, in that time
 }
 
-func (b *watchedBody) Read(p []byte) (int, error) {
-	began := time.Now()
-	b.timer.Reset(max(b.stall-b.spent, time.Millisecond))
-	n, err := b.body.Read(p)
-	if !b.timer.Stop() && err != io.EOF {
-		return n, errStalled
+func (w *watch) start() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended {
+		return
 	}
-	b.spent += time.Since(began)
-	b.got += int64(n)
-	if b.got >= 1+int64(b.stall.Seconds()*trickle) {
-		b.spent, b.got = 0, 0
+	w.since = time.Now()
+	if left := max(w.stall-w.spent, time.Millisecond); w.timer == nil {
+		w.timer = time.AfterFunc(left, w.cancel)
+	} else {
+		w.timer.Reset(left)
+	}
+}
+
+// stop takes the bytes that have passed. It reports whether the request was cancelled meanwhile.
+func (w *watch) stop(n int) (late bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer == nil {
+		return false
+	}
+	late = !w.timer.Stop() && !w.ended
+	w.spent += time.Since(w.since)
+	if w.n += int64(n); w.n >= 1+int64(w.stall.Seconds()*trickle) {
+		w.spent, w.n = 0, 0
+	}
+	return late
+}
+
+func (w *watch) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended = true; w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+// A receivedBody is watched while it is read.
+type receivedBody struct {
+	io.ReadCloser
+	watch
+	release func()
+}
+
+func (b *receivedBody) Read(p []byte) (int, error) {
+	b.start()
+	n, err := b.ReadCloser.Read(p)
+	if b.stop(n) && err != io.EOF {
+		err = errStalled
 	}
 	return n, err
 }
 
-func (b *watchedBody) Close() error {
-	b.timer.Stop()
-	err := b.body.Close()
-	b.cancel(nil)
+func (b *receivedBody) Close() error {
+	b.end()
+	err := b.ReadCloser.Close()
+	b.release()
 	return err
+}
+
+// A sentBody is watched between its reads, when the connection takes what was read.
+type sentBody struct {
+	io.ReadCloser
+	watch
+	n int // bytes of the last read
+}
+
+func (b *sentBody) Read(p []byte) (n int, err error) {
+	b.stop(b.n)
+	if n, err = b.ReadCloser.Read(p); err == nil {
+		b.n = n
+		b.start()
+	}
+	return n, err
+}
+
+func (b *sentBody) Close() error {
+	b.end()
+	return b.ReadCloser.Close()
 }
 
 // watchSent makes a request cancel itself with errStuck where its body is not taken.
@@ -189,7 +247,7 @@ func watchSent(req *http.Request, stall time.Duration, cancel context.CancelCaus
 		return req
 	}
 	watched := func(body io.ReadCloser) io.ReadCloser {
-		return &sentBody{body: body, cancel: cancel, stall: stall}
+		return &sentBody{ReadCloser: body, watch: watch{stall: stall, cancel: func() { cancel(errStuck) }}}
 	}
 	req.Body = watched(req.Body)
 	if again := req.GetBody; again != nil { // for a connection that was closed before it was used
@@ -202,60 +260,6 @@ func watchSent(req *http.Request, stall time.Duration, cancel context.CancelCaus
 		}
 	}
 	return req
-}
-
-// A sentBody cancels its request when the time between its reads, in which the connection takes what was
-// read, is longer than stall and too few bytes have gone by then, as watchedBody has it.
-type sentBody struct {
-	body   io.ReadCloser
-	cancel context.CancelCauseFunc
-	stall  time.Duration
-
-	mu    sync.Mutex // net/http may close a body while it reads it
-	timer *time.Timer
-	ended bool
-	since time.Time     // when the last read ended
-	spent time.Duration // between reads, since sent was last enough
-	sent  int64         // bytes, in that time
-}
-
-func (b *sentBody) Read(p []byte) (int, error) {
-	b.mu.Lock()
-	if b.timer != nil {
-		b.timer.Stop()
-		b.spent += time.Since(b.since)
-	}
-	if b.sent >= 1+int64(b.stall.Seconds()*trickle) {
-		b.spent, b.sent = 0, 0
-	}
-	b.mu.Unlock()
-
-	n, err := b.body.Read(p)
-
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ended || err != nil {
-		return n, err
-	}
-	b.sent += int64(n)
-	b.since = time.Now()
-	left := max(b.stall-b.spent, time.Millisecond)
-	if b.timer == nil {
-		b.timer = time.AfterFunc(left, func() { b.cancel(errStuck) })
-	} else {
-		b.timer.Reset(left)
-	}
-	return n, nil
-}
-
-func (b *sentBody) Close() error {
-	b.mu.Lock()
-	b.ended = true
-	if b.timer != nil {
-		b.timer.Stop()
-	}
-	b.mu.Unlock()
-	return b.body.Close()
 }
 
 const mostRedirects = 5

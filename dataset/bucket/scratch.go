@@ -1,0 +1,58 @@
+package bucket
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+// DefaultSize is the default of Options.Size, in bytes.
+const DefaultSize = 16 << 30
+
+// ErrScratch says that the scratch is too small.
+var ErrScratch = place.New(place.Usage, "the scratch is too small")
+
+// A scratch is where files lie on this machine on their way to an object store, or out of it.
+type scratch struct {
+	dir  string
+	size int64 // bytes
+	room *semaphore.Weighted
+}
+
+// NewScratch returns the scratch of Options.Scratch and Options.Size. No directory is made before it is used.
+func (o *Options) NewScratch() *scratch {
+	size := cmp.Or(o.Size, DefaultSize)
+	return &scratch{o.Scratch, size, semaphore.NewWeighted(size)}
+}
+
+// Room waits until there is room for a file of that many bytes, and keeps it until free is called.
+func (s *scratch) Room(ctx context.Context, bytes int64) (free func(), err error) {
+	if bytes > s.size {
+		return nil, &place.Error{Where: "scratch", Off: -1, Err: &place.OptionsError{
+			Text: fmt.Sprintf("%v: it may have %s bytes, and a file of %s has to lie there", ErrScratch, humanize.Comma(s.size), humanize.Comma(bytes)), Err: ErrScratch}, Hint: "raise Options.Size, or make smaller shards"}
+	}
+	if err := s.room.Acquire(ctx, bytes); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	return func() { s.room.Release(bytes) }, nil
+}
+
+// File makes a file without a name for that many bytes, of which nothing is left after done, and after any end of the process.
+func (s *scratch) File(ctx context.Context, bytes int64) (f *os.File, done func(), err error) {
+	free, err := s.Room(ctx, bytes)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f, err = dataset.Unnamed(s.dir); err != nil {
+		free()
+		return nil, nil, err
+	}
+	return f, func() { f.Close(); free() }, nil
+}
