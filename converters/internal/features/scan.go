@@ -82,8 +82,8 @@ func (s *scanner) End() {
 
 // Next makes the next record a sample. An index reads records of up to smallRecord bytes and compares their checksums; in
 // larger ones it passes over long values of bytes. Read compares every checksum.
-func (s *scanner) Next(_ context.Context, last bool) ([]converters.Span, error) {
-	s.Last = last
+func (s *scanner) Next(_ context.Context, want int64) ([]converters.Span, error) {
+	s.Last = want == 1
 	if more, err := s.next(); err != nil || !more {
 		return nil, err
 	}

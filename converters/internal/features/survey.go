@@ -44,7 +44,7 @@ func (s *Source) surveyPart(counted *scan.Source, part int) (n int64, err error)
 	ctx := context.Background()
 	err = scan.Each(ctx, counted, converters.Run{Part: part, Count: surveyed}, true, func(r scan.Reader) error {
 		for ; n < surveyed; n++ {
-			if spans, err := r.Next(ctx, false); err != nil || spans == nil {
+			if spans, err := r.Next(ctx, surveyed); err != nil || spans == nil {
 				return nil
 			}
 		}

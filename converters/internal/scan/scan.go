@@ -35,11 +35,10 @@ type Reader interface {
 	// Begin prepares for a pass. It is called again for the next one, after an error too.
 	Begin(ctx context.Context, p *Pass) error
 
-	// Next returns the next spans: samples, which are their Shapes, and skipped entries. It returns none at the end of
-	// the part, else one or more; several save a call for each of many small samples. If last is set, the caller wants
-	// one more sample. The spans are valid until the next call. Read uses their Shapes alone. Next is not called after
-	// an error.
-	Next(ctx context.Context, last bool) ([]converters.Span, error)
+	// Next returns the next spans: up to want samples, which are their Shapes, and skipped entries. It returns none at the
+	// end of the part, else one or more; several save a call for each of many small samples. The spans are valid until
+	// the next call. Read uses their Shapes alone. Next is not called after an error.
+	Next(ctx context.Context, want int64) ([]converters.Span, error)
 
 	// Offset returns the place in the part that was reached, in bytes.
 	Offset() int64
@@ -95,7 +94,7 @@ func Spans(ctx context.Context, s *Source, run converters.Run) iter.Seq2[convert
 				if err := ctx.Err(); err != nil {
 					return s.fail(run, r, err)
 				}
-				spans, err := r.Next(ctx, done == run.Count-1)
+				spans, err := r.Next(ctx, run.Count-done)
 				if err != nil || len(spans) == 0 {
 					return err
 				}
@@ -149,7 +148,7 @@ func Samples(ctx context.Context, s *Source, r Reader, run converters.Run, done 
 	if err := ctx.Err(); err != nil {
 		return nil, s.fail(run, r, err)
 	}
-	spans, err := r.Next(ctx, done == run.Count-1)
+	spans, err := r.Next(ctx, run.Count-done)
 	if err == nil && len(spans) == 0 {
 		err = s.fail(run, r, fmt.Errorf("%w: the part ends after %d of the %d %ss from offset %d", converters.ErrTruncated, done, run.Count, s.unit, run.Off))
 	}
