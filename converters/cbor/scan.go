@@ -42,7 +42,7 @@ type scanner struct {
 	sample   *converters.Sample // the one that is made, in batch
 	before   int64              // size of the item before; -1: none, or one with a key
 	missed   bool               // the next item is known to match no pattern
-	keyed    bool // the item has a key
+	keyed    bool               // the item has a key
 	keys     keys
 	patterns patterns
 	names    names

@@ -82,13 +82,13 @@ func New(parts []converters.Part, open Opener, unit string, reader func() Reader
 func (s *Source) Parts() []converters.Part { return s.parts }
 
 // Index yields the samples of part p, with sizes in place of payload, and the entries that it skips.
-func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
+func (s *Source) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
 	return Spans(ctx, s, converters.Run{Part: p, Count: math.MaxInt64})
 }
 
 // Spans is Index for the samples of a run, which ends with its part if that has fewer samples.
-func Spans(ctx context.Context, s *Source, run converters.Run) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
+func Spans(ctx context.Context, s *Source, run converters.Run) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) {
 		err := Each(ctx, s, run, true, func(r Reader) error {
 			for done := int64(0); done < run.Count; {
 				if err := ctx.Err(); err != nil {
@@ -99,7 +99,7 @@ func Spans(ctx context.Context, s *Source, run converters.Run) iter.Seq2[convert
 					return err
 				}
 				for i := range spans {
-					if !yield(spans[i], nil) {
+					if !yield(&spans[i], nil) {
 						return nil
 					}
 					if spans[i].Shape != nil {
@@ -110,7 +110,7 @@ func Spans(ctx context.Context, s *Source, run converters.Run) iter.Seq2[convert
 			return nil
 		})
 		if err != nil {
-			yield(converters.Span{}, err)
+			yield(nil, err)
 		}
 	}
 }

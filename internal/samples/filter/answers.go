@@ -50,16 +50,16 @@ func (a *answer) skip(span *converters.Span) {
 }
 
 // skips yields the entries that are of no sample. It reports whether yield wants more.
-func (a *answer) skips(yield func(converters.Span, error) bool) bool {
+func (a *answer) skips(yield func(*converters.Span, error) bool) bool {
 	for _, s := range a.skipped {
 		if !s.accepted {
-			if !yield(converters.Span{Skip: s.reason, Entries: s.n}, nil) {
+			if !yield(&converters.Span{Skip: s.reason, Entries: s.n}, nil) {
 				return false
 			}
 			continue
 		}
 		for range s.n {
-			if !yield(converters.Span{Skip: s.reason, Accepted: true}, nil) {
+			if !yield(&converters.Span{Skip: s.reason, Accepted: true}, nil) {
 				return false
 			}
 		}
