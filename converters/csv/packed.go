@@ -11,22 +11,12 @@ import (
 // ReadRows is Read for samples of one packed row.
 func (s *source) ReadRows(ctx context.Context, run converters.Run) (iter.Seq2[converters.Rows, error], bool) {
 	return func(yield func(converters.Rows, error) bool) {
-		err := scan.Each(ctx, s.Source, run, false, func(each scan.Reader) error {
-			r := each.(*reader)
-			for done := int64(0); done < run.Count; {
-				spans, err := scan.Samples(ctx, s.Source, r, run, done)
-				if err != nil {
-					return err
-				}
-				if spans[0].Shape == nil {
-					continue
-				}
-				data, n := r.single.takeAhead(len(spans))
-				if done += int64(n); !yield(converters.Rows{Off: spans[0].Shape.Off, Count: n, Data: data}, nil) {
-					return nil
-				}
+		err := scan.Each(ctx, s.Source, run, false, func(r scan.Reader, spans []converters.Span) (int64, bool) {
+			if spans[0].Shape == nil {
+				return 0, true
 			}
-			return nil
+			data, n := r.(*reader).single.takeAhead(len(spans))
+			return int64(n), yield(converters.Rows{Off: spans[0].Shape.Off, Count: n, Data: data}, nil)
 		})
 		if err != nil {
 			yield(converters.Rows{}, err)

@@ -32,7 +32,7 @@ type scanner struct {
 	part     string // its name, for errors
 	own      int64  // bytes of the part; the window may have the parts after it, too
 	whole    bool   // read all of each record, as Read does
-	counting bool   // count the values of features, and keep none
+	counting bool   // count the values of features up to the first damage, and keep none
 
 	ordinal  int64 // of the record in the part
 	start    int64 // offset of the record in the part, bytes
@@ -85,6 +85,9 @@ func (s *scanner) End() {
 func (s *scanner) Next(_ context.Context, want int64) ([]converters.Span, error) {
 	s.Last = want == 1
 	if more, err := s.next(); err != nil || !more {
+		if s.counting {
+			err = nil
+		}
 		return nil, err
 	}
 	size := s.Offset() - s.start
