@@ -110,7 +110,7 @@ func (s *scanner) next() (bool, error) {
 	if s.start >= s.own {
 		return false, nil
 	}
-	s.sample = converters.Sample{Off: s.start, Fields: scan.Reuse(s.sample.Fields)}
+	s.sample.Key, s.sample.Off, s.sample.Fields = "", s.start, scan.Reuse(s.sample.Fields)
 	n, err := s.head()
 	if err != nil {
 		return false, err
