@@ -1,4 +1,4 @@
-package features
+package tfrecord
 
 import (
 	"context"
@@ -24,7 +24,7 @@ const hintWhole = "Options.Whole keeps the record's own bytes"
 // A scanner parses the records of one part, for Index and for Read, so that both accept the same records.
 type scanner struct {
 	scan.Window
-	src      *Source
+	src      *source
 	form     *Form
 	opts     *Options
 	rule     *rule
@@ -52,7 +52,7 @@ type scanner struct {
 }
 
 // scanner returns a scanner for all parts.
-func (s *Source) scanner() *scanner {
+func (s *source) scanner() *scanner {
 	c := &scanner{src: s, form: s.form, opts: &s.opts, rule: s.rule, most: max(s.opts.MaxSample, 4<<20) / elementSize}
 	c.spans[1] = converters.Span{Entries: 1, Shape: &c.sample}
 	return c
@@ -62,7 +62,7 @@ func (s *Source) scanner() *scanner {
 func (s *scanner) Begin(_ context.Context, p *scan.Pass) error {
 	s.part, s.own, s.ordinal = p.Part.Name, p.Part.Size, p.Run.First-1
 	s.index, s.before = p.Index, -1
-	s.whole = !p.Index || s.opts.Whole && s.opts.Load(RecordField)
+	s.whole = !p.Index || s.opts.Whole && s.opts.Load(recordField)
 	off := p.Run.Off
 	if p.Index {
 		var err error
@@ -126,7 +126,7 @@ func (s *scanner) next() (bool, error) {
 		if s.whole {
 			v = converters.Bytes(s.Buf[s.Pos : s.Pos+int(n) : s.Pos+int(n)])
 		}
-		s.sample.Fields = append(s.sample.Fields, converters.Field{Name: RecordField, Value: v})
+		s.sample.Fields = append(s.sample.Fields, converters.Field{Name: recordField, Value: v})
 	} else if err := s.message(end); err != nil {
 		return false, err
 	}
