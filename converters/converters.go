@@ -26,9 +26,9 @@ type Source interface {
 	// Index yields the samples of part p and the entries that it skips, in the order of the part.
 	// It reads metadata. It reads opaque payload only if that is so small that skipping it takes
 	// longer. Index returns every error of the data that Read would return, because nothing is
-	// written before all parts have been indexed. A yielded Span and its Shape are valid until the
-	// next iteration. An error is the last pair; spans yielded before it must not be used then.
-	Index(ctx context.Context, p int) iter.Seq2[Span, error]
+	// written before all parts have been indexed. A yielded Span and its Shape must not be changed, and are
+	// valid until the next iteration. An error is the last pair; spans yielded before it must not be used then.
+	Index(ctx context.Context, p int) iter.Seq2[*Span, error]
 
 	// Read yields the run.Count samples of one run, in order. A yielded Sample and its bytes are
 	// valid until the next iteration. An error is the last pair. A part that ends before

@@ -23,7 +23,7 @@ func (*rowSource) Parts() []converters.Part {
 	return []converters.Part{{Name: "a", Path: "a"}, {Name: "b", Path: "b"}, {Name: "directory"}}
 }
 
-func (*rowSource) Index(context.Context, int) iter.Seq2[converters.Span, error] { return nil }
+func (*rowSource) Index(context.Context, int) iter.Seq2[*converters.Span, error] { return nil }
 
 func (s *rowSource) Read(_ context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	s.reads++

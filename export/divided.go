@@ -14,7 +14,7 @@ import (
 type divisible interface {
 	converters.Source
 	CheckShard(part int) error
-	IndexRun(ctx context.Context, run converters.Run) iter.Seq2[converters.Span, error]
+	IndexRun(ctx context.Context, run converters.Run) iter.Seq2[*converters.Span, error]
 }
 
 // A divided source has small samples, whose shards are several parts each: all processors index one shard, and fill
@@ -56,14 +56,14 @@ func divide(src converters.Source, heads []record.FileInfo) converters.Source {
 func (d *divided) Parts() []converters.Part { return d.parts }
 
 // Index yields the samples of a part. An error of the whole shard is told once, by its first part.
-func (d *divided) Index(ctx context.Context, part int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
+func (d *divided) Index(ctx context.Context, part int) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) {
 		run := d.runs[part]
 		switch err := d.check[run.Part](); {
 		case err == nil:
 			d.IndexRun(ctx, run)(yield)
 		case run.First == 0:
-			yield(converters.Span{}, err)
+			yield(nil, err)
 		}
 	}
 }

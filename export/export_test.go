@@ -401,7 +401,7 @@ type stopping struct {
 	cancel func()
 }
 
-func (s *stopping) Index(ctx context.Context, part int) iter.Seq2[converters.Span, error] {
+func (s *stopping) Index(ctx context.Context, part int) iter.Seq2[*converters.Span, error] {
 	s.cancel()
 	return s.Source.Index(ctx, part)
 }
@@ -411,10 +411,10 @@ type values struct{ samples []converters.Sample }
 
 func (v *values) Parts() []converters.Part { return []converters.Part{{Name: "values", Size: 1}} }
 
-func (v *values) Index(context.Context, int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
+func (v *values) Index(context.Context, int) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) {
 		for i := range v.samples {
-			if !yield(converters.Span{Off: int64(i), Entries: 1, Shape: &v.samples[i]}, nil) {
+			if !yield(&converters.Span{Off: int64(i), Entries: 1, Shape: &v.samples[i]}, nil) {
 				return
 			}
 		}

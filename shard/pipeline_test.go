@@ -29,7 +29,7 @@ var errBroken = errors.New("broken")
 
 func (mixed) Parts() []converters.Part { return []converters.Part{{Path: "mixed"}} }
 
-func (mixed) Index(context.Context, int) iter.Seq2[converters.Span, error] { return nil }
+func (mixed) Index(context.Context, int) iter.Seq2[*converters.Span, error] { return nil }
 
 func (m mixed) Read(_ context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {

@@ -80,8 +80,8 @@ func (a absent) Parts() []converters.Part {
 	return parts
 }
 
-func (a absent) Index(context.Context, int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) { yield(converters.Span{}, errAbsent) }
+func (a absent) Index(context.Context, int) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) { yield(nil, errAbsent) }
 }
 
 func (a absent) Read(context.Context, converters.Run) iter.Seq2[*converters.Sample, error] {

@@ -44,10 +44,10 @@ type heldSource struct {
 	deaf bool
 }
 
-func (s heldSource) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
+func (s heldSource) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) {
 		if err := s.wait(ctx, "index", p); err != nil {
-			yield(converters.Span{}, err)
+			yield(nil, err)
 			return
 		}
 		s.Source.Index(ctx, p)(yield)

@@ -147,15 +147,15 @@ func (s *source) table(p int, f io.ReaderAt) (*arrowipc.Table, error) {
 func (s *source) Doubts() []converters.Doubt { return s.unlike.Doubts(s.parts) }
 
 // Index yields the rows of part p. It reads metadata, offsets, texts and numbers of the chosen columns.
-func (s *source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
+func (s *source) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) {
 		if err := s.index(ctx, p, yield); err != nil {
-			yield(converters.Span{}, err)
+			yield(nil, err)
 		}
 	}
 }
 
-func (s *source) index(ctx context.Context, p int, yield func(converters.Span, error) bool) error {
+func (s *source) index(ctx context.Context, p int, yield func(*converters.Span, error) bool) error {
 	r, err := s.reader(p, converters.ForIndex, true, 1<<62)
 	if err != nil {
 		return err
@@ -172,7 +172,7 @@ func (s *source) index(ctx context.Context, p int, yield func(converters.Span, e
 		if err != nil || !ok {
 			return err
 		}
-		if !yield(converters.Span{Off: r.sample.Off, Entries: 1, Shape: &r.sample}, nil) {
+		if !yield(&converters.Span{Off: r.sample.Off, Entries: 1, Shape: &r.sample}, nil) {
 			return nil
 		}
 	}

@@ -141,7 +141,7 @@ func (s source) with(parts []converters.Part) *source {
 
 func (s *source) scanner() *scanner {
 	c := &scanner{opts: &s.opts, forms: s.forms, quickly: s.opts.Items && !s.slow, mostHeads: max(s.opts.MaxItem, 4<<20) / elementSize}
-	c.spans[0] = converters.Span{Entries: 1, Shape: &c.sample}
+	c.batch.Init(itemField)
 	return c
 }
 

@@ -13,7 +13,7 @@ import (
 func (s *scanner) Begin(_ context.Context, p *scan.Pass) error {
 	s.part, s.ordinal, s.start = p.Part.Name, p.Run.First-1, p.Run.Off
 	s.loadItem = s.opts.Load(itemField)
-	s.whole, s.marks, s.before = !p.Index || s.opts.Items && s.loadItem, nil, -1
+	s.whole, s.marks, s.before, s.missed = !p.Index || s.opts.Items && s.loadItem, nil, -1, false
 	if p.Index {
 		s.marks = new(scan.Marks)
 	}
@@ -21,16 +21,31 @@ func (s *scanner) Begin(_ context.Context, p *scan.Pass) error {
 	return nil
 }
 
-// Next makes the next item a sample. An index passes over a byte string that is the value of a field, and with
-// Options.Items over any byte string, if it is longer than the few KiB that are read with its head.
-func (s *scanner) Next(ctx context.Context, last bool) ([]converters.Span, error) {
-	s.Last = last
-	more, err := s.next(ctx)
-	if err != nil || !more {
+// Next makes the next item a sample, or many that match patterns. An index passes over a byte string that is the value of a
+// field, and with Options.Items over any byte string, if it is longer than the few KiB that are read with its head.
+func (s *scanner) Next(ctx context.Context, want int64) ([]converters.Span, error) {
+	s.Last = want == 1
+	s.Relax()
+	s.ordinal++
+	n, err := s.quick(int(min(want, int64(len(s.batch.Spans)))))
+	if err != nil {
 		return nil, err
 	}
-	span := &s.spans[0]
-	span.Off = s.start
+	if n == 0 {
+		s.sample = s.batch.Spans[0].Shape
+		if more, err := s.next(ctx); err != nil || !more {
+			return nil, err
+		}
+		s.span(0)
+		n = 1
+	}
+	return s.batch.Spans[:n], nil
+}
+
+// span makes span i of the batch that of the current item.
+func (s *scanner) span(i int) {
+	span := &s.batch.Spans[i]
+	span.Off, span.Shape.Off = s.start, s.start
 	if s.opts.Items && !s.whole {
 		size := s.Offset() - s.start
 		if s.keyed {
@@ -39,15 +54,12 @@ func (s *scanner) Next(ctx context.Context, last bool) ([]converters.Span, error
 		span.Alike = size == s.before && !s.keyed
 		s.before = size
 	}
-	return s.spans[:], nil
 }
 
 // next makes s.sample the next sample, or returns false at the end of the part. Marks are passed over. Values that were not
 // read have their size only. The sample is valid until the next call.
 func (s *scanner) next(ctx context.Context) (bool, error) {
-	s.ordinal++
 	for {
-		s.Relax()
 		s.start = s.Offset()
 		if s.start >= s.Size {
 			return false, s.marks.Close(s.part, s.Size, s.opts.RequireEnd)
@@ -62,6 +74,7 @@ func (s *scanner) next(ctx context.Context) (bool, error) {
 		if more, err := s.mark(ctx); err != nil || !more {
 			return false, err
 		}
+		s.Relax()
 	}
 	if err := s.marks.Sample(); err != nil {
 		return false, s.fail(err, "")
@@ -71,12 +84,8 @@ func (s *scanner) next(ctx context.Context) (bool, error) {
 
 // one makes s.sample the item at the current place.
 func (s *scanner) one() error {
-	s.sample.Off = s.start
 	if s.whole {
 		s.Hold()
-	}
-	if s.quickly && s.quick() {
-		return nil
 	}
 	s.clear()
 	var err error

@@ -10,12 +10,10 @@ import (
 // markHead is the most bytes from the start of a mark to the end of its name: three heads and the longer name.
 const markHead = 3*heads.Max + len(scan.BeginMark)
 
-// atMark reports whether the next item is a mark of endmark: a map of one entry with a mark's name.
+// atMark reports whether the next item is a mark: a map of one entry with a mark's name.
 func (s *scanner) atMark() (bool, error) {
-	if n := int(min(int64(markHead), s.Size-s.Offset())); s.Unread() < n {
-		if err := s.Fill(n); err != nil {
-			return false, s.fail(err, "")
-		}
+	if err := s.fillMark(); err != nil {
+		return false, err
 	}
 	b := s.Buf[s.Pos:]
 	if h := s.forms.Of(b[0]); h.Kind != heads.Map && h.Kind != heads.OpenMap && h.Kind != heads.Tag || h.Kind == heads.Map && h.Size == 1 && h.Arg != 1 {
@@ -36,6 +34,16 @@ func (s *scanner) atMark() (bool, error) {
 	name := s.forms.Parse(b)
 	b = b[name.Size:]
 	return name.Kind == heads.Text && name.Arg <= uint64(len(scan.BeginMark)) && scan.IsMark(string(b[:name.Arg])), nil
+}
+
+// fillMark reads as many bytes of the next item as the longest mark has before its value.
+func (s *scanner) fillMark() error {
+	if n := int(min(int64(markHead), s.Size-s.Offset())); s.Unread() < n {
+		if err := s.Fill(n); err != nil {
+			return s.fail(err, "")
+		}
+	}
+	return nil
 }
 
 // mark consumes a mark. more is false where no sample can follow it in a run.

@@ -38,10 +38,11 @@ type scanner struct {
 	stack   []frame
 	heads   int64 // of the item so far
 
-	spans    [1]converters.Span // with sample as its shape
+	batch    scan.Batch
+	sample   *converters.Sample // the one that is made, in batch
 	before   int64              // size of the item before; -1: none, or one with a key
-	sample   converters.Sample
-	keyed    bool // the item has a key
+	missed   bool               // the next item is known to match no pattern
+	keyed    bool               // the item has a key
 	keys     keys
 	patterns patterns
 	names    names

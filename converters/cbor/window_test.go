@@ -154,11 +154,11 @@ func TestWindowShrinks(t *testing.T) {
 	}
 	peak, grown := 0, 0
 	for last := cap(sc.Buf); ; {
-		ok, err := sc.next(t.Context())
+		spans, err := sc.Next(t.Context(), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !ok {
+		if len(spans) == 0 {
 			break
 		}
 		peak = max(peak, cap(sc.Buf))

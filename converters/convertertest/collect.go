@@ -23,7 +23,7 @@ func index(ctx context.Context, src converters.Source, part int) (all []found, e
 		if err != nil {
 			return all, err
 		}
-		f := found{Span: span}
+		f := found{Span: *span}
 		if span.Shape != nil {
 			f.shape = shape(span.Shape)
 			f.Shape = clone(span.Shape)

@@ -135,8 +135,8 @@ type refused struct {
 
 func (r refused) Parts() []converters.Part { return r.parts }
 
-func (r refused) Index(context.Context, int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) { yield(converters.Span{}, r.err) }
+func (r refused) Index(context.Context, int) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) { yield(nil, r.err) }
 }
 
 func (r refused) Read(context.Context, converters.Run) iter.Seq2[*converters.Sample, error] {

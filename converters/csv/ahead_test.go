@@ -232,7 +232,7 @@ func TestCancelledAhead(t *testing.T) {
 	for _, at := range []int{1, 2, 100, 5000} {
 		for name, walk := range map[string]func(ctx context.Context, each func(error) bool){
 			"Index": func(ctx context.Context, each func(error) bool) {
-				src.Index(ctx, 0)(func(_ converters.Span, err error) bool { return each(err) })
+				src.Index(ctx, 0)(func(_ *converters.Span, err error) bool { return each(err) })
 			},
 			"Read": func(ctx context.Context, each func(error) bool) {
 				src.Read(ctx, converters.Run{Count: rows})(func(_ *converters.Sample, err error) bool { return each(err) })

@@ -36,8 +36,8 @@ type reader struct {
 	before int64 // rows of the sample before
 	spans  [1]converters.Span
 
-	offs   []int64 // of the rows that an index has read ahead, each a sample like the one before it
-	packed packedRows
+	offs   []int64    // of the rows that an index has read ahead, each a sample like the one before it
+	packed scan.Batch // of rows that were read ahead, if a sample is one packed row
 
 	rounded roundedPart // of the part, while an index reads it
 }
@@ -67,7 +67,10 @@ func (s *source) reader() *reader {
 	default:
 		r.sample.Fields = []converters.Field{{Name: "row"}}
 	}
-	r.packed.init()
+	r.packed.Init("row")
+	for i := range r.packed.Spans {
+		r.packed.Spans[i].Alike = true
+	}
 	return r
 }
 
@@ -86,7 +89,9 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) error {
 	r.rows, r.before, r.header = 0, -1, -1
 	r.offs = r.offs[:0]
 	if r.single != nil && p.Index {
-		r.packed.shape(int64(r.single.size))
+		for i := range r.packed.Spans {
+			r.packed.Spans[i].Shape.Fields[0].Value = converters.Opaque(int64(r.single.size))
+		}
 	}
 	if p.Run.Off == 0 {
 		if err := r.splitter.skipMark(); err != nil {
@@ -110,7 +115,7 @@ func (r *reader) Offset() int64 { return r.splitter.Offset() }
 func (r *reader) End() { r.splitter.File = nil }
 
 // Next makes the next rows a sample, or many. The header and empty lines are skipped entries.
-func (r *reader) Next(ctx context.Context, _ bool) ([]converters.Span, error) {
+func (r *reader) Next(ctx context.Context, _ int64) ([]converters.Span, error) {
 	if r.single != nil {
 		if spans := r.nextPacked(); len(spans) > 0 {
 			return spans, nil
@@ -141,13 +146,20 @@ func (r *reader) Next(ctx context.Context, _ bool) ([]converters.Span, error) {
 }
 
 // nextPacked returns rows that were read ahead, each a sample; none: none were.
-func (r *reader) nextPacked() (spans []converters.Span) {
+func (r *reader) nextPacked() []converters.Span {
+	spans, n := r.packed.Spans[:], 0
 	if !r.index {
-		return r.packed.read(r.single)
+		for n < len(spans) && r.single.one(spans[n].Shape) {
+			n++
+		}
+		return spans[:n]
 	}
-	spans = r.packed.index(r.offs)
-	r.offs = r.offs[len(spans):]
-	return spans
+	n = min(len(spans), len(r.offs))
+	for i, off := range r.offs[:n] {
+		spans[i].Off, spans[i].Shape.Off = off, off
+	}
+	r.offs = r.offs[n:]
+	return spans[:n]
 }
 
 func (r *reader) skip(reason string) []converters.Span {

@@ -12,10 +12,10 @@ import (
 
 // Index yields the samples of a shard. It checks the header, the last record and the index, and reads no other
 // payload unless records are decoded or Options.Load is set.
-func (s *Source) Index(ctx context.Context, part int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
+func (s *Source) Index(ctx context.Context, part int) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) {
 		if err := s.CheckShard(part); err != nil {
-			yield(converters.Span{}, err)
+			yield(nil, err)
 			return
 		}
 		s.Source.Index(ctx, part)(yield)
@@ -45,7 +45,7 @@ func (s *Source) CheckShard(part int) error {
 
 // IndexRun yields the samples of a run as Index does. The caller has checked the shard with CheckShard: so several
 // runs of one shard can be indexed at once.
-func (s *Source) IndexRun(ctx context.Context, run converters.Run) iter.Seq2[converters.Span, error] {
+func (s *Source) IndexRun(ctx context.Context, run converters.Run) iter.Seq2[*converters.Span, error] {
 	return scan.Spans(ctx, s.Source, run)
 }
 

@@ -93,7 +93,7 @@ func (r *reader) End() {
 
 // Next makes the next record a sample, and compares it with its CRC. The bytes of a sample are in the read buffer, not
 // copied. An index reads no payload, unless records are decoded or Options.Load is set.
-func (r *reader) Next(context.Context, bool) ([]converters.Span, error) {
+func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 	if r.next >= r.end {
 		return nil, nil
 	}

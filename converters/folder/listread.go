@@ -105,7 +105,7 @@ func (r *listReader) End() {}
 
 // Next makes the next lines a sample. An index reads only the files that Options.Load asks for. A file that has changed
 // since the first pass over its part is refused.
-func (r *listReader) Next(context.Context, bool) ([]converters.Span, error) {
+func (r *listReader) Next(context.Context, int64) ([]converters.Span, error) {
 	if n := int64(len(r.part.samples)); r.next == n && r.index {
 		return nil, nil
 	} else if r.next == n {

@@ -71,7 +71,7 @@ func (r *reader) End() {
 
 // Next makes the next files a sample. An index opens only directories, and the files that Options.Load asks for. A large
 // sample is read when it is wanted.
-func (r *reader) Next(context.Context, bool) ([]converters.Span, error) {
+func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 	r.spans = r.spans[:0]
 	if r.index {
 		return r.spans, r.shapes()

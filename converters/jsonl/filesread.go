@@ -34,14 +34,14 @@ func (s *files) rooted(ctx context.Context, p int, f func(d *folder, root *os.Ro
 
 // Index yields the lines of part p; empty lines, and files of the directory that no line names, are skipped entries. It
 // reads the files that Options.Load asks for alone.
-func (s *files) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
+func (s *files) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) {
 		err := s.rooted(ctx, p, func(d *folder, root *os.Root) error {
 			others := newOthers()
 			stopped := false
 			err := d.list(ctx, root, func(l *lister) (bool, error) {
 				if l.line.sample == nil {
-					stopped = !yield(converters.Span{Off: l.at, Entries: 1, Skip: "empty line"}, nil)
+					stopped = !yield(&converters.Span{Off: l.at, Entries: 1, Skip: "empty line"}, nil)
 					return !stopped, nil
 				}
 				for _, f := range l.line.files {
@@ -51,18 +51,18 @@ func (s *files) Index(ctx context.Context, p int) iter.Seq2[converters.Span, err
 				if err != nil {
 					return false, err
 				}
-				stopped = !yield(converters.Span{Off: shape.Off, Entries: 1 + len(l.line.files), Shape: shape}, nil)
+				stopped = !yield(&converters.Span{Off: shape.Off, Entries: 1 + len(l.line.files), Shape: shape}, nil)
 				return !stopped, nil
 			})
 			if err != nil || stopped {
 				return err
 			}
 			return others.each(ctx, d, root, func(name string, skip string) bool {
-				return yield(converters.Span{Entries: 1, Skip: skip, Name: name}, nil)
+				return yield(&converters.Span{Entries: 1, Skip: skip, Name: name}, nil)
 			})
 		})
 		if err != nil {
-			yield(converters.Span{}, err)
+			yield(nil, err)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) error {
 
 // Next makes the next line a sample. Empty lines are skipped entries. A text without escapes is in the read buffer, not
 // copied.
-func (r *reader) Next(ctx context.Context, _ bool) ([]converters.Span, error) {
+func (r *reader) Next(ctx context.Context, _ int64) ([]converters.Span, error) {
 	sample, more, err := r.next(ctx)
 	if err != nil || !more {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 )
 
 // Next makes the next sample of the shard one. Bytes and text of a sample are in the read buffer, not copied.
-func (r *reader) Next(context.Context, bool) ([]converters.Span, error) {
+func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 	i := r.following
 	if i >= r.shard.Samples {
 		return nil, nil

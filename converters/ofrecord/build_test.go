@@ -11,6 +11,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
+	"github.com/ffconvert/ffconvert/converters/tfrecord"
 )
 
 // framed returns records with these data.
@@ -67,7 +68,7 @@ func open(t testing.TB, opts Options, paths ...string) converters.Source {
 func memory(t testing.TB, opts Options, parts ...[]byte) converters.Source {
 	t.Helper()
 	listed, open := convertertest.InMemory("", parts...)
-	s, err := openSource(listed, opts, open)
+	s, err := tfrecord.OpenForm(&form, listed, opts, open)
 	if err != nil {
 		t.Fatal(err)
 	}

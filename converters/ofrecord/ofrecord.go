@@ -11,7 +11,7 @@
 //	│ 8               │ length │
 //	└─────────────────┴────────┘
 //
-// The data is an OFRecord (oneflow/core/record/record.proto): see converters/internal/features for the samples that
+// The data is an OFRecord (oneflow/core/record/record.proto): see package tfrecord for the samples that
 // are made of them. There is no checksum: a changed byte is found only if it makes a record malformed.
 //
 // OneFlow reads the parts of a dataset as one stream, so a record may be cut between two parts. Such a cut looks like a
@@ -23,37 +23,20 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/features"
+	"github.com/ffconvert/ffconvert/converters/tfrecord"
 )
 
 // Options define a sample. The zero value makes a field of each feature.
-type Options = features.Options
+type Options = tfrecord.Options
 
 // Open returns a source with these parts. It reads the first records of the first part that has some, to find out
 // which features are lists. Index and Read check that size and time of a file have not changed.
 func Open(parts []converters.Part, opts Options) (converters.Source, error) {
-	return openSource(parts, opts, new(converters.Files).Open)
-}
-
-func openSource(parts []converters.Part, opts Options, open func(converters.Part, converters.Access) (converters.File, error)) (converters.Source, error) {
-	s, err := features.Open(&form, parts, opts, open)
-	if err != nil {
-		return nil, err
-	}
-	if opts.Continued {
-		return stream{s, s}, nil
-	}
-	return s, nil
-}
-
-// A stream is a source without WithParts.
-type stream struct {
-	converters.Source
-	converters.Describer
+	return tfrecord.OpenForm(&form, parts, opts, new(converters.Files).Open)
 }
 
 // form has the layout of a record, and the numbers of the lists of a feature in record.proto.
-var form = features.Form{
+var form = tfrecord.Form{
 	Head:   8,
 	Flat:   true,
 	Splits: true,
@@ -64,5 +47,5 @@ var form = features.Form{
 		}
 		return uint64(n), nil
 	},
-	Kinds: []features.Kind{features.Bytes, features.Float32, features.Float64, features.Int32, features.Int64},
+	Kinds: []tfrecord.Kind{tfrecord.Bytes, tfrecord.Float32, tfrecord.Float64, tfrecord.Int32, tfrecord.Int64},
 }

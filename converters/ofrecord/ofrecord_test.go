@@ -12,6 +12,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
+	"github.com/ffconvert/ffconvert/converters/tfrecord"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
 )
 
@@ -65,7 +66,7 @@ func TestSource(t *testing.T) {
 					paths = append(paths, path)
 				}
 				counted, use := convertertest.Count(new(converters.Files).Open)
-				src, err := openSource(convertertest.Parts(t, paths...), c.opts, counted)
+				src, err := tfrecord.OpenForm(&form, convertertest.Parts(t, paths...), c.opts, counted)
 				if err != nil {
 					t.Fatal(err)
 				}

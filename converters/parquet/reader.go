@@ -72,7 +72,7 @@ func (r *reader) Offset() int64 {
 
 // Next makes the next row a sample. An index does not read the bytes of plain, uncompressed values that no option asks
 // for. The bytes of a field of the first level are in a page or in the read buffer, not copied.
-func (r *reader) Next(context.Context, bool) ([]converters.Span, error) {
+func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 	if more, err := r.next(); err != nil || !more {
 		return nil, err
 	}

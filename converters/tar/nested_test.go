@@ -230,8 +230,8 @@ type cutNested struct {
 	err error
 }
 
-func (c cutNested) Index(context.Context, int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) { yield(converters.Span{}, c.err) }
+func (c cutNested) Index(context.Context, int) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) { yield(nil, c.err) }
 }
 
 func TestNestedSource(t *testing.T) {

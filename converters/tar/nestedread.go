@@ -63,10 +63,10 @@ func (r *nestedReader) Begin(ctx context.Context, p *scan.Pass) error {
 }
 
 // Next makes the next members of an inner tar a sample. What is skipped may be a member of the part, or of an inner tar.
-func (r *nestedReader) Next(ctx context.Context, last bool) ([]converters.Span, error) {
+func (r *nestedReader) Next(ctx context.Context, want int64) ([]converters.Span, error) {
 	for {
 		if !r.ended {
-			if spans, err := r.reader.Next(ctx, last); err != nil || len(spans) > 0 {
+			if spans, err := r.reader.Next(ctx, want); err != nil || len(spans) > 0 {
 				return spans, err
 			}
 		}

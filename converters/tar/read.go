@@ -65,9 +65,9 @@ func (r *reader) End() { r.window.File, r.scanner.class, r.seen = nil, nil, nil 
 // Next makes the next members a sample. Other members are skipped entries. An index reads no payload, except for
 // Options.Load and between headers that are near each other. The bytes of a sample are in the read buffer, not copied;
 // the last read goes past the run, because the next header ends the last sample.
-func (r *reader) Next(_ context.Context, last bool) ([]converters.Span, error) {
+func (r *reader) Next(_ context.Context, want int64) ([]converters.Span, error) {
 	sc := &r.scanner
-	r.window.Last = last
+	r.window.Last = want == 1
 	for r.spans = r.spans[:0]; len(r.spans) == 0 && !r.ended; {
 		ev, err := sc.next()
 		if err != nil {

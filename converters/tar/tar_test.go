@@ -131,7 +131,7 @@ func TestLoad(t *testing.T) {
 			continue
 		}
 		if len(indexed) == 0 {
-			first = span
+			first = *span
 		}
 		cls := ""
 		for _, f := range span.Shape.Fields {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
-	"github.com/ffconvert/ffconvert/converters/internal/features"
 )
 
 // framed returns records with these data.
@@ -75,9 +74,9 @@ func ints(values ...int64) []byte {
 }
 
 // openFiles opens parts as they are now.
-func openFiles(t testing.TB, opts Options, paths ...string) *features.Source {
+func openFiles(t testing.TB, opts Options, paths ...string) *source {
 	t.Helper()
-	s, err := openSource(convertertest.Parts(t, paths...), opts, new(converters.Files).Open)
+	s, err := openForm(&form, convertertest.Parts(t, paths...), opts, new(converters.Files).Open)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,10 +84,10 @@ func openFiles(t testing.TB, opts Options, paths ...string) *features.Source {
 }
 
 // memory is a source of parts that are in memory.
-func memory(t testing.TB, opts Options, parts ...[]byte) *features.Source {
+func memory(t testing.TB, opts Options, parts ...[]byte) *source {
 	t.Helper()
 	listed, open := convertertest.InMemory(".tfrecord", parts...)
-	s, err := openSource(listed, opts, open)
+	s, err := openForm(&form, listed, opts, open)
 	if err != nil {
 		t.Fatal(err)
 	}

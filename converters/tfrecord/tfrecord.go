@@ -14,8 +14,19 @@
 // A CRC is CRC-32C, rotated right by 15 bits, plus 0xa282ead8. The CRC of the length is always compared, the CRC of the
 // data wherever all data is read: by Read, and by Index for small records.
 //
-// The data is an Example or a SequenceExample (tensorflow/core/example): see converters/internal/features for
-// the samples that are made of them.
+// The data is a message with a map of features (tensorflow/core/example; field numbers, protobuf's wire format):
+//
+//	data          Example or SequenceExample        Form.Flat: the record
+//	              1 features · 2 feature lists      1 an entry of the map, repeated
+//	features      1 an entry of the map, repeated
+//	entry         1 the name · 2 the feature; of feature lists, 2 has features, each under 1
+//	feature       one list, whose number tells the kind of its values: Form.Kinds
+//	list          1 a value, repeated, or many packed into one
+//
+// A feature that has one value in each sample is that value, another feature is a list: see [Options]. The fields of a sample
+// are in the order of their names, because a map has none.
+//
+// A [Form] describes files of another format with features in records, OFRecord.
 package tfrecord
 
 import (
@@ -24,23 +35,12 @@ import (
 	"hash/crc32"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/features"
 )
-
-// Options define a sample. The zero value makes a field of each feature.
-type Options = features.Options
-
-// DefaultMaxSample is the default of Options.MaxSample, in bytes.
-const DefaultMaxSample = features.DefaultMaxSample
 
 // Open returns a source with these parts. It reads the first records of the first part that has some, to find out
 // which features are lists. Index and Read check that size and time of a file have not changed.
 func Open(parts []converters.Part, opts Options) (converters.Source, error) {
-	return openSource(parts, opts, new(converters.Files).Open)
-}
-
-func openSource(parts []converters.Part, opts Options, open func(converters.Part, converters.Access) (converters.File, error)) (*features.Source, error) {
-	return features.Open(&form, parts, opts, open)
+	return OpenForm(&form, parts, opts, new(converters.Files).Open)
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -56,7 +56,7 @@ func masked(data []byte) uint32 {
 }
 
 // form has the layout of a record, and the numbers of the lists of a feature in example.proto.
-var form = features.Form{
+var form = Form{
 	Head:    12,
 	Trailer: 4,
 	Length: func(head []byte) (uint64, error) {
@@ -71,5 +71,5 @@ var form = features.Form{
 		}
 		return nil
 	},
-	Kinds: []features.Kind{features.Bytes, features.Float32, features.Int64},
+	Kinds: []Kind{Bytes, Float32, Int64},
 }

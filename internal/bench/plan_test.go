@@ -125,8 +125,8 @@ func (s synthetic) Parts() []converters.Part {
 	return parts
 }
 
-func (s synthetic) Index(_ context.Context, part int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
+func (s synthetic) Index(_ context.Context, part int) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) {
 		sample := converters.Sample{Fields: make([]converters.Field, 2)}
 		span := converters.Span{Entries: 2, Shape: &sample}
 		var keys string // of some samples back to back: a key is to cost next to nothing here
@@ -140,7 +140,7 @@ func (s synthetic) Index(_ context.Context, part int) iter.Seq2[converters.Span,
 			sample.Off = span.Off
 			sample.Fields[0] = converters.Field{Name: "jpg", Value: converters.Opaque(payload)}
 			sample.Fields[1] = converters.Field{Name: "cls", Value: converters.Opaque(3)}
-			if !yield(span, nil) {
+			if !yield(&span, nil) {
 				return
 			}
 			span.Off += 512 + (payload+511)/512*512 + 1024

@@ -99,7 +99,7 @@ func lines(t testing.TB, report *findings.Report) []string {
 }
 
 // made is a source in memory: each part a function of its spans, which hold what Read yields.
-type made []iter.Seq2[converters.Span, error]
+type made []iter.Seq2[*converters.Span, error]
 
 func (m made) Parts() []converters.Part {
 	var parts []converters.Part
@@ -109,7 +109,7 @@ func (m made) Parts() []converters.Part {
 	return parts
 }
 
-func (m made) Index(_ context.Context, p int) iter.Seq2[converters.Span, error] { return m[p] }
+func (m made) Index(_ context.Context, p int) iter.Seq2[*converters.Span, error] { return m[p] }
 
 func (m made) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
@@ -136,12 +136,12 @@ func (m made) Read(ctx context.Context, run converters.Run) iter.Seq2[*converter
 }
 
 // samples is a part of such samples, each a sample in 100 bytes.
-func samples(all ...converters.Sample) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
+func samples(all ...converters.Sample) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) {
 		for i := range all {
 			s := all[i]
 			s.Off = int64(i) * 100
-			if !yield(converters.Span{Off: s.Off, Entries: 1, Shape: &s}, nil) {
+			if !yield(&converters.Span{Off: s.Off, Entries: 1, Shape: &s}, nil) {
 				return
 			}
 		}

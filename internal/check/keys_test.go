@@ -163,7 +163,7 @@ func TestOddKey(t *testing.T) {
 
 // numbered is one part of n samples that it makes as it goes.
 func numbered(n int, keyed bool) made {
-	return made{iter.Seq2[converters.Span, error](func(yield func(converters.Span, error) bool) {
+	return made{iter.Seq2[*converters.Span, error](func(yield func(*converters.Span, error) bool) {
 		s := converters.Sample{Fields: []converters.Field{{Name: "jpg", Value: converters.Opaque(1000)}, {Name: "cls", Value: converters.Int(7)}}}
 		span := converters.Span{Entries: 2, Shape: &s}
 		var key []byte
@@ -173,7 +173,7 @@ func numbered(n int, keyed bool) made {
 				s.Key = string(key)
 			}
 			s.Off, span.Off = int64(i)*1536, int64(i)*1536
-			if !yield(span, nil) {
+			if !yield(&span, nil) {
 				return
 			}
 		}

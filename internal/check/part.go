@@ -79,11 +79,11 @@ func (p *part) index(ctx context.Context) {
 		}
 		switch {
 		case span.Accepted:
-			p.accepted(&span)
+			p.accepted(span)
 		case span.Shape == nil:
-			p.skipped(&span)
+			p.skipped(span)
 		default:
-			p.sample(&span)
+			p.sample(span)
 		}
 	}
 	if p.placed {

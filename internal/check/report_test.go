@@ -49,11 +49,11 @@ func TestRefusal(t *testing.T) {
 // most of them. What is not known is a note, or refused.
 func TestUnknownWords(t *testing.T) {
 	t.Parallel()
-	src := made{func(yield func(converters.Span, error) bool) {
-		_ = yield(converters.Span{Entries: 1, Skip: "a new reason", Name: "e"}, nil) &&
-			yield(converters.Span{Accepted: true, Skip: "a new waiver"}, nil) &&
-			yield(converters.Span{Off: 9, Entries: 1, Skip: "fifo", Name: "f"}, nil) &&
-			yield(converters.Span{}, &converters.Error{Where: "part-0", Off: 10, Err: syscall.EIO})
+	src := made{func(yield func(*converters.Span, error) bool) {
+		_ = yield(&converters.Span{Entries: 1, Skip: "a new reason", Name: "e"}, nil) &&
+			yield(&converters.Span{Accepted: true, Skip: "a new waiver"}, nil) &&
+			yield(&converters.Span{Off: 9, Entries: 1, Skip: "fifo", Name: "f"}, nil) &&
+			yield(nil, &converters.Error{Where: "part-0", Off: 10, Err: syscall.EIO})
 	}}
 	compare(t, check(t, src, Options{}), []string{
 		`error: part-0: offset 0: a new waiver [unsupported]`,
@@ -115,10 +115,10 @@ func TestWorkers(t *testing.T) {
 func TestMany(t *testing.T) {
 	t.Parallel()
 	const n = 3 * maxEach
-	src := made{func(yield func(converters.Span, error) bool) {
+	src := made{func(yield func(*converters.Span, error) bool) {
 		for i := range n {
 			s := sample(fmt.Sprint(i), field(fmt.Sprintf("f%d", i), ""))
-			if !yield(converters.Span{Off: int64(i), Skip: "key that came back", Name: s.Key, Accepted: true}, nil) || !yield(converters.Span{Off: int64(i), Shape: &s}, nil) {
+			if !yield(&converters.Span{Off: int64(i), Skip: "key that came back", Name: s.Key, Accepted: true}, nil) || !yield(&converters.Span{Off: int64(i), Shape: &s}, nil) {
 				return
 			}
 		}
@@ -144,18 +144,18 @@ func TestCancel(t *testing.T) {
 	for _, after := range []int{0, 1, 5, 10, 15} { // of ten samples in two walks
 		ctx, cancel := context.WithCancel(t.Context())
 		seen := 0
-		part := func(name string) iter.Seq2[converters.Span, error] {
-			return func(yield func(converters.Span, error) bool) {
+		part := func(name string) iter.Seq2[*converters.Span, error] {
+			return func(yield func(*converters.Span, error) bool) {
 				for i := range 5 {
 					if seen++; seen > after {
 						cancel()
 					}
 					s := sample(name, field("x", "y"))
 					if err := ctx.Err(); err != nil {
-						yield(converters.Span{}, err)
+						yield(nil, err)
 						return
 					}
-					if !yield(converters.Span{Off: int64(i), Shape: &s}, nil) {
+					if !yield(&converters.Span{Off: int64(i), Shape: &s}, nil) {
 						return
 					}
 				}

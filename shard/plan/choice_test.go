@@ -167,11 +167,11 @@ func (r alikeRows) Parts() []converters.Part {
 	return []converters.Part{{Name: "rows", Path: "rows", Size: int64(8 * r.n)}}
 }
 
-func (r alikeRows) Index(context.Context, int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
+func (r alikeRows) Index(context.Context, int) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) {
 		shape := &converters.Sample{Fields: []converters.Field{{Name: "row", Value: converters.Opaque(8)}}}
 		for i := range r.n {
-			if !yield(converters.Span{Off: int64(8 * i), Entries: 1, Shape: shape, Alike: i > 0}, nil) {
+			if !yield(&converters.Span{Off: int64(8 * i), Entries: 1, Shape: shape, Alike: i > 0}, nil) {
 				return
 			}
 		}

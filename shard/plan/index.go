@@ -194,19 +194,19 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 			return idx, err
 		}
 		if span.Shape == nil {
-			idx.Account.skip(&span)
+			idx.Account.skip(span)
 			continue
 		}
 		if part.Path != "" && how.chooser.Done() {
 			idx.Account.Partly = 1
 			break
 		}
-		size, err := sizer.choose(&span, &idx)
+		size, err := sizer.choose(span, &idx)
 		if err != nil {
 			return idx, &converters.Error{Where: part.Name, Off: span.Off, Entry: span.Shape.Key, Err: err, Hint: place.HintOf(err)}
 		}
 		if files != nil {
-			files.add(&span)
+			files.add(span)
 		}
 		idx.add(span.Off, size, how.row)
 		if first < 0 {

@@ -35,11 +35,10 @@ type Reader interface {
 	// Begin prepares for a pass. It is called again for the next one, after an error too.
 	Begin(ctx context.Context, p *Pass) error
 
-	// Next returns the next spans: samples, which are their Shapes, and skipped entries. It returns none at the end of
-	// the part, else one or more; several save a call for each of many small samples. If last is set, the caller wants
-	// one more sample. The spans are valid until the next call. Read uses their Shapes alone. Next is not called after
-	// an error.
-	Next(ctx context.Context, last bool) ([]converters.Span, error)
+	// Next returns the next spans: up to want samples, which are their Shapes, and skipped entries. It returns none at the
+	// end of the part, else one or more; several save a call for each of many small samples. The spans are valid until
+	// the next call. Read uses their Shapes alone. Next is not called after an error.
+	Next(ctx context.Context, want int64) ([]converters.Span, error)
 
 	// Offset returns the place in the part that was reached, in bytes.
 	Offset() int64
@@ -83,35 +82,26 @@ func New(parts []converters.Part, open Opener, unit string, reader func() Reader
 func (s *Source) Parts() []converters.Part { return s.parts }
 
 // Index yields the samples of part p, with sizes in place of payload, and the entries that it skips.
-func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
+func (s *Source) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
 	return Spans(ctx, s, converters.Run{Part: p, Count: math.MaxInt64})
 }
 
 // Spans is Index for the samples of a run, which ends with its part if that has fewer samples.
-func Spans(ctx context.Context, s *Source, run converters.Run) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
-		err := Each(ctx, s, run, true, func(r Reader) error {
-			for done := int64(0); done < run.Count; {
-				if err := ctx.Err(); err != nil {
-					return s.fail(run, r, err)
+func Spans(ctx context.Context, s *Source, run converters.Run) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) {
+		err := Each(ctx, s, run, true, func(_ Reader, spans []converters.Span) (samples int64, more bool) {
+			for i := range spans {
+				if !yield(&spans[i], nil) {
+					return samples, false
 				}
-				spans, err := r.Next(ctx, done == run.Count-1)
-				if err != nil || len(spans) == 0 {
-					return err
-				}
-				for i := range spans {
-					if !yield(spans[i], nil) {
-						return nil
-					}
-					if spans[i].Shape != nil {
-						done++
-					}
+				if spans[i].Shape != nil {
+					samples++
 				}
 			}
-			return nil
+			return samples, true
 		})
 		if err != nil {
-			yield(converters.Span{}, err)
+			yield(nil, err)
 		}
 	}
 }
@@ -120,22 +110,15 @@ func Spans(ctx context.Context, s *Source, run converters.Run) iter.Seq2[convert
 // read buffer.
 func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
-		err := Each(ctx, s, run, false, func(r Reader) error {
-			for done := int64(0); done < run.Count; {
-				spans, err := Samples(ctx, s, r, run, done)
-				if err != nil {
-					return err
-				}
-				for i := range spans {
-					if spans[i].Shape == nil {
-						continue
-					}
-					if done++; !yield(spans[i].Shape, nil) {
-						return nil
+		err := Each(ctx, s, run, false, func(_ Reader, spans []converters.Span) (samples int64, more bool) {
+			for i := range spans {
+				if shape := spans[i].Shape; shape != nil {
+					if samples++; !yield(shape, nil) {
+						return samples, false
 					}
 				}
 			}
-			return nil
+			return samples, true
 		})
 		if err != nil {
 			yield(nil, err)
@@ -143,26 +126,9 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 	}
 }
 
-// Samples returns the next samples of a run, of which there were done before. A part that ends before its last one is an
-// error.
-func Samples(ctx context.Context, s *Source, r Reader, run converters.Run, done int64) ([]converters.Span, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, s.fail(run, r, err)
-	}
-	spans, err := r.Next(ctx, done == run.Count-1)
-	if err == nil && len(spans) == 0 {
-		err = s.fail(run, r, fmt.Errorf("%w: the part ends after %d of the %d %ss from offset %d", converters.ErrTruncated, done, run.Count, s.unit, run.Off))
-	}
-	return spans, err
-}
-
-// fail places an error where a reader is.
-func (s *Source) fail(run converters.Run, r Reader, err error) error {
-	return &converters.Error{Where: s.parts[run.Part].Name, Off: r.Offset(), Err: err}
-}
-
-// Each calls f with a reader that has begun a pass over a run. It does nothing for a run without samples.
-func Each(ctx context.Context, s *Source, run converters.Run, index bool, f func(Reader) error) error {
+// Each calls f with the spans of a run, some at a time. f returns how many samples of the run it took, and whether it wants
+// more. A part that ends before the run is an error, unless it is indexed.
+func Each(ctx context.Context, s *Source, run converters.Run, index bool, f func(Reader, []converters.Span) (int64, bool)) error {
 	if run.Count <= 0 {
 		return nil
 	}
@@ -191,5 +157,26 @@ func Each(ctx context.Context, s *Source, run converters.Run, index bool, f func
 	if err := r.Begin(ctx, &p); err != nil {
 		return err
 	}
-	return f(r)
+	for left := run.Count; left > 0; {
+		if err := ctx.Err(); err != nil {
+			return &converters.Error{Where: p.Part.Name, Off: r.Offset(), Err: err}
+		}
+		spans, err := r.Next(ctx, left)
+		if err != nil {
+			return err
+		}
+		if len(spans) == 0 {
+			if index {
+				return nil
+			}
+			err := fmt.Errorf("%w: the part ends after %d of the %d %ss from offset %d", converters.ErrTruncated, run.Count-left, run.Count, s.unit, run.Off)
+			return &converters.Error{Where: p.Part.Name, Off: r.Offset(), Err: err}
+		}
+		samples, more := f(r, spans)
+		if !more {
+			return nil
+		}
+		left -= samples
+	}
+	return nil
 }

@@ -45,14 +45,14 @@ func (a *answer) skip(span *converters.Span) {
 }
 
 // skips yields the entries that are of no sample, each that is accepted by itself. It reports whether yield wants more.
-func (a *answer) skips(yield func(converters.Span, error) bool) bool {
+func (a *answer) skips(yield func(*converters.Span, error) bool) bool {
 	for _, span := range a.skipped {
 		times := 1
 		if span.Accepted {
 			times, span.Entries = span.Entries, 0
 		}
 		for range times {
-			if !yield(span, nil) {
+			if !yield(&span, nil) {
 				return false
 			}
 		}

@@ -24,7 +24,7 @@ func (f *Filter) ask(ctx context.Context, s *source, p int, a *answer) error {
 		case err != nil:
 			return err
 		case span.Shape == nil:
-			a.skip(&span)
+			a.skip(span)
 			continue
 		case run.Count == 0:
 			run.Off = span.Off

@@ -69,8 +69,8 @@ func index(ctx context.Context, src converters.Source, p int) (all indexed, err 
 			all.skipped[span.Skip] += max(1, span.Entries)
 			continue
 		}
-		span.Shape = nil
-		all.spans = append(all.spans, span)
+		all.spans = append(all.spans, *span)
+		all.spans[len(all.spans)-1].Shape = nil
 	}
 	return all, nil
 }

@@ -87,20 +87,23 @@ func (s *source) Filtered(p int) *converters.Filtered {
 }
 
 // Index gives the samples of a part to the program, unless it has their answers, and yields the samples in these.
-func (s *source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
+func (s *source) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) {
 		a, err := s.f.answers(ctx, s, p)
 		if err != nil {
-			yield(converters.Span{}, err)
+			yield(nil, err)
 			return
 		}
 		if !a.skips(yield) {
 			return
 		}
 		entries := a.entries.all()
+		var own converters.Span
 		for span, err := range a.samples.Index(ctx, 0) {
 			if err == nil {
-				span.Entries = entries()
+				own = *span
+				own.Entries = entries()
+				span = &own
 			}
 			if !yield(span, err) || err != nil {
 				return

@@ -9,25 +9,27 @@ import (
 
 // Index yields the spans of part p of its collection. It yields a sample that is not drawn as a
 // skipped entry.
-func (s *mixture) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
+func (s *mixture) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
 	at := s.places[p]
 	all := s.members[at.member].Index(ctx, at.part)
 	if at.draw == nil {
 		return all
 	}
-	return func(yield func(converters.Span, error) bool) {
+	return func(yield func(*converters.Span, error) bool) {
 		ordinal := int64(0)
 		known := false // one of the current samples that are alike was drawn, so the next is Alike
+		var own converters.Span
 		for span, err := range all {
 			if err == nil && span.Shape != nil {
 				taken := at.draw.takes(ordinal)
 				ordinal++
 				known = known && span.Alike
-				if span.Alike = known; taken {
-					known = true
+				if own = *span; taken {
+					own.Alike, known = known, true
 				} else {
-					span = converters.Span{Off: span.Off, Entries: span.Entries, Skip: NotDrawn, Name: span.Shape.Key}
+					own = converters.Span{Off: span.Off, Entries: span.Entries, Skip: NotDrawn, Name: span.Shape.Key}
 				}
+				span = &own
 			}
 			if !yield(span, err) {
 				return

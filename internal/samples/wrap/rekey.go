@@ -89,12 +89,15 @@ func (s *rekeyed) Doubts() []converters.Doubt {
 }
 
 // Index yields the samples of a part with their new keys and fields.
-func (s *rekeyed) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
+func (s *rekeyed) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) {
 		c := s.changer(p)
 		here := seenPart{}
+		var own converters.Span
 		for span, err := range s.Source.Index(ctx, p) {
 			if err == nil && span.Shape != nil {
+				own = *span
+				span = &own
 				if span.Shape, err = c.change(span.Shape); err != nil {
 					err = c.fail(span.Off, err)
 				} else {

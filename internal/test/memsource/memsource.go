@@ -28,16 +28,16 @@ func (m *Source) Parts() []converters.Part {
 	return parts
 }
 
-func (m *Source) Index(_ context.Context, p int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
+func (m *Source) Index(_ context.Context, p int) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) {
 		if m.IndexErr != nil {
 			if err := m.IndexErr(p); err != nil {
-				yield(converters.Span{}, err)
+				yield(nil, err)
 				return
 			}
 		}
-		for _, s := range m.Skips {
-			if !yield(s, nil) {
+		for i := range m.Skips {
+			if !yield(&m.Skips[i], nil) {
 				return
 			}
 		}
@@ -47,7 +47,7 @@ func (m *Source) Index(_ context.Context, p int) iter.Seq2[converters.Span, erro
 			for _, f := range s.Fields {
 				shape.Fields = append(shape.Fields, converters.Field{Name: f.Name, Value: converters.Opaque(f.Value.Len())})
 			}
-			if !yield(converters.Span{Off: int64(i), Entries: len(s.Fields), Shape: shape}, nil) {
+			if !yield(&converters.Span{Off: int64(i), Entries: len(s.Fields), Shape: shape}, nil) {
 				return
 			}
 		}
@@ -107,12 +107,12 @@ type Table struct {
 
 func (s *Table) Parts() []converters.Part { return s.Data }
 
-func (s *Table) Index(_ context.Context, p int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
+func (s *Table) Index(_ context.Context, p int) iter.Seq2[*converters.Span, error] {
+	return func(yield func(*converters.Span, error) bool) {
 		shape := &converters.Sample{Fields: []converters.Field{{Name: "row", Value: converters.Opaque(16)}}}
 		for i := range s.Rows {
 			shape.Off = 16 * i
-			if !yield(converters.Span{Off: 16 * i, Entries: 1, Shape: shape, Alike: i > 0}, nil) {
+			if !yield(&converters.Span{Off: 16 * i, Entries: 1, Shape: shape, Alike: i > 0}, nil) {
 				return
 			}
 		}

@@ -1,4 +1,4 @@
-package features
+package tfrecord
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 const surveyed = 1000
 
 // survey decides which features are lists.
-func (s *Source) survey() error {
+func (s *source) survey() error {
 	s.rule.all, s.rule.given = s.opts.AllLists, s.opts.Lists
 	counter := s.scanner()
 	counter.counting = true
@@ -36,19 +36,19 @@ func (s *Source) survey() error {
 }
 
 // surveyPart counts the values of the features in the first records of a part, and returns the number of records. It
-// reads no bytes of values. It stops at damage, which Index reports.
-func (s *Source) surveyPart(counted *scan.Source, part int) (n int64, err error) {
+// reads no bytes of values. It ends at damage, which Index reports.
+func (s *source) surveyPart(counted *scan.Source, part int) (n int64, err error) {
 	if _, err := s.start(part); err != nil {
 		return 0, nil
 	}
-	ctx := context.Background()
-	err = scan.Each(ctx, counted, converters.Run{Part: part, Count: surveyed}, true, func(r scan.Reader) error {
-		for ; n < surveyed; n++ {
-			if spans, err := r.Next(ctx, false); err != nil || spans == nil {
-				return nil
-			}
+	run := converters.Run{Part: part, Count: surveyed}
+	for span, err := range scan.Spans(context.Background(), counted, run) {
+		if err != nil {
+			return n, err
 		}
-		return nil
-	})
-	return n, err
+		if span.Shape != nil {
+			n++
+		}
+	}
+	return n, nil
 }

@@ -1,22 +1,4 @@
-// Package features reads files of records that are protocol buffers with named features: TFRecord and
-// OFRecord, which differ in their [Form].
-//
-//	src, err := features.Open(form, parts, features.Options{})
-//	for span, err := range src.Index(ctx, 0) { … } // large values are not read
-//
-// A part is records one behind the other: a head with the length of the data, the data, a trailer. The data is a
-// message with a map of features (field numbers, protobuf's wire format):
-//
-//	data          Example or SequenceExample        Form.Flat: the record
-//	              1 features · 2 feature lists      1 an entry of the map, repeated
-//	features      1 an entry of the map, repeated
-//	entry         1 the name · 2 the feature; of feature lists, 2 has features, each under 1
-//	feature       one list, whose number tells the kind of its values: Form.Kinds
-//	list          1 a value, repeated, or many packed into one
-//
-// A feature that has one value in each sample is that value, another feature is a list: see [Options]. The fields
-// of a sample are in the order of their names, because a map has none.
-package features
+package tfrecord
 
 import (
 	"cmp"
@@ -26,8 +8,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// RecordField is the name of the field that holds a whole record.
-const RecordField = "record"
+// recordField is the name of the field that holds a whole record.
+const recordField = "record"
 
 // DefaultMaxSample is the default of Options.MaxSample, in bytes.
 const DefaultMaxSample = 1 << 30
@@ -64,7 +46,7 @@ type Form struct {
 
 // Options define a sample. The zero value makes a field of each feature.
 type Options struct {
-	// Whole makes each record a sample with one field, RecordField: its data, unchanged, whatever it is.
+	// Whole makes each record a sample with one field, recordField: its data, unchanged, whatever it is.
 	Whole bool
 
 	// Lists names the features that are lists in every sample; all others are one value, and a record in which
@@ -88,8 +70,8 @@ type Options struct {
 	Load func(field string) bool
 }
 
-// A Source is an opened list of parts. It holds no file open between calls.
-type Source struct {
+// A source is an opened list of parts. It holds no file open between calls.
+type source struct {
 	*scan.Source
 	form   *Form
 	opts   Options
@@ -99,41 +81,54 @@ type Source struct {
 }
 
 var (
-	_ converters.Source    = (*Source)(nil)
-	_ converters.Describer = (*Source)(nil)
-	_ converters.Divisible = (*Source)(nil)
+	_ converters.Source    = (*source)(nil)
+	_ converters.Describer = (*source)(nil)
+	_ converters.Divisible = (*source)(nil)
 )
 
-// Open returns a source with these parts. It reads the first records of the first part that has some, to find
-// out which features are lists. open opens a part, like converters.Files.Open.
-func Open(form *Form, parts []converters.Part, opts Options, open scan.Opener) (*Source, error) {
+// OpenForm is Open for another form. open opens a part, like converters.Files.Open.
+func OpenForm(form *Form, parts []converters.Part, opts Options, open func(converters.Part, converters.Access) (converters.File, error)) (converters.Source, error) {
+	s, err := openForm(form, parts, opts, open)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Continued {
+		return stream{s, s}, nil
+	}
+	return s, nil
+}
+
+// A stream is a source without WithParts.
+type stream struct {
+	converters.Source
+	converters.Describer
+}
+
+func openForm(form *Form, parts []converters.Part, opts Options, open scan.Opener) (*source, error) {
 	opts.MaxSample = min(cmp.Or(max(opts.MaxSample, 0), DefaultMaxSample), math.MaxInt/4) // a buffer is up to a quarter larger
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
-	s := (Source{form: form, opts: opts, rule: &rule{}, open: open}).with(parts)
+	s := (source{form: form, opts: opts, rule: &rule{}, open: open}).with(parts)
 	if opts.Continued {
 		s.chain()
 	}
 	if opts.Whole {
 		return s, nil
 	}
-	if err := s.survey(); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, s.survey()
 }
 
 // WithParts returns a source with other parts, in which the same features are lists.
-func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
+func (s *source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
 
-func (s Source) with(parts []converters.Part) *Source {
+func (s source) with(parts []converters.Part) *source {
 	s.Source = scan.New(parts, s.open, "record", func() scan.Reader { return s.scanner() })
 	return &s
 }
 
 // Describe returns the features of the first records. A whole record is its own encoding, raw.
-func (s *Source) Describe() converters.Description {
+func (s *source) Describe() converters.Description {
 	if s.opts.Whole {
 		return converters.Description{Encoding: "raw"}
 	}

@@ -1,4 +1,4 @@
-package features
+package tfrecord
 
 import (
 	"google.golang.org/protobuf/encoding/protowire"

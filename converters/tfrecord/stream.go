@@ -1,4 +1,4 @@
-package features
+package tfrecord
 
 import (
 	"io"
@@ -25,7 +25,7 @@ func (s *scanner) turn(part int, f converters.File, off int64, sizes scan.Sizes)
 }
 
 // start returns the offset in a part of the first record that begins in it; that is beyond the part if none does.
-func (s *Source) start(part int) (int64, error) {
+func (s *source) start(part int) (int64, error) {
 	if s.starts == nil {
 		return 0, nil
 	}
@@ -38,7 +38,7 @@ func (s *Source) start(part int) (int64, error) {
 }
 
 // chain prepares starts. Each is computed once, from the one of the part before.
-func (s *Source) chain() {
+func (s *source) chain() {
 	s.starts = make([]func() (int64, error), len(s.Parts()))
 	for i := range s.starts {
 		s.starts[i] = sync.OnceValues(func() (int64, error) {
@@ -55,7 +55,7 @@ func (s *Source) chain() {
 }
 
 // overhang returns by how many bytes the last record that begins in a part extends beyond the part. It reads heads.
-func (s *Source) overhang(part int, start int64) (int64, error) {
+func (s *source) overhang(part int, start int64) (int64, error) {
 	p := s.Parts()[part]
 	if start >= p.Size {
 		return start - p.Size, nil

@@ -1,4 +1,4 @@
-package features
+package tfrecord
 
 import (
 	"context"
@@ -24,7 +24,7 @@ const hintWhole = "Options.Whole keeps the record's own bytes"
 // A scanner parses the records of one part, for Index and for Read, so that both accept the same records.
 type scanner struct {
 	scan.Window
-	src      *Source
+	src      *source
 	form     *Form
 	opts     *Options
 	rule     *rule
@@ -32,7 +32,7 @@ type scanner struct {
 	part     string // its name, for errors
 	own      int64  // bytes of the part; the window may have the parts after it, too
 	whole    bool   // read all of each record, as Read does
-	counting bool   // count the values of features, and keep none
+	counting bool   // count the values of features up to the first damage, and keep none
 
 	ordinal  int64 // of the record in the part
 	start    int64 // offset of the record in the part, bytes
@@ -52,7 +52,7 @@ type scanner struct {
 }
 
 // scanner returns a scanner for all parts.
-func (s *Source) scanner() *scanner {
+func (s *source) scanner() *scanner {
 	c := &scanner{src: s, form: s.form, opts: &s.opts, rule: s.rule, most: max(s.opts.MaxSample, 4<<20) / elementSize}
 	c.spans[1] = converters.Span{Entries: 1, Shape: &c.sample}
 	return c
@@ -62,7 +62,7 @@ func (s *Source) scanner() *scanner {
 func (s *scanner) Begin(_ context.Context, p *scan.Pass) error {
 	s.part, s.own, s.ordinal = p.Part.Name, p.Part.Size, p.Run.First-1
 	s.index, s.before = p.Index, -1
-	s.whole = !p.Index || s.opts.Whole && s.opts.Load(RecordField)
+	s.whole = !p.Index || s.opts.Whole && s.opts.Load(recordField)
 	off := p.Run.Off
 	if p.Index {
 		var err error
@@ -82,9 +82,12 @@ func (s *scanner) End() {
 
 // Next makes the next record a sample. An index reads records of up to smallRecord bytes and compares their checksums; in
 // larger ones it passes over long values of bytes. Read compares every checksum.
-func (s *scanner) Next(_ context.Context, last bool) ([]converters.Span, error) {
-	s.Last = last
+func (s *scanner) Next(_ context.Context, want int64) ([]converters.Span, error) {
+	s.Last = want == 1
 	if more, err := s.next(); err != nil || !more {
+		if s.counting {
+			err = nil
+		}
 		return nil, err
 	}
 	size := s.Offset() - s.start
@@ -107,7 +110,7 @@ func (s *scanner) next() (bool, error) {
 	if s.start >= s.own {
 		return false, nil
 	}
-	s.sample = converters.Sample{Off: s.start, Fields: scan.Reuse(s.sample.Fields)}
+	s.sample.Key, s.sample.Off, s.sample.Fields = "", s.start, scan.Reuse(s.sample.Fields)
 	n, err := s.head()
 	if err != nil {
 		return false, err
@@ -123,7 +126,7 @@ func (s *scanner) next() (bool, error) {
 		if s.whole {
 			v = converters.Bytes(s.Buf[s.Pos : s.Pos+int(n) : s.Pos+int(n)])
 		}
-		s.sample.Fields = append(s.sample.Fields, converters.Field{Name: RecordField, Value: v})
+		s.sample.Fields = append(s.sample.Fields, converters.Field{Name: recordField, Value: v})
 	} else if err := s.message(end); err != nil {
 		return false, err
 	}
