@@ -3,7 +3,6 @@ package convert
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -29,7 +28,8 @@ type stagedParts struct {
 	mu   sync.Mutex
 	data *opened              // from the first parts; nil: not yet
 	like converters.Divisible // its source
-	held []*stage.Set         // the first parts, until the first shard has its parts; nil: released
+	held *stage.Set           // the first part of each collection in lead, until the first Take; nil: released
+	lead []int                // these collections
 }
 
 // newStagedParts returns stagedParts of which no part is local yet.
@@ -67,16 +67,17 @@ func (s *stagedParts) open(ctx context.Context, planned bool) (*opened, error) {
 	for i, n := range s.c.found {
 		parts[i] = n.Part()
 	}
-	if err := s.hold(ctx, planned); err != nil {
-		return nil, err
-	}
-	for i, of := range s.c.collections() {
-		if s.held[i] == nil {
-			continue
+	if s.held == nil {
+		if err := s.hold(ctx, planned); err != nil {
+			return nil, err
 		}
-		parts[of.first] = s.held[i].Parts()[0]
+	}
+	all := s.c.collections()
+	for i, at := range s.lead {
+		part := s.held.Parts[i]
+		parts[all[at].first] = part
 		if s.opened != nil {
-			if err := s.opened(ctx, s.firsts[i]-s.skip, parts[of.first]); err != nil {
+			if err := s.opened(ctx, s.firsts[at]-s.skip, part); err != nil {
 				return nil, err
 			}
 		}
@@ -93,28 +94,19 @@ func (s *stagedParts) open(ctx context.Context, planned bool) (*opened, error) {
 	return o, nil
 }
 
-// hold makes the first parts local, in one step: a caller that holds some and waits for room for others
-// might wait forever. Then it takes a set of each, which needs no further room.
-func (s *stagedParts) hold(ctx context.Context, planned bool) error {
+// hold makes the first parts local.
+func (s *stagedParts) hold(ctx context.Context, planned bool) (err error) {
 	var firsts []int
+	s.lead = nil
 	for i, of := range s.c.collections() {
 		if !planned || of.Inspects {
-			firsts = append(firsts, s.firsts[i])
+			s.lead, firsts = append(s.lead, i), append(firsts, s.firsts[i])
 		}
 	}
-	all, err := s.stager.TakeEach(ctx, firsts)
-	if err != nil {
-		return err
+	if s.held, err = s.stager.TakeEach(ctx, firsts); err == nil {
+		s.held.Keep() // shards take these parts again
 	}
-	s.held = make([]*stage.Set, len(s.firsts))
-	for i, first := range s.firsts {
-		if slices.Contains(firsts, first) && err == nil {
-			if s.held[i], err = s.stager.Take(ctx, first, 1); err == nil {
-				s.held[i].Keep() // other parts are taken before it is released
-			}
-		}
-	}
-	return errors.Join(err, all.Release())
+	return err
 }
 
 // index indexes the first parts.
@@ -125,7 +117,7 @@ func (s *stagedParts) index(ctx context.Context, each plan.Encodings, progress p
 		if each.Of != nil {
 			of.Of = each.Of[first : first+1]
 		}
-		src := s.like.WithParts(first, s.held[i].Parts())
+		src := s.like.WithParts(first, s.held.Parts[i:i+1])
 		index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: of, Workers: 1, Progress: progress})
 		if err != nil {
 			return nil, err
@@ -140,38 +132,26 @@ func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source
 	if _, err := s.open(ctx, true); err != nil {
 		return nil, nil, err
 	}
-	// Held parts take room that others may need, so they are released. A cache that is kept still
-	// has their copies. A cache of this run alone would remove them, and no other process waits for
-	// its room: there the first part is held until its shard has it.
-	keep := n
-	if s.c.Input.CacheDir != "" {
-		keep = 0
-	}
-	if err := s.letGo(s.skip+first, keep); err != nil {
+	if err := s.letGo(); err != nil { // Take could wait for their room
 		return nil, nil, err
 	}
 	set, err := s.stager.Take(ctx, s.skip+first, n)
-	if err := errors.Join(err, s.letGo(0, 0)); err != nil {
-		if set != nil {
-			err = errors.Join(err, set.Release())
-		}
+	if err != nil {
 		return nil, nil, err
 	}
-	return s.like.WithParts(first, set.Parts()), s.c.held(first, n, set.Release), nil
+	return s.like.WithParts(first, set.Parts), s.c.held(first, n, set.Release), nil
 }
 
-// letGo releases the held parts except the n parts from first on.
-func (s *stagedParts) letGo(first, n int) error {
+// letGo releases the held parts.
+func (s *stagedParts) letGo() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var failed error
-	for i, set := range s.held {
-		if at := s.firsts[i]; set != nil && (at < first || at >= first+n) {
-			failed = errors.Join(failed, set.Release())
-			s.held[i] = nil
-		}
+	if s.held == nil {
+		return nil
 	}
-	return failed
+	held := s.held
+	s.held = nil
+	return held.Release()
 }
 
-func (s *stagedParts) close() error { return errors.Join(s.letGo(0, 0), s.stager.Close()) }
+func (s *stagedParts) close() error { return errors.Join(s.letGo(), s.stager.Close()) }

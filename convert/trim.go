@@ -34,7 +34,7 @@ func (c *Conversion) trim(ctx context.Context, in stage.Options) (err error) {
 		if held = set; err != nil {
 			return err
 		}
-		if n == 1 && !remote && set.Files[0].Copy == nil {
+		if n == 1 && !remote && set.Parts[0].Copy == nil {
 			return nil
 		}
 		enough, err := c.enough(ctx, set)
@@ -71,7 +71,7 @@ func (c *Conversion) enough(ctx context.Context, set *stage.Set) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Only: indices(len(set.Files)), Progress: c.Progress, Choose: chooser})
+	_, err = plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Only: indices(len(set.Parts)), Progress: c.Progress, Choose: chooser})
 	return chooser.Done(), err
 }
 
@@ -85,7 +85,7 @@ func (c *Conversion) wanted() []input.Name {
 
 // withOthers returns the parts of a set of the first inputs, and the other inputs with their stored sizes.
 func (c *Conversion) withOthers(set *stage.Set) []converters.Part {
-	parts := set.Parts()
+	parts := set.Parts
 	if c.Mixture != nil || len(parts) >= len(c.found) || c.directories() != nil {
 		return parts
 	}

@@ -17,7 +17,7 @@ import (
 // byHand copies an object from a file in the cache directory that has the base name of its URL, as webdataset's cache names files.
 // It returns false, and the object must be fetched, unless the file has the size that the service says, and the checksum
 // if the service has one.
-func (j *job) byHand(ctx context.Context, w *cache.Writer) (bool, error) {
+func (j *job) byHand(ctx context.Context, w *cache.Lease) (bool, error) {
 	o := j.source.Object
 	base := input.BaseName(o.URL)
 	if j.opts.Transient || o.Size < 0 || base == "" || cache.Named(base) {
@@ -40,9 +40,7 @@ func (j *job) byHand(ctx context.Context, w *cache.Writer) (bool, error) {
 	case into.err != nil:
 		return false, j.cacheError(into.err)
 	case err != nil || n != o.Size || into.sum != nil && hex.EncodeToString(into.sum.Sum(nil)) != o.Sum.Value:
-		j.mu.Lock()
-		j.at = 0
-		j.mu.Unlock()
+		j.rewind()
 		return false, nil
 	}
 	j.opts.say("# opening %s", name)
@@ -52,7 +50,7 @@ func (j *job) byHand(ctx context.Context, w *cache.Writer) (bool, error) {
 // A writerAt writes to a copy from its start.
 type writerAt struct {
 	ctx      context.Context
-	w        *cache.Writer
+	w        *cache.Lease
 	off      int64
 	progress func(int64)
 	sum      hash.Hash // nil: none
@@ -81,6 +79,6 @@ func (o Options) say(format string, args ...any) {
 }
 
 // sayFetch tells that an object is fetched into w.
-func (j *job) sayFetch(w *cache.Writer) {
+func (j *job) sayFetch(w *cache.Lease) {
 	j.opts.say("# downloading %s to %s", input.Shown(j.source.Name), w.Path())
 }

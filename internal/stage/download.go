@@ -24,11 +24,11 @@ import (
 // treeFetches is how many files of a tree are made at once. The client limits the connections.
 const treeFetches = 64
 
-// download makes a directory of the objects of a tree, in the room that w has reserved. It is
+// download makes a directory of the objects of a tree, in the room that the lease has reserved. It is
 // removed after this run: a later run could not verify it.
-func (j *job) download(ctx context.Context, w *cache.Writer) error {
+func (j *job) download(ctx context.Context) error {
 	tree, c := j.source.Tree, j.c
-	root, dir, err := w.Tree()
+	root, dir, err := j.lease.Tree()
 	if err != nil {
 		return j.cacheError(err)
 	}
@@ -57,7 +57,7 @@ func (j *job) download(ctx context.Context, w *cache.Writer) error {
 	if err != nil {
 		return err
 	}
-	j.file.Part = converters.Part{Name: j.source.Name, Path: dir, Copy: &converters.Copy{Files: sums}}
+	j.part = converters.Part{Name: j.source.Name, Path: dir, Copy: &converters.Copy{Files: sums}}
 	return nil
 }
 

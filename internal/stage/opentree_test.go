@@ -59,7 +59,7 @@ func TestTree(t *testing.T) {
 			want[key] = data
 		}
 	}
-	f := set.Files[0]
+	f := set.Parts[0]
 	if got := filesBelow(t, f.Path); !maps.Equal(got, want) || f.Name != "s3://b/train" || f.Copy == nil {
 		t.Errorf("%+v: %q, want %q", f, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 	}
@@ -74,8 +74,8 @@ func TestTree(t *testing.T) {
 	others, err := Open(t.Context(), found[1:], opts)
 	must(t, err)
 	for i, want := range []string{"x", "1", "x"} {
-		if got := filesBelow(t, others.Files[i].Path); len(got) != 1 || got[want] == "" {
-			t.Errorf("%s: %q", others.Files[i].Name, got)
+		if got := filesBelow(t, others.Parts[i].Path); len(got) != 1 || got[want] == "" {
+			t.Errorf("%s: %q", others.Parts[i].Name, got)
 		}
 	}
 	must(t, others.Release())

@@ -36,8 +36,8 @@ type Options struct {
 	// Workers is how many files are staged at once; each may hold two windows.
 	// 0: GOMAXPROCS.
 	Workers int
-	// Fetches is how many objects are fetched at once: a fetch waits for the network, not for a
-	// processor. Workers limits their decompression. 0: as Workers.
+	// Fetches is how many objects are fetched at once, if that is more than Workers: a fetch waits for
+	// the network, not for a processor. Workers limits their decompression.
 	Fetches int
 	// Progress is told of every n bytes read of the named input (not bytes
 	// written). It may be called from several goroutines at once. nil: not called.
@@ -64,9 +64,6 @@ const (
 	mostWindow  = 2 << 30
 	leastWindow = 4 << 10
 )
-
-// running is how many sources are staged at once.
-func (o Options) running() int { return max(o.workers(), o.Fetches) }
 
 func (o Options) workers() int {
 	if o.Workers > 0 {

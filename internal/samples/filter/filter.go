@@ -26,10 +26,9 @@ type Options struct {
 	// Progress is told of samples that were answered, and of the bytes of the source that they are in. nil: nothing is.
 	Progress func(samples, bytes int64)
 
-	CacheDir  string // see [stage.Options]
-	NoCache   error
-	Quota     int64
-	Transient bool
+	CacheDir string // see [stage.Options]
+	NoCache  error
+	Quota    int64
 
 	// Check may refuse the answers to a part, of which it is given the number and the name. nil: all are taken.
 	Check func(part int, name string, is *converters.Filtered) error
@@ -200,7 +199,7 @@ func (f *Filter) open() (*cache.Cache, error) {
 		}
 		dir = filepath.Join(base, "ffconvert")
 	}
-	c, err := cache.Open(dir, f.opts.Quota, cache.Options{Transient: f.opts.Transient})
+	c, err := cache.Open(dir, f.opts.Quota, cache.Options{})
 	if err != nil {
 		return nil, place.IOError(dir, err)
 	}

@@ -154,7 +154,7 @@ func (c *Inputs) Open(ctx context.Context) error {
 
 func (c *Inputs) take(set *stage.Set) {
 	c.sets = append(c.sets, set)
-	c.parts = append(c.parts, set.Parts()...)
+	c.parts = append(c.parts, set.Parts...)
 }
 
 // Source opens a source of the parts, as req says. A part that the source refuses becomes a finding and is left
