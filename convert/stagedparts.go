@@ -16,7 +16,6 @@ type stagedParts struct {
 	c      *Conversion
 	stager *stage.Stager
 	all    []input.Name      // one for each part
-	quota  int64             // bytes of the cache; 0: no limit
 	firsts []int             // the first part of each collection; without a mixture, 0
 	parts  []converters.Part // with stored sizes
 	skip   int               // leading parts that belong to another slice; the dataset is opened with the first
@@ -36,7 +35,7 @@ type stagedParts struct {
 func (c *Conversion) newStagedParts(skip int) (*stagedParts, error) {
 	in := c.inputOptions()
 	in.Transient, in.Progress = c.Input.CacheDir == "", c.fetching()
-	s := &stagedParts{c: c, quota: in.Quota, skip: skip}
+	s := &stagedParts{c: c, skip: skip}
 	s.all, s.firsts = passes(c.Mixture, c.found)
 	for i := range s.all {
 		s.parts = append(s.parts, s.all[i].Part())
@@ -50,7 +49,9 @@ func (c *Conversion) newStagedParts(skip int) (*stagedParts, error) {
 func (s *stagedParts) Parts() []converters.Part { return s.parts[s.skip:] }
 
 // checkQuota returns an error if the cache is too small for a shard of the plan.
-func (s *stagedParts) checkQuota(p *plan.Plan) error { return checkQuota(p, s.all[s.skip:], s.quota) }
+func (s *stagedParts) checkQuota(p *plan.Plan) error {
+	return checkQuota(p, s.all[s.skip:], s.c.Input.Quota)
+}
 
 // Lead returns the part that the dataset is opened with, if it is of another slice.
 func (s *stagedParts) Lead() (converters.Part, bool) { return s.parts[0], s.skip > 0 }
@@ -103,7 +104,7 @@ func (s *stagedParts) hold(ctx context.Context, planned bool) (err error) {
 			s.lead, firsts = append(s.lead, i), append(firsts, s.firsts[i])
 		}
 	}
-	if s.held, err = s.stager.TakeEach(ctx, firsts); err == nil {
+	if s.held, err = s.stager.Take(ctx, firsts); err == nil {
 		s.held.Keep() // shards take these parts again
 	}
 	return err
@@ -135,7 +136,7 @@ func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source
 	if err := s.letGo(); err != nil { // Take could wait for their room
 		return nil, nil, err
 	}
-	set, err := s.stager.Take(ctx, s.skip+first, n)
+	set, err := s.stager.Take(ctx, indices(len(s.all))[s.skip+first:][:n])
 	if err != nil {
 		return nil, nil, err
 	}

@@ -41,10 +41,14 @@ type process struct {
 	sound  atomic.Bool   // Read has returned io.EOF
 }
 
-// start runs the command, below a guard where guard is its program; errors call it name. stdin is its input, which
-// start closes; nil: it is empty.
-func start(c *input.Command, name string, delay time.Duration, guard string, stdin *os.File) (*process, error) {
+// start runs the command; with guarded below a guard, if this program can be one. stdin is its input,
+// which start closes; nil: it is empty.
+func start(c *input.Command, delay time.Duration, guarded bool, stdin *os.File) (*process, error) {
 	defer closeAll(stdin)
+	name, program := c.Name, ""
+	if guarded {
+		program = self()
+	}
 	if len(c.Args) == 0 {
 		return nil, place.Refuse(name, input.ErrCommand, "", "it names no program")
 	}
@@ -60,8 +64,8 @@ func start(c *input.Command, name string, delay time.Duration, guard string, std
 		cmd.Stdin = stdin
 	}
 	p := &process{name: name, cmd: cmd, out: out, delay: delay, grace: delay, exited: make(chan struct{})}
-	if guard != "" {
-		if p.lifeline, p.report, err = guarded(cmd, guard); err != nil {
+	if program != "" {
+		if p.lifeline, p.report, err = belowGuard(cmd, program); err != nil {
 			closeAll(out, in)
 			return nil, place.IOError(name, err)
 		}
@@ -70,7 +74,7 @@ func start(c *input.Command, name string, delay time.Duration, guard string, std
 	err = cmd.Start()
 	closeAll(in)
 	closeAll(cmd.ExtraFiles...)
-	if err == nil && guard != "" {
+	if err == nil && program != "" {
 		if err = started(p.report); err != nil {
 			cmd.Wait()
 		}

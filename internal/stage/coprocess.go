@@ -31,11 +31,7 @@ func StartCoprocess(c *input.Command, guarded bool) (*Coprocess, error) {
 	if err != nil {
 		return nil, place.IOError(c.Name, err)
 	}
-	guard := ""
-	if guarded {
-		guard = self()
-	}
-	p, err := start(c, c.Name, commandGrace, guard, theirs)
+	p, err := start(c, commandGrace, guarded, theirs)
 	if err != nil {
 		in.Close()
 		return nil, err

@@ -120,7 +120,7 @@ func TestGroupsThatFitAlone(t *testing.T) {
 			for range 5 {
 				wg.Go(func() {
 					for first := range work {
-						set, err := s.Take(ctx, first, each)
+						set, err := s.Take(ctx, span(first, each))
 						if err != nil {
 							t.Error(err)
 							continue

@@ -27,7 +27,11 @@ func Open(ctx context.Context, found []input.Name, opts Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := s.Take(ctx, 0, len(found))
+	places := make([]int, len(found))
+	for i := range places {
+		places[i] = i
+	}
+	set, err := s.Take(ctx, places)
 	if err != nil {
 		s.Close() // an error of its own would only hide the one that counts
 		return nil, err

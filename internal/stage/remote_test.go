@@ -198,7 +198,7 @@ func TestRemoteWithoutVersion(t *testing.T) {
 			s, err := NewStager([]input.Name{n}, opts)
 			must(t, err)
 			for range 2 {
-				set, err := s.Take(t.Context(), 0, 1)
+				set, err := s.Take(t.Context(), span(0, 1))
 				must(t, err)
 				if f := set.Parts[0]; f.Copy.Mark != "" || f.Size != 5 {
 					t.Errorf("%+v", f)

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,24 @@ func (j *job) open(ctx context.Context) (src *source, done func(), err error) {
 	}
 	src.r, src.f = f, f
 	return src, func() { f.Close() }, nil
+}
+
+// openOnce begins to read an input that cannot be looked at twice. Its reader ends when
+// ctx does; done must be called in any case, and ends what still runs.
+func openOnce(ctx context.Context, n input.Name, opts Options) (r io.Reader, done func(), err error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, nil, err
+	}
+	if n.IsStdin() {
+		r, done = opts.OpenStdin(ctx)
+		return r, done, nil
+	}
+	p, err := start(n.Command, cmp.Or(opts.grace, commandGrace), opts.Guarded, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, letGo := input.CancelableReader(ctx, p)
+	return r, func() { letGo(); p.stop() }, nil
 }
 
 // copy copies the decompressed bytes of src.

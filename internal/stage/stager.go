@@ -51,8 +51,8 @@ func NewStager(found []input.Name, opts Options) (*Stager, error) {
 	}, nil
 }
 
-// Take makes names first … first+n-1 local, seekable, uncompressed files, and holds them until the
-// Set is released. One that is all of that already is used in place; others are staged,
+// Take makes the names at places local, seekable, uncompressed files, and holds them until the Set is
+// released; its Parts are in the order of places. One that is all of that already is used in place; others are staged,
 // opts.Workers at once, or taken from the cache where a complete copy stands. Every local file
 // must still have the size and modification time that [Find] saw. With opts.Directories names
 // that have a path are directories, and are handed on unopened; a [ObjectTree] becomes one, whole, for
@@ -69,17 +69,7 @@ func NewStager(found []input.Name, opts Options) (*Stager, error) {
 // objects) is staged once and kept until the Stager is closed. A command must close its output and
 // exit with status 0, else it is [ErrCommand]. A command that must stop gets SIGTERM, with its process
 // group, and SIGKILL a second later.
-func (s *Stager) Take(ctx context.Context, first, n int) (*Set, error) {
-	places := make([]int, n)
-	for i := range places {
-		places[i] = first + i
-	}
-	return s.TakeEach(ctx, places)
-}
-
-// TakeEach is [Stager.Take] of names that may lie apart, by their places; the parts of the Set
-// are in the order of these.
-func (s *Stager) TakeEach(ctx context.Context, places []int) (*Set, error) {
+func (s *Stager) Take(ctx context.Context, places []int) (*Set, error) {
 	set := &Set{Parts: make([]converters.Part, len(places)), stager: s}
 	found := make([]input.Name, len(places))
 	for i, place := range places {

@@ -3,8 +3,6 @@ package filter
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -191,17 +189,9 @@ func (f *Filter) open() (*cache.Cache, error) {
 	if f.cache != nil || f.opts.NoCache != nil {
 		return f.cache, f.opts.NoCache
 	}
-	dir := f.opts.CacheDir
-	if dir == "" {
-		base, err := os.UserCacheDir()
-		if err != nil {
-			return nil, err
-		}
-		dir = filepath.Join(base, "ffconvert")
-	}
-	c, err := cache.Open(dir, f.opts.Quota, cache.Options{})
+	c, err := cache.Open(f.opts.CacheDir, f.opts.Quota, cache.Options{})
 	if err != nil {
-		return nil, place.IOError(dir, err)
+		return nil, place.IOError(f.opts.CacheDir, err)
 	}
 	f.cache = c
 	return c, nil
