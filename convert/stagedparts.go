@@ -147,9 +147,6 @@ func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source
 func (s *stagedParts) letGo() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.held == nil {
-		return nil
-	}
 	held := s.held
 	s.held = nil
 	return held.Release()

@@ -24,13 +24,13 @@ func (c *Conversion) trim(ctx context.Context, in stage.Options) (err error) {
 	in.Progress = c.staging(c.found)
 	remote := slices.ContainsFunc(c.found, func(n input.Name) bool { return n.URL() != "" })
 	var held *stage.Set
-	defer func() { err = errors.Join(err, release(held)) }()
+	defer func() { err = errors.Join(err, held.Release()) }()
 	for n := 1; n < len(c.found); n *= 2 {
 		set, err := c.stage(ctx, c.found[:n], in)
 		if err != nil {
 			return c.allAtOnce(err)
 		}
-		err = release(held)
+		err = held.Release()
 		if held = set; err != nil {
 			return err
 		}
@@ -47,13 +47,6 @@ func (c *Conversion) trim(ctx context.Context, in stage.Options) (err error) {
 		}
 	}
 	return nil
-}
-
-func release(set *stage.Set) error {
-	if set == nil {
-		return nil
-	}
-	return set.Release()
 }
 
 // trimmable reports whether a prefix of the inputs may be enough.

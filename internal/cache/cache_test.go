@@ -77,7 +77,7 @@ func releaseAll(leases []*Lease, err error) error {
 
 // alike tells whether two caches say the same of a copy.
 func alike(a, b *Copy) bool {
-	return a.Path == b.Path && a.Key == b.Key && a.Size == b.Size && a.ModTime.Equal(b.ModTime) && a.Sums.Digest() == b.Sums.Digest()
+	return a.Path == b.Path && a.Size == b.Size && a.ModTime.Equal(b.ModTime) && a.Sums.Digest() == b.Sums.Digest()
 }
 
 // files lists what is in dir beside the lock.

@@ -28,7 +28,6 @@ type Request struct {
 // detect whether another program did.
 type Copy struct {
 	Path    string
-	Key     string
 	Size    int64          // bytes
 	ModTime time.Time      // of the file at Path
 	Sums    *blocksum.Sums // of its blocks
@@ -167,7 +166,7 @@ func (l *Lease) Copy(ctx context.Context) (*Copy, error) {
 }
 
 func (c *Cache) copyOf(e *entry, now sound) *Copy {
-	return &Copy{Path: filepath.Join(c.dir, e.name), Key: e.key, Size: now.info.Size(), ModTime: now.info.ModTime(), Sums: now.sums}
+	return &Copy{Path: filepath.Join(c.dir, e.name), Size: now.info.Size(), ModTime: now.info.ModTime(), Sums: now.sums}
 }
 
 // Release ends the lease: its copy may be evicted from now on. What was written without

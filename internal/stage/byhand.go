@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -23,7 +22,7 @@ func (j *job) byHand(ctx context.Context, w *cache.Lease) (bool, error) {
 	if j.opts.Transient || o.Size < 0 || base == "" || cache.Named(base) {
 		return false, nil
 	}
-	name := filepath.Join(j.c.Dir(), base)
+	name := filepath.Join(j.cache.Dir(), base)
 	if fi, err := os.Stat(name); err != nil || !fi.Mode().IsRegular() || fi.Size() != o.Size {
 		return false, nil
 	}
@@ -32,43 +31,23 @@ func (j *job) byHand(ctx context.Context, w *cache.Lease) (bool, error) {
 		return false, nil
 	}
 	defer f.Close()
-	into := &writerAt{ctx: ctx, w: w, progress: j.progress, sum: o.Sum.NewHash()}
-	n, err := io.CopyBuffer(into, io.LimitReader(f, o.Size), make([]byte, copySize))
+	in := &source{ctx: ctx, r: io.LimitReader(f, o.Size), progress: j.progress}
+	into, sum := io.Writer(io.NewOffsetWriter(w, 0)), o.Sum.NewHash()
+	if sum != nil {
+		into = io.MultiWriter(into, sum)
+	}
+	_, err = io.CopyBuffer(into, in, make([]byte, copySize))
 	switch {
 	case context.Cause(ctx) != nil:
 		return false, context.Cause(ctx)
-	case into.err != nil:
-		return false, j.cacheError(into.err)
-	case err != nil || n != o.Size || into.sum != nil && hex.EncodeToString(into.sum.Sum(nil)) != o.Sum.Value:
+	case err != nil && in.err == nil:
+		return false, j.cacheError(err)
+	case err != nil || in.n != o.Size || sum != nil && hex.EncodeToString(sum.Sum(nil)) != o.Sum.Value:
 		j.rewind()
 		return false, nil
 	}
 	j.opts.say("# opening %s", name)
 	return true, nil
-}
-
-// A writerAt writes to a copy from its start.
-type writerAt struct {
-	ctx      context.Context
-	w        *cache.Lease
-	off      int64
-	progress func(int64)
-	sum      hash.Hash // nil: none
-	err      error     // of w
-}
-
-func (w *writerAt) Write(p []byte) (int, error) {
-	if err := context.Cause(w.ctx); err != nil {
-		return 0, err
-	}
-	n, err := w.w.WriteAt(p, w.off)
-	w.off += int64(n)
-	w.progress(int64(n))
-	if w.sum != nil {
-		w.sum.Write(p[:n])
-	}
-	w.err = err
-	return n, err
 }
 
 // say tells Options.Verbose a line.

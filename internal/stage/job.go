@@ -15,7 +15,6 @@ import (
 // A job stages one source, for one or more parts of a set: a source may be named more than once.
 type job struct {
 	*Stager
-	c           *cache.Cache
 	source      input.Name
 	id          identity
 	compression string   // "" where reading tells
@@ -50,8 +49,8 @@ func (j *job) rewind() {
 	j.mu.Unlock()
 }
 
-func (s *Stager) newJob(c *cache.Cache, n input.Name, compression string, id identity, place int) *job {
-	j := &job{Stager: s, c: c, source: n, id: id, compression: compression, keys: []string{id.key(compression)}, place: place}
+func (s *Stager) newJob(n input.Name, compression string, id identity, place int) *job {
+	j := &job{Stager: s, source: n, id: id, compression: compression, keys: []string{id.key(compression)}, place: place}
 	if n.Object != nil {
 		for _, other := range compressedAs[1:] {
 			j.keys = append(j.keys, id.key(other))
@@ -172,4 +171,4 @@ func (j *job) became(copied *cache.Copy) {
 }
 
 // cacheError places a failure to stage the source.
-func (j *job) cacheError(err error) error { return cacheError(j.source.Name, j.c.Dir(), err) }
+func (j *job) cacheError(err error) error { return cacheError(j.source.Name, j.cache.Dir(), err) }

@@ -55,8 +55,11 @@ type Set struct {
 }
 
 // Release ends the use of the copies: from now on they may be evicted, and if the set is from [Open],
-// copies that no later run can use are removed. It may be called again.
+// copies that no later run can use are removed. It may be called again; of a nil Set it does nothing.
 func (s *Set) Release() error {
+	if s == nil {
+		return nil
+	}
 	var all []error
 	for _, l := range s.leases {
 		end := l.Release

@@ -119,7 +119,7 @@ func makeAll(ctx context.Context, jobs []*job, most int) error {
 // reserve leases the copy of each job, or room for it: all or none. In the order of calls it waits for
 // room as long as other Sets have some, and for copies that they are making.
 func (s *Stager) reserve(ctx context.Context, jobs []*job, least int64, alone bool) error {
-	c := jobs[0].c
+	c := s.cache
 	requests := make([]cache.Request, len(jobs))
 	for i, j := range jobs {
 		j.at, j.part = 0, converters.Part{}
@@ -185,7 +185,7 @@ func (s *Stager) giveUp(jobs []*job, err error) error {
 // release ends a lease because of err, which it returns together with an error of its own.
 func (j *job) release(l *cache.Lease, err error) error {
 	if rerr := l.Release(); rerr != nil {
-		return fmt.Errorf("%w; and %w", err, place.IOError(j.c.Dir(), rerr))
+		return fmt.Errorf("%w; and %w", err, place.IOError(j.cache.Dir(), rerr))
 	}
 	return err
 }

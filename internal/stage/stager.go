@@ -120,11 +120,10 @@ func (s *Stager) jobs(set *Set, places []int, compressions []string) (jobs []*jo
 		}
 		j := byID[id]
 		if j == nil {
-			c, err := s.open()
-			if err != nil {
+			if err := s.open(); err != nil {
 				return nil, err
 			}
-			j = s.newJob(c, n, compressions[i], id, at)
+			j = s.newJob(n, compressions[i], id, at)
 			byID[id] = j
 			jobs = append(jobs, j)
 		}
@@ -134,17 +133,17 @@ func (s *Stager) jobs(set *Set, places []int, compressions []string) (jobs []*jo
 }
 
 // open opens the cache when the first copy needs it.
-func (s *Stager) open() (*cache.Cache, error) {
+func (s *Stager) open() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cache != nil || s.opts.NoCache != nil {
-		return s.cache, s.opts.NoCache
+		return s.opts.NoCache
 	}
 	dir := s.opts.CacheDir
 	if dir == "" {
 		base, err := os.UserCacheDir()
 		if err != nil {
-			return nil, fmt.Errorf("no cache directory: %w", err)
+			return fmt.Errorf("no cache directory: %w", err)
 		}
 		dir = filepath.Join(base, "ffconvert")
 	}
@@ -152,10 +151,10 @@ func (s *Stager) open() (*cache.Cache, error) {
 	if err != nil {
 		e := place.IOError(dir, err)
 		e.Hint = otherCache
-		return nil, e
+		return e
 	}
 	s.cache = c
-	return c, nil
+	return nil
 }
 
 // Close removes copies that no later run can use, and the cache directory if it is empty. All

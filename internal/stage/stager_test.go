@@ -48,8 +48,8 @@ func TestStager(t *testing.T) {
 	must(t, err)
 	var most atomic.Int64
 	stop := make(chan struct{})
-	c, err := s.open()
-	must(t, err)
+	must(t, s.open())
+	c := s.cache
 	var watcher, wg sync.WaitGroup
 	watcher.Go(func() {
 		for ; ; time.Sleep(time.Millisecond) {
