@@ -51,13 +51,4 @@ func (j *job) byHand(ctx context.Context, w *cache.Lease) (bool, error) {
 }
 
 // say tells Options.Verbose a line.
-func (o Options) say(format string, args ...any) {
-	if o.Verbose != nil {
-		o.Verbose(fmt.Sprintf(format, args...))
-	}
-}
-
-// sayFetch tells that an object is fetched into w.
-func (j *job) sayFetch(w *cache.Lease) {
-	j.opts.say("# downloading %s to %s", input.Shown(j.source.Name), w.Path())
-}
+func (o Options) say(format string, args ...any) { o.Verbose(fmt.Sprintf(format, args...)) }

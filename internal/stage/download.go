@@ -61,7 +61,7 @@ func (j *job) download(ctx context.Context) error {
 }
 
 func makeDir(root *os.Root, dir string, opts Options) error {
-	if err := opts.injected("mkdir"); err != nil {
+	if err := opts.fault("mkdir"); err != nil {
 		return err
 	}
 	return root.MkdirAll(filepath.FromSlash(dir), 0o700)
@@ -71,7 +71,7 @@ func makeDir(root *os.Root, dir string, opts Options) error {
 func (j *job) fetchInto(ctx context.Context, root *os.Root, i int, sum *uint64) error {
 	tree, dir, opts := j.source.Tree, j.cache.Dir(), j.opts
 	o, name := tree.Object(i), filepath.FromSlash(tree.Path(i))
-	err := opts.injected("create")
+	err := opts.fault("create")
 	if err != nil {
 		return treeError(o, dir, err)
 	}
@@ -90,7 +90,7 @@ func (j *job) fetchInto(ctx context.Context, root *os.Root, i int, sum *uint64) 
 	if err != nil {
 		return err
 	}
-	if err = opts.injected("chtimes"); err == nil {
+	if err = opts.fault("chtimes"); err == nil {
 		at := tree.ModTime(i)
 		err = root.Chtimes(name, at, at)
 	}
@@ -104,7 +104,7 @@ func (j *job) fetchInto(ctx context.Context, root *os.Root, i int, sum *uint64) 
 func (w *treeWriter) finish(dir string) (sum uint64, err error) {
 	fi, err := w.Stat()
 	if err == nil {
-		err = w.opts.injected("close")
+		err = w.opts.fault("close")
 	}
 	switch {
 	case err != nil:
@@ -142,7 +142,7 @@ func (w *treeWriter) WriteAt(p []byte, off int64) (int, error) {
 	if off > w.of.Size || int64(len(p)) > w.of.Size-off {
 		return 0, place.Refuse(input.Shown(w.of.URL), input.ErrChanged, "", "more than the %d bytes that were listed", w.of.Size)
 	}
-	if err := w.opts.injected("write"); err != nil {
+	if err := w.opts.fault("write"); err != nil {
 		return 0, err
 	}
 	n, err := w.File.WriteAt(p, off)

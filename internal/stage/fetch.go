@@ -69,7 +69,7 @@ func (j *job) fetchSound(ctx context.Context, w *cache.Lease) error {
 func (j *job) fetchTo(ctx context.Context, w *cache.Lease) error {
 	used, err := j.byHand(ctx, w)
 	if !used && err == nil {
-		j.sayFetch(w)
+		j.opts.say("# downloading %s to %s", input.Shown(j.source.Name), w.Path())
 		err = j.fetchObject(ctx, *j.source.Object, j.source.Name, w, j.cacheError)
 	}
 	if want, got := j.source.Object.Size, w.Size(); err == nil && want >= 0 && got != want {
@@ -106,7 +106,7 @@ func (j *job) unpack(ctx context.Context, w, out *cache.Lease) error {
 	}
 	defer f.Close()
 	silent := func(int64) {} // progress was reported when the bytes were fetched
-	src := &source{ctx: ctx, r: io.NewSectionReader(f, 0, w.Size()), progress: silent, opts: j.opts}
+	src := &source{ctx: ctx, r: io.NewSectionReader(f, 0, w.Size()), progress: silent}
 	err = j.decompress(src, bufio.NewReaderSize(src, copySize), out)
 	if src.err != nil && context.Cause(ctx) == nil { // of the copy, not of the object
 		return j.cacheError(src.err)

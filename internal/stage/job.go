@@ -38,7 +38,7 @@ func (j *job) progress(n int64) {
 	j.told = max(j.told, j.at)
 	j.mu.Unlock()
 	if n > 0 {
-		j.opts.progress(j.source.Name, n)
+		j.opts.Progress(j.source.Name, n)
 	}
 }
 

@@ -88,7 +88,7 @@ func (s *Set) Keep() { s.keep = true }
 func (s *Set) inspect(ctx context.Context, found []input.Name, opts Options) ([]string, error) {
 	compressions := make([]string, len(found))
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(opts.workers())
+	g.SetLimit(opts.Workers)
 	for i, n := range found {
 		if s.Parts[i].Name = n.Name; n.Path == "" {
 			continue

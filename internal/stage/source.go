@@ -2,7 +2,6 @@ package stage
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +26,7 @@ const (
 
 // open opens the source's own bytes; done must be called when they have been read.
 func (j *job) open(ctx context.Context) (src *source, done func(), err error) {
-	src = &source{ctx: ctx, progress: j.progress, opts: j.opts}
+	src = &source{ctx: ctx, progress: j.progress}
 	if j.source.Once() {
 		src.r, done, err = openOnce(ctx, j.source, j.opts)
 		return src, done, err
@@ -50,12 +49,12 @@ func openOnce(ctx context.Context, n input.Name, opts Options) (r io.Reader, don
 		r, done = opts.OpenStdin(ctx)
 		return r, done, nil
 	}
-	p, err := start(n.Command, cmp.Or(opts.grace, commandGrace), opts.Guarded, nil)
+	p, err := start(n.Command, opts.grace, opts.Guarded, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	r, letGo := input.CancelableReader(ctx, p)
-	return r, func() { letGo(); p.stop() }, nil
+	return r, func() { letGo(); p.Stop() }, nil
 }
 
 // copy copies the decompressed bytes of src.
@@ -77,12 +76,12 @@ func (j *job) copy(src *source) error {
 }
 
 func (j *job) decompress(src *source, in *bufio.Reader, out *cache.Lease) error {
-	dec, err := decoder(j.compression, in, src.opts.maxWindow())
+	dec, err := decoder(j.compression, in, j.opts.MaxWindow)
 	if err != nil {
 		return j.placed(src, in, err)
 	}
 	defer dec.Close()
-	maxRatio := src.opts.maxRatio()
+	maxRatio := j.opts.MaxRatio
 	written := int64(0)
 	buf := make([]byte, copySize)
 	for {
@@ -162,19 +161,18 @@ func (j *job) placed(src *source, in *bufio.Reader, err error) error {
 	if errors.Is(err, ErrTruncated) || errors.Is(err, ErrCompression) {
 		return sniffError(j.source.Name, off, err, "the copy is incomplete: fetch it again")
 	}
-	hint, kind := decodeError(j.compression, src.opts.maxWindow(), err)
+	hint, kind := decodeError(j.compression, j.opts.MaxWindow, err)
 	return &place.Error{Where: j.source.Name, Off: off, Err: kind, Hint: hint}
 }
 
 // A source counts and reports the bytes of a named input, and keeps its first error, which a decoder
 // may replace. It ends when its context does.
 type source struct {
-	ctx  context.Context
-	r    io.Reader
-	f    *os.File // the same, where it is a file
-	opts Options
-	n    int64 // bytes read
-	err  error // other than io.EOF
+	ctx context.Context
+	r   io.Reader
+	f   *os.File // the same, where it is a file
+	n   int64    // bytes read
+	err error    // other than io.EOF
 
 	progress func(n int64)
 }

@@ -77,14 +77,14 @@ func (s *Stager) attempt(ctx context.Context, jobs []*job, least int64, alone bo
 	}()
 	// Kept copies are verified before a source that cannot be repeated is begun.
 	found, fctx := errgroup.WithContext(ctx)
-	found.SetLimit(s.opts.workers())
+	found.SetLimit(s.opts.Workers)
 	for _, j := range jobs {
 		found.Go(func() error { return j.find(fctx) })
 	}
 	if err := found.Wait(); err != nil {
 		return err
 	}
-	most := max(s.opts.workers(), s.opts.Fetches)
+	most := max(s.opts.Workers, s.opts.Fetches)
 	if alone {
 		most = 1
 	}

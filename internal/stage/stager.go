@@ -44,9 +44,10 @@ func NewStager(found []input.Name, opts Options) (*Stager, error) {
 			return nil, place.Refuse(n.Name, input.ErrScheme, "", "nothing here reads objects")
 		}
 	}
+	opts = opts.withDefaults()
 	return &Stager{
 		found: found, opts: opts, run: anonymous(),
-		decoding: semaphore.NewWeighted(int64(opts.workers())), turn: make(chan struct{}, 1), changed: make(chan struct{}),
+		decoding: semaphore.NewWeighted(int64(opts.Workers)), turn: make(chan struct{}, 1), changed: make(chan struct{}),
 		once: map[int]converters.Part{}, failed: map[int]error{}, ratios: map[string]float64{},
 	}, nil
 }
