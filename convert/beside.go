@@ -42,7 +42,7 @@ func (b *beside) Fetch(ctx context.Context, names []string, sound func(name stri
 	}
 	b.sets = append(b.sets, set)
 	paths := make([]string, len(names))
-	for i, p := range set.Parts() {
+	for i, p := range set.Parts {
 		paths[i] = p.Path
 	}
 	return paths, nil

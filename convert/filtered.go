@@ -38,7 +38,7 @@ func (c *Conversion) filtering() *filter.Filter {
 		in := c.inputOptions()
 		opts := filter.Options{
 			Command: c.Filter, Guarded: in.Guarded, Processes: c.Workers, Timeout: c.FilterTimeout,
-			CacheDir: in.CacheDir, NoCache: in.NoCache, Quota: in.Quota, Transient: c.Input.CacheDir == "",
+			CacheDir: in.CacheDir, NoCache: in.NoCache, Quota: in.Quota,
 		}
 		if c.was != nil {
 			opts.Check = func(part int, name string, is *converters.Filtered) error {

@@ -191,15 +191,15 @@ func (m *mixture) stage(ctx context.Context, found []input.Name, in stage.Option
 	if err != nil {
 		return nil, err
 	}
-	staged := set.Files
-	set.Files = nil
+	staged := set.Parts
+	set.Parts = nil
 	for i, names := range each {
 		for _, n := range names {
-			f := stage.File{Part: converters.Part{Name: n.Name, Path: n.Path}}
+			f := converters.Part{Name: n.Name, Path: n.Path}
 			if !local(i, n) {
 				f, staged = staged[0], staged[1:]
 			}
-			set.Files = append(set.Files, f)
+			set.Parts = append(set.Parts, f)
 		}
 	}
 	return set, nil

@@ -74,7 +74,7 @@ func (c *Conversion) plan(ctx context.Context, set *stage.Set) (*plan.Plan, conv
 		return nil, nil, err
 	}
 	p, err := plan.New(index, how)
-	return p, o.Source, empty(set.Files[0].Name, index, err)
+	return p, o.Source, empty(set.Parts[0].Name, index, err)
 }
 
 // check makes the checks of a source that need all its samples, which were indexed.

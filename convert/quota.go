@@ -51,17 +51,16 @@ func toFetch(found []input.Name) int64 {
 }
 
 // toFetchFor returns the bytes of the remote parts of a shard. A repeated part counts once.
-func toFetchFor(p *plan.Plan, found []input.Name, i int) int64 {
+func toFetchFor(p *plan.Plan, found []input.Name, i int) (n int64) {
 	first, end := p.Shards[i].PartRange()
-	var parts []input.Name
 	seen := make(map[string]bool, end-first)
-	for _, n := range found[first:end] {
-		if !seen[n.URL()] {
-			parts = append(parts, n)
+	for _, f := range found[first:end] {
+		if f.URL() != "" && !seen[f.URL()] {
+			n += max(0, f.Size)
 		}
-		seen[n.URL()] = true
+		seen[f.URL()] = true
 	}
-	return toFetch(parts)
+	return n
 }
 
 // heldAtOnce returns the bytes of the remote parts of the n largest shards.

@@ -46,7 +46,7 @@ func WithSamples(ctx context.Context, r *format.Reader, sources []string, opts S
 	defer func() { err = errors.Join(err, set.Release()) }()
 	b := NewBeside(in)
 	defer func() { err = errors.Join(err, b.Release()) }()
-	s, err := r.Samples(ctx, format.OpenRequest{Parts: set.Parts(), Records: encode.Options{Limits: opts.Limits}, Files: b}, opts.Clash)
+	s, err := r.Samples(ctx, format.OpenRequest{Parts: set.Parts, Records: encode.Options{Limits: opts.Limits}, Files: b}, opts.Clash)
 	if err != nil {
 		return err
 	}

@@ -139,7 +139,7 @@ func (c *Conversion) values(ctx context.Context) ([]string, error) {
 }
 
 func (c *Conversion) tallied(ctx context.Context, set *stage.Set) ([]string, error) {
-	o, err := c.open(ctx, set.Parts())
+	o, err := c.open(ctx, set.Parts)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (c *Conversion) tallied(ctx context.Context, set *stage.Set) ([]string, err
 		return nil, err
 	}
 	if chooser.Values() == nil {
-		return nil, empty(set.Files[0].Name, index, plan.ErrEmpty)
+		return nil, empty(set.Parts[0].Name, index, plan.ErrEmpty)
 	}
 	return chooser.Values(), nil
 }

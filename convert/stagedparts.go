@@ -3,7 +3,6 @@ package convert
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -17,7 +16,6 @@ type stagedParts struct {
 	c      *Conversion
 	stager *stage.Stager
 	all    []input.Name      // one for each part
-	quota  int64             // bytes of the cache; 0: no limit
 	firsts []int             // the first part of each collection; without a mixture, 0
 	parts  []converters.Part // with stored sizes
 	skip   int               // leading parts that belong to another slice; the dataset is opened with the first
@@ -29,14 +27,15 @@ type stagedParts struct {
 	mu   sync.Mutex
 	data *opened              // from the first parts; nil: not yet
 	like converters.Divisible // its source
-	held []*stage.Set         // the first parts, until the first shard has its parts; nil: released
+	held *stage.Set           // the first part of each collection in lead, until the first Take; nil: released
+	lead []int                // these collections
 }
 
 // newStagedParts returns stagedParts of which no part is local yet.
 func (c *Conversion) newStagedParts(skip int) (*stagedParts, error) {
 	in := c.inputOptions()
 	in.Transient, in.Progress = c.Input.CacheDir == "", c.fetching()
-	s := &stagedParts{c: c, quota: in.Quota, skip: skip}
+	s := &stagedParts{c: c, skip: skip}
 	s.all, s.firsts = passes(c.Mixture, c.found)
 	for i := range s.all {
 		s.parts = append(s.parts, s.all[i].Part())
@@ -50,7 +49,9 @@ func (c *Conversion) newStagedParts(skip int) (*stagedParts, error) {
 func (s *stagedParts) Parts() []converters.Part { return s.parts[s.skip:] }
 
 // checkQuota returns an error if the cache is too small for a shard of the plan.
-func (s *stagedParts) checkQuota(p *plan.Plan) error { return checkQuota(p, s.all[s.skip:], s.quota) }
+func (s *stagedParts) checkQuota(p *plan.Plan) error {
+	return checkQuota(p, s.all[s.skip:], s.c.Input.Quota)
+}
 
 // Lead returns the part that the dataset is opened with, if it is of another slice.
 func (s *stagedParts) Lead() (converters.Part, bool) { return s.parts[0], s.skip > 0 }
@@ -67,16 +68,17 @@ func (s *stagedParts) open(ctx context.Context, planned bool) (*opened, error) {
 	for i, n := range s.c.found {
 		parts[i] = n.Part()
 	}
-	if err := s.hold(ctx, planned); err != nil {
-		return nil, err
-	}
-	for i, of := range s.c.collections() {
-		if s.held[i] == nil {
-			continue
+	if s.held == nil {
+		if err := s.hold(ctx, planned); err != nil {
+			return nil, err
 		}
-		parts[of.first] = s.held[i].Parts()[0]
+	}
+	all := s.c.collections()
+	for i, at := range s.lead {
+		part := s.held.Parts[i]
+		parts[all[at].first] = part
 		if s.opened != nil {
-			if err := s.opened(ctx, s.firsts[i]-s.skip, parts[of.first]); err != nil {
+			if err := s.opened(ctx, s.firsts[at]-s.skip, part); err != nil {
 				return nil, err
 			}
 		}
@@ -93,28 +95,19 @@ func (s *stagedParts) open(ctx context.Context, planned bool) (*opened, error) {
 	return o, nil
 }
 
-// hold makes the first parts local, in one step: a caller that holds some and waits for room for others
-// might wait forever. Then it takes a set of each, which needs no further room.
-func (s *stagedParts) hold(ctx context.Context, planned bool) error {
+// hold makes the first parts local.
+func (s *stagedParts) hold(ctx context.Context, planned bool) (err error) {
 	var firsts []int
+	s.lead = nil
 	for i, of := range s.c.collections() {
 		if !planned || of.Inspects {
-			firsts = append(firsts, s.firsts[i])
+			s.lead, firsts = append(s.lead, i), append(firsts, s.firsts[i])
 		}
 	}
-	all, err := s.stager.TakeEach(ctx, firsts)
-	if err != nil {
-		return err
+	if s.held, err = s.stager.Take(ctx, firsts); err == nil {
+		s.held.Keep() // shards take these parts again
 	}
-	s.held = make([]*stage.Set, len(s.firsts))
-	for i, first := range s.firsts {
-		if slices.Contains(firsts, first) && err == nil {
-			if s.held[i], err = s.stager.Take(ctx, first, 1); err == nil {
-				s.held[i].Keep() // other parts are taken before it is released
-			}
-		}
-	}
-	return errors.Join(err, all.Release())
+	return err
 }
 
 // index indexes the first parts.
@@ -125,7 +118,7 @@ func (s *stagedParts) index(ctx context.Context, each plan.Encodings, progress p
 		if each.Of != nil {
 			of.Of = each.Of[first : first+1]
 		}
-		src := s.like.WithParts(first, s.held[i].Parts())
+		src := s.like.WithParts(first, s.held.Parts[i:i+1])
 		index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: of, Workers: 1, Progress: progress})
 		if err != nil {
 			return nil, err
@@ -140,38 +133,23 @@ func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source
 	if _, err := s.open(ctx, true); err != nil {
 		return nil, nil, err
 	}
-	// Held parts take room that others may need, so they are released. A cache that is kept still
-	// has their copies. A cache of this run alone would remove them, and no other process waits for
-	// its room: there the first part is held until its shard has it.
-	keep := n
-	if s.c.Input.CacheDir != "" {
-		keep = 0
-	}
-	if err := s.letGo(s.skip+first, keep); err != nil {
+	if err := s.letGo(); err != nil { // Take could wait for their room
 		return nil, nil, err
 	}
-	set, err := s.stager.Take(ctx, s.skip+first, n)
-	if err := errors.Join(err, s.letGo(0, 0)); err != nil {
-		if set != nil {
-			err = errors.Join(err, set.Release())
-		}
+	set, err := s.stager.Take(ctx, indices(len(s.all))[s.skip+first:][:n])
+	if err != nil {
 		return nil, nil, err
 	}
-	return s.like.WithParts(first, set.Parts()), s.c.held(first, n, set.Release), nil
+	return s.like.WithParts(first, set.Parts), s.c.held(first, n, set.Release), nil
 }
 
-// letGo releases the held parts except the n parts from first on.
-func (s *stagedParts) letGo(first, n int) error {
+// letGo releases the held parts.
+func (s *stagedParts) letGo() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var failed error
-	for i, set := range s.held {
-		if at := s.firsts[i]; set != nil && (at < first || at >= first+n) {
-			failed = errors.Join(failed, set.Release())
-			s.held[i] = nil
-		}
-	}
-	return failed
+	held := s.held
+	s.held = nil
+	return held.Release()
 }
 
-func (s *stagedParts) close() error { return errors.Join(s.letGo(0, 0), s.stager.Close()) }
+func (s *stagedParts) close() error { return errors.Join(s.letGo(), s.stager.Close()) }

@@ -143,7 +143,7 @@ func (c *Conversion) withLocal(ctx context.Context, need []bool, use func([]conv
 	if err != nil {
 		return c.allAtOnce(err)
 	}
-	here := set.Parts()
+	here := set.Parts
 	parts := make([]converters.Part, len(c.found))
 	for i, n := range c.found {
 		if need[i] {

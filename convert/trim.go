@@ -24,17 +24,17 @@ func (c *Conversion) trim(ctx context.Context, in stage.Options) (err error) {
 	in.Progress = c.staging(c.found)
 	remote := slices.ContainsFunc(c.found, func(n input.Name) bool { return n.URL() != "" })
 	var held *stage.Set
-	defer func() { err = errors.Join(err, release(held)) }()
+	defer func() { err = errors.Join(err, held.Release()) }()
 	for n := 1; n < len(c.found); n *= 2 {
 		set, err := c.stage(ctx, c.found[:n], in)
 		if err != nil {
 			return c.allAtOnce(err)
 		}
-		err = release(held)
+		err = held.Release()
 		if held = set; err != nil {
 			return err
 		}
-		if n == 1 && !remote && set.Files[0].Copy == nil {
+		if n == 1 && !remote && set.Parts[0].Copy == nil {
 			return nil
 		}
 		enough, err := c.enough(ctx, set)
@@ -47,13 +47,6 @@ func (c *Conversion) trim(ctx context.Context, in stage.Options) (err error) {
 		}
 	}
 	return nil
-}
-
-func release(set *stage.Set) error {
-	if set == nil {
-		return nil
-	}
-	return set.Release()
 }
 
 // trimmable reports whether a prefix of the inputs may be enough.
@@ -71,7 +64,7 @@ func (c *Conversion) enough(ctx context.Context, set *stage.Set) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Only: indices(len(set.Files)), Progress: c.Progress, Choose: chooser})
+	_, err = plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Only: indices(len(set.Parts)), Progress: c.Progress, Choose: chooser})
 	return chooser.Done(), err
 }
 
@@ -85,7 +78,7 @@ func (c *Conversion) wanted() []input.Name {
 
 // withOthers returns the parts of a set of the first inputs, and the other inputs with their stored sizes.
 func (c *Conversion) withOthers(set *stage.Set) []converters.Part {
-	parts := set.Parts()
+	parts := set.Parts
 	if c.Mixture != nil || len(parts) >= len(c.found) || c.directories() != nil {
 		return parts
 	}

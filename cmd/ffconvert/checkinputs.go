@@ -129,7 +129,7 @@ func (c *checkInputs) open(ctx context.Context, found []input.Name) error {
 	if len(found) == 1 || !slices.ContainsFunc(found, func(n input.Name) bool { return n.Path == "" && n.URL() == "" }) {
 		var set *stage.Set
 		if set, err = stage.Open(ctx, found, c.in); err == nil {
-			c.sets, c.parts = append(c.sets, set), append(c.parts, set.Parts()...)
+			c.sets, c.parts = append(c.sets, set), append(c.parts, set.Parts...)
 			return nil
 		}
 	}

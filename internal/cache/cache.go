@@ -15,8 +15,10 @@ import (
 )
 
 var (
-	// ErrQuota means that the quota has no room for a request; see [Shortage].
+	// ErrQuota means that the quota has no room, beside copies in use, for what is to be written.
 	ErrQuota = place.New(place.Refused, "over the staging quota")
+	// ErrWriting means that another lease of this process writes the copy.
+	ErrWriting = errors.New("the copy is being written")
 	// ErrDamaged means that a copy differs from the digest in its name. The cache has removed it.
 	ErrDamaged = errors.New("the kept copy is damaged")
 	// ErrChanged means that another program has written to a file of the cache.
@@ -27,9 +29,6 @@ var (
 
 // Options of a [Cache]. The zero value is usable.
 type Options struct {
-	// Transient removes each copy when its last lease is released: for a directory that serves
-	// one run.
-	Transient bool
 	// Evicted is called with the path of each copy that is removed to make room. nil: not called.
 	Evicted func(path string)
 	// Fault fails the operations that it returns an error for; tests only.
@@ -46,15 +45,10 @@ type Cache struct {
 	opts  Options
 	locks *os.File // the file lock; nil: there are no locks
 
-	turn chan struct{} // holds one: Reserve tries one caller at a time, in the order of calls
-
 	mu      sync.Mutex
-	changed chan struct{}    // closed and replaced when a waiter should check again
-	leases  map[*Lease]bool  // not released
-	kept    Lease            // released by Close
-	users   map[string]int   // base name of a copy to how many leases have it
+	users   map[string]int   // base name of a file to how many leases have it
+	writing map[string]bool  // keys whose copy is being written
 	sound   map[string]sound // by base name, the copies that this cache has written or compared
-	writing map[string]bool  // keys that have a writer, and base names of the writers' files
 }
 
 // Open opens the cache in dir, which it creates if need be, and removes the files of processes that
@@ -73,11 +67,7 @@ func Open(dir string, quota int64, opts Options) (*Cache, error) {
 }
 
 func open(dir string, quota int64, opts Options) (*Cache, error) {
-	c := &Cache{
-		dir: dir, quota: quota, opts: opts, turn: make(chan struct{}, 1), changed: make(chan struct{}),
-		leases: map[*Lease]bool{}, users: map[string]int{}, sound: map[string]sound{}, writing: map[string]bool{},
-	}
-	c.kept.c = c
+	c := &Cache{dir: dir, quota: quota, opts: opts, users: map[string]int{}, writing: map[string]bool{}, sound: map[string]sound{}}
 	switch err := c.open(); {
 	case err == nil:
 		return c, nil
@@ -126,10 +116,14 @@ func (c *Cache) removeDebris() error {
 	return c.accounted(context.Background(), c.removeStrayTrees)
 }
 
-// Close closes the cache, and removes the directory if nothing is left in it and no other process
-// has it open. All leases must have been released.
-func (c *Cache) Close() error {
-	err := c.kept.Release()
+// Close closes the cache, removes its copies that serve one run, and removes the directory if nothing
+// is left in it and no other process has it open. All leases must have ended.
+func (c *Cache) Close() (err error) {
+	for name := range c.sound {
+		if e, _ := parseName(name); e.once {
+			err = errors.Join(err, c.removeFile(name))
+		}
+	}
 	alone := c.locks == nil
 	if c.locks != nil {
 		alone, _ = setLock(c.locks, exclusive, presentByte)

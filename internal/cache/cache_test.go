@@ -2,6 +2,7 @@ package cache
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -47,22 +48,36 @@ func openCache(t testing.TB, dir string, quota int64) *Cache {
 // put stages data under a name and returns what holds it.
 func put(t testing.TB, c *Cache, name string, data []byte) (*Lease, *Copy) {
 	t.Helper()
-	h, err := c.Reserve(t.Context(), []Request{request(name, int64(len(data)))})
-	must(t, err)
-	copied, err := h.Copy(t.Context(), 0)
+	l := reserve(t, c, request(name, int64(len(data))))[0]
+	copied, err := l.Copy(t.Context())
 	must(t, err)
 	if copied == nil {
-		_, err := h.Writer(0).WriteAt(data, 0)
+		_, err := l.WriteAt(data, 0)
 		must(t, err)
-		copied, err = h.Writer(0).Commit()
+		copied, err = l.Commit()
 		must(t, err)
 	}
-	return h, copied
+	return l, copied
+}
+
+func reserve(t testing.TB, c *Cache, requests ...Request) []*Lease {
+	t.Helper()
+	leases, err := c.Reserve(t.Context(), requests)
+	must(t, err)
+	return leases
+}
+
+// releaseAll releases leases, and returns err or the first error of its own.
+func releaseAll(leases []*Lease, err error) error {
+	for _, l := range leases {
+		err = cmp.Or(err, l.Release())
+	}
+	return err
 }
 
 // alike tells whether two caches say the same of a copy.
 func alike(a, b *Copy) bool {
-	return a.Path == b.Path && a.Key == b.Key && a.Size == b.Size && a.ModTime.Equal(b.ModTime) && a.Sums.Digest() == b.Sums.Digest()
+	return a.Path == b.Path && a.Size == b.Size && a.ModTime.Equal(b.ModTime) && a.Sums.Digest() == b.Sums.Digest()
 }
 
 // files lists what is in dir beside the lock.
@@ -103,12 +118,11 @@ func TestCopies(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "deep", "cache")
 	c := openCache(t, dir, 0)
-	h, err := c.Reserve(t.Context(), []Request{request("a", 5), request("b", -1), {Keys: []string{keyOf("c")}, Size: 10, Once: true}, request("d", 0)})
-	must(t, err)
+	leases := reserve(t, c, request("a", 5), request("b", -1), Request{Keys: []string{keyOf("c")}, Size: 10, Once: true}, request("d", 0))
 	data := [][]byte{[]byte("hello"), bytes.Repeat([]byte("b"), 70_000), []byte("short"), nil}
 	var paths []string
 	for i, d := range data {
-		draft := h.Writer(i)
+		draft := leases[i]
 		for at := len(d); at > 0; at -= min(at, 1000) { // from behind
 			from := at - min(at, 1000)
 			_, err := draft.WriteAt(d[from:at], int64(from))
@@ -127,29 +141,27 @@ func TestCopies(t *testing.T) {
 		if !bytes.Equal(got, d) || copied.Size != int64(len(d)) || !copied.ModTime.Equal(fi.ModTime()) || fi.Mode() != 0o600 || filepath.Ext(copied.Path) != ".staged" {
 			t.Errorf("%d: %+v, %v", i, copied, fi.Mode())
 		}
-		must(t, draft.Discard(nil)) // of what has ended nothing is left
 		paths = append(paths, copied.Path)
 	}
-	must(t, h.Release())
-	must(t, h.Release())
+	must(t, releaseAll(leases, nil))
+	must(t, releaseAll(leases, nil))
+	must(t, c.Close())
 	for i, path := range paths {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) != (i == 2) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
-	must(t, c.Close())
 
 	c = openCache(t, dir, 0) // a later run
-	h, err = c.Reserve(t.Context(), []Request{request("a", 5), {Keys: []string{keyOf("other"), keyOf("b")}, Size: 1}, request("c", -1)})
-	must(t, err)
+	leases = reserve(t, c, request("a", 5), Request{Keys: []string{keyOf("other"), keyOf("b")}, Size: 1}, request("c", -1))
 	for i, path := range []string{paths[0], paths[1], ""} {
-		copied, err := h.Copy(t.Context(), i)
+		copied, err := leases[i].Copy(t.Context())
 		must(t, err)
-		if (copied == nil) != (path == "") || (copied == nil) != (h.Writer(i) != nil) || copied != nil && copied.Path != path {
+		if (copied == nil) != (path == "") || copied != nil && copied.Path != path {
 			t.Errorf("%d: %+v", i, copied)
 		}
 	}
-	must(t, h.Release())
+	must(t, releaseAll(leases, nil))
 	if n, size, err := c.Clean(func(Entry) bool { return true }); n != 3 || size != 70_005 || err != nil {
 		t.Errorf("cleaned %d, %d bytes, %v", n, size, err)
 	}
@@ -191,9 +203,8 @@ func TestDamage(t *testing.T) {
 			must(t, c.Close())
 			must(t, tt.damage(copied.Path))
 			c = openCache(t, dir, 0)
-			h, err := c.Reserve(t.Context(), []Request{request("x", 1)})
-			must(t, err)
-			got, err := h.Copy(t.Context(), 0)
+			h = reserve(t, c, request("x", 1))[0]
+			got, err := h.Copy(t.Context())
 			switch {
 			case tt.name == "none":
 				if err != nil || got == nil {
@@ -227,21 +238,20 @@ func edit(path string, change func([]byte) []byte) error {
 	return os.WriteFile(path, change(b), 0o600)
 }
 
-func TestTransient(t *testing.T) {
+func TestRemove(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "cache")
-	c, err := Open(dir, 0, Options{Transient: true})
-	must(t, err)
+	c := openCache(t, dir, 0)
 	first, copied := put(t, c, "x", []byte("x"))
 	second, again := put(t, c, "x", []byte("x"))
 	if *copied != *again {
 		t.Errorf("%+v, then %+v", copied, again)
 	}
-	must(t, first.Release())
+	must(t, first.Remove())
 	if _, err := os.Stat(copied.Path); err != nil {
 		t.Error("it is in use:", err)
 	}
-	must(t, second.Release())
+	must(t, second.Remove())
 	if names := files(t, dir); names != nil {
 		t.Errorf("left %q", names)
 	}
@@ -256,22 +266,17 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	run := func(c *Cache) error {
-		h, err := c.Reserve(t.Context(), []Request{request("old", 1), request("a", 1000), request("b", -1)})
-		if err != nil {
-			return err
-		}
-		for i := 0; i <= 2 && err == nil; i++ {
-			d := h.Writer(i)
-			if d == nil {
-				_, err = h.Copy(t.Context(), i)
-				continue
+		leases, err := c.Reserve(t.Context(), []Request{request("old", 1), request("a", 1000), request("b", -1)})
+		for _, l := range leases {
+			copied, lerr := l.Copy(t.Context())
+			if copied == nil && lerr == nil {
+				if _, lerr = l.WriteAt(make([]byte, 900), 50); lerr == nil {
+					_, lerr = l.Commit()
+				}
 			}
-			if _, err = d.WriteAt(make([]byte, 900), 50); err == nil {
-				_, err = d.Commit()
-			}
-			err = d.Discard(err)
+			err = errors.Join(err, lerr, l.Release())
 		}
-		return errors.Join(err, h.Release())
+		return err
 	}
 	for k, done := 0, false; !done; k++ {
 		dir := filepath.Join(t.TempDir(), "cache")
@@ -320,17 +325,16 @@ func TestBothStage(t *testing.T) {
 		dir := t.TempDir()
 		first, second := openCache(t, dir, 0), openCache(t, dir, 0)
 		data := []byte("the same")
-		slow, err := second.Reserve(t.Context(), []Request{request("x", 8)})
-		must(t, err)
+		slow := reserve(t, second, request("x", 8))[0]
 		h, copied := put(t, first, "x", data)
 		if damaged {
 			must(t, edit(copied.Path, func(b []byte) []byte { b[0]++; return b }))
 		}
 		before, err := os.Stat(copied.Path)
 		must(t, err)
-		_, err = slow.Writer(0).Write(data)
+		_, err = slow.Write(data)
 		must(t, err)
-		got, err := slow.Writer(0).Commit()
+		got, err := slow.Commit()
 		must(t, err)
 		after, err := os.Stat(got.Path)
 		must(t, err)
@@ -349,9 +353,8 @@ func TestBothStage(t *testing.T) {
 		must(t, first.Close())
 		must(t, second.Close())
 		third := openCache(t, dir, 0)
-		h, err = third.Reserve(t.Context(), []Request{request("x", 8)})
-		must(t, err)
-		if _, err := h.Copy(t.Context(), 0); errors.Is(err, ErrDamaged) != damaged || exists(got.Path) == damaged {
+		h = reserve(t, third, request("x", 8))[0]
+		if _, err := h.Copy(t.Context()); errors.Is(err, ErrDamaged) != damaged || exists(got.Path) == damaged {
 			t.Errorf("damaged %v: then %v", damaged, err)
 		}
 		must(t, h.Release())
@@ -370,23 +373,23 @@ func TestNoLocks(t *testing.T) {
 	if _, err := c.Reserve(t.Context(), []Request{request("y", 41)}); !errors.Is(err, ErrQuota) {
 		t.Error(err)
 	}
-	h, err = c.Reserve(t.Context(), []Request{request("x", 1), {Keys: []string{keyOf("once")}, Size: 40, Once: true}})
-	must(t, err)
-	if again, err := h.Copy(t.Context(), 0); err != nil || !alike(again, copied) {
+	leases := reserve(t, c, request("x", 1), Request{Keys: []string{keyOf("once")}, Size: 40, Once: true})
+	if again, err := leases[0].Copy(t.Context()); err != nil || !alike(again, copied) {
 		t.Errorf("%+v, %v", again, err)
 	}
-	_, err = h.Writer(1).Write(make([]byte, 40))
+	_, err = leases[1].Write(make([]byte, 40))
 	must(t, err)
-	_, err = h.Writer(1).Commit()
+	_, err = leases[1].Commit()
 	must(t, err)
-	must(t, h.Release())
+	must(t, leases[0].Release())
+	must(t, leases[1].Remove())
 	if n, _, err := c.Clean(func(Entry) bool { return true }); n != 0 || err != nil {
 		t.Errorf("%d cleaned, %v; nobody can tell what is in use", n, err)
 	}
 	if got := kept(t, dir, "x", "once"); got != "x" || exists(filepath.Join(dir, lockName)) {
 		t.Errorf("left %s", got)
 	}
-	must(t, c.Forget(map[string]bool{keyOf("x"): true}))
+	must(t, reserve(t, c, request("x", 1))[0].Remove())
 	must(t, c.Close())
 	if exists(dir) {
 		t.Errorf("left %q", files(t, dir))
@@ -411,23 +414,23 @@ func Example() {
 		return
 	}
 	for range 2 {
-		hold, err := c.Reserve(context.Background(), []Request{{Keys: []string{strings.Repeat("0", 64)}, Size: 5}})
+		leases, err := c.Reserve(context.Background(), []Request{{Keys: []string{strings.Repeat("0", 64)}, Size: 5}})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		copied, err := hold.Copy(context.Background(), 0)
+		copied, err := leases[0].Copy(context.Background())
 		if err == nil && copied == nil {
 			fmt.Println("it is not there")
-			hold.Writer(0).Write([]byte("bytes"))
-			copied, err = hold.Writer(0).Commit()
+			leases[0].Write([]byte("bytes"))
+			copied, err = leases[0].Commit()
 		}
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
 		fmt.Println(copied.Size, filepath.Ext(copied.Path))
-		if err := hold.Release(); err != nil {
+		if err := leases[0].Release(); err != nil {
 			fmt.Println(err)
 		}
 	}

@@ -62,9 +62,7 @@ func TestChangedDraft(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "cache")
 	c := openCache(t, dir, 0)
-	h, err := c.Reserve(t.Context(), []Request{request("x", 100_000)})
-	must(t, err)
-	d := h.Writer(0)
+	d := reserve(t, c, request("x", 100_000))[0]
 	data := bytes.Repeat([]byte("xyz"), 32_700)
 	for _, from := range []int{65536, 0, 32768} {
 		_, err := d.WriteAt(data[from:min(from+32768, len(data))], int64(from))
@@ -84,7 +82,7 @@ func TestChangedDraft(t *testing.T) {
 	if err := read(); err != nil {
 		t.Error(err)
 	}
-	must(t, edit(filepath.Join(dir, d.temp), func(b []byte) []byte { b[20_000]++; return b }))
+	must(t, edit(filepath.Join(dir, d.name), func(b []byte) []byte { b[20_000]++; return b }))
 	if err := read(); !errors.Is(err, ErrCopy) {
 		t.Error(err)
 	}
@@ -96,6 +94,6 @@ func TestChangedDraft(t *testing.T) {
 	if copied.Sums.Sum64() != blocksum.Sum64(data) || copied.Sums.Sum64() == blocksum.Sum64(b) {
 		t.Error("its sums are of what the file has")
 	}
-	must(t, h.Release())
+	must(t, d.Release())
 	must(t, c.Close())
 }

@@ -5,118 +5,83 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
-// Commit gives the written file its name, as a copy that is leased. If another process has committed
-// the same copy meanwhile, Commit leases that one. After an error the writer must still be discarded.
-func (w *Writer) Commit() (*Copy, error) {
-	sums, err := w.finish()
+// Commit gives the written file its name: from now on the lease is of that copy. If another process has
+// committed the same copy meanwhile, the lease is of that one.
+func (l *Lease) Commit() (*Copy, error) {
+	sums, err := l.finish()
 	if err != nil {
 		return nil, err
 	}
-	e := entry{key: w.key, size: sums.Size(), sum: sums.Sum64(), once: w.once}
+	c, e := l.c, &entry{key: l.key, size: sums.Size(), sum: sums.Sum64(), once: l.once}
 	e.name = stagedName(e.key, e.size, e.sum, e.once)
 	var fi fs.FileInfo
 	// The account is locked, since a process that lists the directory meanwhile could see neither name.
-	err = w.l.c.accounted(w.l.ctx, func() error {
-		if err := w.l.use(e.name); err != nil {
+	err = c.accounted(l.ctx, func() error {
+		if err := c.use(e.name); err != nil {
 			return err
 		}
-		fi, err = w.place(&e, sums)
-		w.l.c.freed()
-		return err
+		if fi, err = l.place(e, sums); err == nil {
+			err = l.drop(l.name)
+		}
+		if err != nil {
+			c.disuse(e.name)
+			return err
+		}
+		l.name, l.copied = e.name, e
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return w.l.c.copyOf(&e, sound{fi, sums}), nil
+	return c.copyOf(e, sound{fi, sums}), nil
 }
 
 // finish cuts the file to the size written, and closes it.
-func (w *Writer) finish() (*blocksum.Sums, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f, sums, err := w.sums()
+func (l *Lease) finish() (*blocksum.Sums, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f, sums, err := l.sums()
 	if err != nil {
 		return nil, err
 	}
-	if err := w.resize(f, w.size); err != nil {
+	if err := l.resize(f, l.size); err != nil {
 		return nil, err
 	}
-	if err := w.l.c.injected("close"); err != nil {
+	if err := l.c.injected("close"); err != nil {
 		return nil, err
 	}
-	w.f = nil
+	l.f = nil
 	return sums, f.Close()
 }
 
-// place renames the file and ends the writer. It does not replace a copy of that name, which other
-// processes may be reading: that copy is used in its place, and readers compare it with the checksums
-// computed here. The account is locked.
-func (w *Writer) place(e *entry, sums *blocksum.Sums) (fi fs.FileInfo, err error) {
-	c := w.l.c
+// place renames the file. It does not replace a copy of that name, which other processes may be
+// reading: that copy is used in its place, and readers compare it with the checksums computed here.
+// The account is locked.
+func (l *Lease) place(e *entry, sums *blocksum.Sums) (fi fs.FileInfo, err error) {
+	c := l.c
 	if e.info, err = c.root.Lstat(e.name); err == nil && e.whole() {
-		return e.info, w.end(nil)
+		return e.info, nil
 	}
 	if err := c.injected("rename"); err != nil {
 		return nil, err
 	}
-	if fi, err = c.root.Lstat(w.temp); err != nil {
+	if fi, err = c.root.Lstat(l.name); err != nil {
 		return nil, err
 	}
 	if fi.Size() != e.size || !trusted(fi) {
 		return nil, fmt.Errorf("%w: the copy has %d bytes, not the %d written to it", ErrChanged, fi.Size(), e.size)
 	}
-	if err := c.root.Rename(w.temp, e.name); err != nil {
+	if err := c.root.Rename(l.name, e.name); err != nil {
 		return nil, err
 	}
-	w.created = false
+	l.created = false
 	c.sound[e.name] = sound{fi, sums}
-	return fi, w.end(nil)
-}
-
-// Discard ends the writer and removes its file because of cause, which it returns together with an
-// error of its own. Once the writer has ended it does nothing.
-func (w *Writer) Discard(cause error) error {
-	w.l.removeTrees(w)
-	w.l.c.mu.Lock()
-	defer w.l.c.mu.Unlock()
-	if !w.l.open[w] {
-		return cause
-	}
-	err := w.end(cause)
-	w.l.c.freed()
-	return err
-}
-
-// end closes and removes the writer's file, and adds its own error to cause. c.mu is held.
-func (w *Writer) end(cause error) error {
-	l, c := w.l, w.l.c
-	delete(l.open, w)
-	delete(c.writing, w.key)
-	delete(c.writing, w.temp)
-	if len(l.open) == 0 {
-		l.spare = 0
-	}
-	if w.f != nil {
-		w.f.Close()
-	}
-	defer c.unlock(w.temp)
-	if !w.created {
-		return cause
-	}
-	err := c.removeFile(w.temp)
-	switch {
-	case err == nil:
-		return cause
-	case cause == nil:
-		return err
-	}
-	return fmt.Errorf("%w; and %s stays behind: %w", cause, filepath.Join(c.dir, w.temp), err)
+	return fi, nil
 }
 
 // sound is a copy that this cache has written, or has compared with its digest: the state of the file

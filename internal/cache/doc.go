@@ -2,11 +2,12 @@
 // least recently used copies first.
 //
 //	c, err := cache.Open(dir, 100<<30, cache.Options{})
-//	lease, err := c.Reserve(ctx, []cache.Request{{Keys: []string{key}, Size: 1 << 20}})
-//	copied, err := lease.Copy(ctx, 0) // nil: the cache has none
-//	w := lease.Writer(0)              // write the copy,
-//	copied, err = w.Commit()          // then read copied.Path
-//	err = lease.Release()             // the copy may be evicted from now on
+//	leases, err := c.Reserve(ctx, []cache.Request{{Keys: []string{key}, Size: 1 << 20}})
+//	l := leases[0]
+//	copied, err := l.Copy(ctx) // nil: the cache has none,
+//	l.Write(…)                 // so write it,
+//	copied, err = l.Commit()   // then read copied.Path
+//	err = l.Release()          // the copy may be evicted from now on
 //	err = c.Close()
 //
 // The directory has mode 0700, its files 0600:
@@ -22,12 +23,9 @@
 // The account is the sum of the sizes of all files. An unfinished file is as long as the room reserved
 // for it, so any process sees it. Before a file is made or grows, the process locks the account, adds
 // up the sizes, and evicts copies without a lease until there is room: least recently used first, by
-// access time, which [Lease.Release] sets. If that is not enough the error is a [Shortage]. The sum
-// never exceeds the quota.
-//
-// Within one process [Cache.Reserve] waits for other leases to be released, and leaves room for the
-// growth expected of them, which other processes do not know. No process waits for another process:
-// the [Shortage] says how much room the others have.
+// access time, which [Lease.Release] sets. If that is not enough the error is [ErrQuota], with what can
+// be had and what other processes use. The sum never exceeds the quota, and nothing waits: a process
+// that has released room calls [Cache.Reserve] again.
 //
 // # Leases
 //

@@ -50,7 +50,7 @@ func (c *Cache) Entries() ([]Entry, error) {
 func (c *Cache) entry(e *entry) Entry {
 	return Entry{
 		Key: e.key, Size: e.info.Size(), Used: e.used(), Unfinished: e.temp,
-		InUse: c.writing[e.name] || c.users[e.name] > 0 || c.lockedElsewhere(e.name),
+		InUse: c.users[e.name] > 0 || c.lockedElsewhere(e.name),
 	}
 }
 
@@ -58,12 +58,6 @@ func (c *Cache) entry(e *entry) Entry {
 // with an error too.
 func (c *Cache) Clean(which func(Entry) bool) (removed int, bytes int64, err error) {
 	return c.clean(func(e *entry) bool { return !c.lockedElsewhere(e.name) && which(c.entry(e)) })
-}
-
-// Forget removes the copies of keys that only this process uses, unless they are leased.
-func (c *Cache) Forget(keys map[string]bool) error {
-	_, _, err := c.clean(func(e *entry) bool { return keys[e.key] })
-	return err
 }
 
 func (c *Cache) clean(which func(*entry) bool) (removed int, bytes int64, err error) {
@@ -74,7 +68,7 @@ func (c *Cache) clean(which func(*entry) bool) (removed int, bytes int64, err er
 		}
 		for i := range entries {
 			e := &entries[i]
-			if c.writing[e.name] || c.users[e.name] > 0 || !which(e) {
+			if c.users[e.name] > 0 || !which(e) {
 				continue
 			}
 			if err := c.removeFile(e.name); err != nil {

@@ -25,28 +25,20 @@ func TestLabel(t *testing.T) {
 	}
 	defer c.Close()
 	const label = "s3://bucket/a.tar"
-	h, err := c.Reserve(t.Context(), []Request{{Keys: []string{keyOf("a")}, Size: 3, Label: label}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := h.Writer(0)
-	if _, err := d.WriteAt([]byte("abc"), 0); err != nil {
-		t.Fatal(err)
-	}
-	beside := d.Beside(keyOf("b"))
-	if _, err := beside.Write([]byte("more")); err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range []*Writer{beside, d} {
-		if _, err := d.Commit(); err != nil {
-			t.Fatal(err)
-		}
+	d := reserve(t, c, Request{Keys: []string{keyOf("a")}, Size: 3, Label: label})[0]
+	_, err = d.WriteAt([]byte("abc"), 0)
+	must(t, err)
+	beside, err := d.Beside(keyOf("b"))
+	must(t, err)
+	_, err = beside.Write([]byte("more"))
+	must(t, err)
+	for _, d := range []*Lease{beside, d} {
+		_, err := d.Commit()
+		must(t, err)
 	}
 	entries, err := c.Entries()
 	if err != nil || len(entries) != 2 || entries[0].Label != label || entries[1].Label != label {
 		t.Errorf("%+v, %v", entries, err)
 	}
-	if err := h.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, releaseAll([]*Lease{beside, d}, nil))
 }

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,67 +10,45 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// A Shortage is an [ErrQuota] with its numbers of bytes.
-type Shortage struct {
-	Quota     int64
-	Need      int64 // beyond the bytes of the lease, or with them if that exceeds Quota
-	Have      int64 // free, or evictable
-	Processes int64 // used by other processes
-	// Others says that other leases of this process may be released: then there may be room.
-	Others bool
-
-	atOnce bool
+// tooSmall is for a request that the quota has no room for, whatever else is released.
+func tooSmall(need, quota int64) error {
+	return fmt.Errorf("%w: %s bytes are needed at once, and it is %s bytes", ErrQuota, humanize.Comma(need), humanize.Comma(quota))
 }
 
-func (s *Shortage) Error() string {
-	if s.atOnce {
-		return fmt.Sprintf("%v: %s bytes are needed at once, and it is %s bytes", ErrQuota, humanize.Comma(s.Need), humanize.Comma(s.Quota))
-	}
-	text := fmt.Sprintf("%v: %s more bytes are needed, and of its %s bytes no more than %s can be had", ErrQuota, humanize.Comma(s.Need), humanize.Comma(s.Quota), humanize.Comma(s.Have))
-	if s.Processes > 0 {
-		text += fmt.Sprintf("; other processes use %s", humanize.Comma(s.Processes))
-	}
-	return text
-}
-
-func (s *Shortage) Is(target error) bool { return target == ErrQuota }
-
-// reserve evicts copies until most bytes are free, or as many as l can have, and returns that number.
-// If that is less than least it evicts nothing, and the error is a [Shortage]; the same if
-// spare bytes beyond most are not free, and another lease may be released. The account is locked.
-func (c *Cache) reserve(l *Lease, entries []entry, least, most, spare int64) (int64, error) {
-	if c.quota <= 0 || most+spare == 0 {
+// reserve evicts copies until most bytes are free, or as many as can be had, and returns that number.
+// If that is less than least it evicts nothing, and the error is [ErrQuota]. The account is locked.
+func (c *Cache) reserve(entries []entry, least, most int64) (int64, error) {
+	if c.quota <= 0 || most == 0 {
 		return most, nil
 	}
-	free, reserved := c.quota, int64(0)
+	free := c.quota
 	for _, e := range entries {
 		free -= e.info.Size()
 	}
-	for other := range c.leases {
-		if other != l && !other.stuck {
-			reserved += other.spare
-		}
-	}
-	if free-reserved >= most+spare {
+	if free >= most {
 		return most, nil
 	}
-	short := &Shortage{Quota: c.quota, Need: least, Have: free - reserved, Others: c.others(l, false)}
+	have, others := free, int64(0) // bytes that can be had, and those that other processes use
 	var unused []entry
 	for _, e := range entries {
 		switch {
-		case c.locks == nil || c.writing[e.name] || c.users[e.name] > 0 || !trusted(e.info):
+		case c.locks == nil || c.users[e.name] > 0 || !trusted(e.info):
 		case c.lockedElsewhere(e.name):
-			short.Processes += e.info.Size()
+			others += e.info.Size()
 		default:
 			unused = append(unused, e)
-			short.Have += e.info.Size()
+			have += e.info.Size()
 		}
 	}
-	short.Have = max(short.Have, 0)
-	if short.Have < least || short.Have < most+spare && spare > 0 && short.Others {
-		return 0, short
+	if have = max(have, 0); have < least {
+		err := fmt.Errorf("%w: %s more bytes are needed, and of its %s bytes no more than %s can be had",
+			ErrQuota, humanize.Comma(least), humanize.Comma(c.quota), humanize.Comma(have))
+		if others > 0 {
+			err = fmt.Errorf("%w; other processes use %s", err, humanize.Comma(others))
+		}
+		return 0, err
 	}
-	most = min(most, short.Have)
+	most = min(most, have)
 	slices.SortFunc(unused, func(a, b entry) int { // least recently used first
 		return cmp.Or(a.used().Compare(b.used()), strings.Compare(a.name, b.name))
 	})
@@ -88,38 +65,4 @@ func (c *Cache) reserve(l *Lease, entries []entry, least, most, spare int64) (in
 		}
 	}
 	return most, nil
-}
-
-// others reports whether another lease of this process may be released. With canProgress, leases that
-// wait for room themselves do not count. c.mu is held.
-func (c *Cache) others(l *Lease, canProgress bool) bool {
-	for other := range c.leases {
-		if other != l && !other.kept && !(canProgress && other.stuck) {
-			return true
-		}
-	}
-	return false
-}
-
-// freed wakes all waiting callers, since there may be more room. c.mu is held.
-func (c *Cache) freed() {
-	for l := range c.leases {
-		l.stuck = false
-	}
-	c.wake()
-}
-
-// wake lets all waiting callers check again. c.mu is held.
-func (c *Cache) wake() {
-	close(c.changed)
-	c.changed = make(chan struct{})
-}
-
-func wait(ctx context.Context, changed <-chan struct{}) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-changed:
-		return nil
-	}
 }

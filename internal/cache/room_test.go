@@ -54,12 +54,11 @@ func TestEviction(t *testing.T) {
 		t.Errorf("%v, before %v: %v", fi.ModTime(), before.ModTime, err)
 	}
 	must(t, used.Release())
-	h, err := c.Reserve(t.Context(), []Request{request("x", 250), request("d", 100)})
-	must(t, err)
+	leases := reserve(t, c, request("x", 250), request("d", 100))
 	if got := kept(t, dir, "a", "d", "e", "f", "x"); got != "dx" {
 		t.Errorf("left %s", got)
 	}
-	must(t, h.Release())
+	must(t, releaseAll(leases, nil))
 	must(t, c.Close())
 	must(t, other.Close())
 }
@@ -100,57 +99,33 @@ func TestHopeless(t *testing.T) {
 		{"growth beside what another process has", func(c, other *Cache) error {
 			h, _ := put(t, other, "x", make([]byte, 60))
 			defer h.Release()
-			mine, err := c.Reserve(t.Context(), []Request{request("y", -1)})
-			if err != nil {
-				return err
-			}
+			mine := reserve(t, c, request("y", -1))[0]
 			defer mine.Release()
-			return mine.Writer(0).Await(t.Context(), 41)
+			_, err := mine.Write(make([]byte, 41))
+			return err
 		}, "no more than 40 can be had; other processes use 60"},
-		{"what is retained", func(c, _ *Cache) error {
-			h, copied := put(t, c, "x", make([]byte, 60))
-			h.Retain(copied)
-			must(t, h.Release())
-			_, err := c.Reserve(t.Context(), []Request{request("y", 41)})
-			return err
-		}, "no more than 40"},
-		{"what is kept", func(c, _ *Cache) error {
+		{"what another lease has", func(c, _ *Cache) error {
 			h, _ := put(t, c, "x", make([]byte, 60))
-			h.Keep()
 			defer h.Release()
 			_, err := c.Reserve(t.Context(), []Request{request("y", 41)})
 			return err
-		}, "no more than 40"},
-		{"growth beside what is kept, and used again", func(c, _ *Cache) error {
-			last, _ := put(t, c, "x", make([]byte, 60))
-			last.Keep()
-			defer last.Release()
-			h, err := c.Reserve(t.Context(), []Request{request("x", 60), request("y", 20)})
-			if err != nil {
-				return err
-			}
-			defer h.Release()
-			_, err = h.Writer(1).Beside(keyOf("z")).Write(make([]byte, 21))
-			return err
-		}, "no more than 20"},
-		{"growth beyond the quota", func(c, _ *Cache) error {
-			h, err := c.Reserve(t.Context(), []Request{request("x", -1)})
-			if err != nil {
-				return err
-			}
-			defer h.Release()
+		}, "41 more bytes are needed, and of its 100 bytes no more than 40 can be had"},
+		{"growth beyond the quota", func(c, _ *Cache) (err error) {
+			l := reserve(t, c, request("x", -1))[0]
 			for err == nil {
-				_, err = h.Writer(0).Write(make([]byte, 33))
+				_, err = l.Write(make([]byte, 33))
 			}
-			return h.Writer(0).Discard(err)
+			return errors.Join(err, l.Release())
 		}, "32 more bytes are needed, and of its 100 bytes no more than 0 can"},
-		{"growth beside what the same hold has", func(c, _ *Cache) error {
-			h, err := c.Reserve(t.Context(), []Request{request("x", 60)})
-			if err != nil {
-				return err
-			}
-			defer h.Release()
-			_, err = h.Writer(0).Beside(keyOf("z")).Write(make([]byte, 41))
+		{"growth beside what the same caller has", func(c, _ *Cache) error {
+			l := reserve(t, c, request("x", 60))[0]
+			defer l.Release()
+			_, err := l.WriteAt(make([]byte, 60), 0)
+			must(t, err)
+			beside, err := l.Beside(keyOf("z"))
+			must(t, err)
+			defer beside.Release()
+			_, err = beside.Write(make([]byte, 41))
 			return err
 		}, "no more than 40"},
 	} {
@@ -168,147 +143,44 @@ func TestHopeless(t *testing.T) {
 	}
 }
 
-// A request waits for the other leases of its process, or for its context.
-func TestWaiting(t *testing.T) {
+// The room of a lease that is not written to is left to the lease beside it.
+func TestBeside(t *testing.T) {
 	t.Parallel()
 	c := openCache(t, t.TempDir(), 100)
-	h, _ := put(t, c, "x", make([]byte, 60))
-	why := errors.New("enough")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	time.AfterFunc(10*time.Millisecond, func() { cancel(why) })
-	if _, err := c.Reserve(ctx, []Request{request("y", 50)}); !errors.Is(err, why) {
+	l := reserve(t, c, request("x", 90))[0]
+	_, err := l.Write(make([]byte, 20))
+	must(t, err)
+	beside, err := l.Beside(keyOf("y"))
+	must(t, err)
+	other := reserve(t, c, request("z", 10))[0] // all the room that the two leave
+	_, err = beside.Write(make([]byte, 70))
+	must(t, err)
+	if _, err := beside.Write(make([]byte, 1)); !errors.Is(err, ErrQuota) {
 		t.Error(err)
 	}
-	var releasing atomic.Bool
-	released := make(chan error)
-	time.AfterFunc(30*time.Millisecond, func() {
-		releasing.Store(true)
-		released <- h.Release()
-	})
-	got, err := c.Reserve(t.Context(), []Request{request("y", 30), request("z", 20)})
-	must(t, err)
-	if !releasing.Load() {
-		t.Error("there was no room before")
-	}
-	must(t, <-released)
-	must(t, got.Release())
+	must(t, releaseAll([]*Lease{l, beside, other}, nil))
 	must(t, c.Close())
 }
 
-// Of two writers that wait for each other's room the last one is refused, and told that the other
-// lease has the room; once it has released its own, the first one goes on.
-func TestGrowthIsNoDeadlock(t *testing.T) {
-	t.Parallel()
-	c := openCache(t, t.TempDir(), 100)
-	var wg, both sync.WaitGroup
-	var failed, done atomic.Int64
-	both.Add(2)
-	for i := range 2 {
-		wg.Go(func() {
-			h, err := c.Reserve(t.Context(), []Request{request(fmt.Sprint("raw", i), 20)})
-			must(t, err)
-			w := h.Writer(0).Beside(keyOf(fmt.Sprint(i)))
-			_, err = w.Write(make([]byte, 20))
-			must(t, err)
-			both.Done()
-			both.Wait()
-			if err = w.Await(t.Context(), 70); err == nil {
-				_, err = w.Write(make([]byte, 50))
-			}
-			short, full := errors.AsType[*Shortage](err)
-			switch {
-			case err == nil:
-				_, err = w.Commit()
-				must(t, err)
-				done.Add(1)
-			case full && short.Others:
-				failed.Add(1)
-			default:
-				t.Error(err)
-			}
-			must(t, h.Release())
-		})
-	}
-	wg.Wait()
-	if failed.Load() != 1 || done.Load() != 1 {
-		t.Errorf("%d done, %d refused", done.Load(), failed.Load())
-	}
-	must(t, c.Close())
-}
-
-// Spare room is waited for while another lease may be released, left to the lease by others, and
-// done without where there is none.
-func TestSpare(t *testing.T) {
-	t.Parallel()
-	c := openCache(t, t.TempDir(), 100)
-	h, _ := put(t, c, "x", make([]byte, 40))
-	spare := request("y", 10)
-	spare.Spare = 60
-	var releasing atomic.Bool
-	time.AfterFunc(20*time.Millisecond, func() {
-		releasing.Store(true)
-		h.Release()
-	})
-	got, err := c.Reserve(t.Context(), []Request{spare})
-	must(t, err)
-	if !releasing.Load() {
-		t.Error("there was no room before")
-	}
-	other, err := c.Reserve(t.Context(), []Request{request("z", -1)})
-	must(t, err)
-	if _, err := other.Writer(0).Write(make([]byte, 31)); !errors.Is(err, ErrQuota) {
-		t.Errorf("the room of another lease is taken: %v", err)
-	}
-	_, err = other.Writer(0).Write(make([]byte, 30))
-	must(t, err)
-	_, err = got.Writer(0).Write(make([]byte, 70))
-	must(t, err)
-	must(t, other.Release())
-	must(t, got.Release())
-
-	h, _ = put(t, c, "x", make([]byte, 40))
-	h.Keep()
-	got, err = c.Reserve(t.Context(), []Request{spare})
-	must(t, err)
-	w := got.Writer(0)
-	_, err = w.Write(make([]byte, 60))
-	must(t, err)
-	short, full := errors.AsType[*Shortage](w.Await(t.Context(), 61))
-	if !full || short.Others || short.Need != 1 || short.Have != 0 {
-		t.Errorf("%+v", short)
-	}
-	must(t, got.Release())
-	must(t, h.Release())
-	must(t, c.Close())
-}
-
-// A copy is written once, by the first lease that needs it.
+// A copy is written by the first lease that needs it alone.
 func TestOneWriter(t *testing.T) {
 	t.Parallel()
 	c := openCache(t, t.TempDir(), 0)
-	var wg sync.WaitGroup
-	var written atomic.Int64
-	for range 8 {
-		wg.Go(func() {
-			h, err := c.Reserve(t.Context(), []Request{request("x", 1)})
-			must(t, err)
-			if d := h.Writer(0); d != nil {
-				written.Add(1)
-				_, err := d.Write([]byte("x"))
-				must(t, err)
-				time.Sleep(time.Millisecond)
-				_, err = d.Commit()
-				must(t, err)
-			} else if copied, err := h.Copy(t.Context(), 0); err != nil || copied.Size != 1 {
-				t.Error(copied, err)
-			}
-			must(t, h.Release())
-		})
+	first := reserve(t, c, request("x", 1))[0]
+	for range 2 {
+		if _, err := c.Reserve(t.Context(), []Request{request("y", 1), request("x", 1)}); err != ErrWriting {
+			t.Error(err)
+		}
 	}
-	wg.Wait()
-	if written.Load() != 1 {
-		t.Errorf("%d writers", written.Load())
+	_, err := first.Write([]byte("x"))
+	must(t, err)
+	_, err = first.Commit()
+	must(t, err)
+	second, copied := put(t, c, "x", nil)
+	if copied.Size != 1 {
+		t.Errorf("%+v", copied)
 	}
+	must(t, releaseAll([]*Lease{first, second}, nil))
 	must(t, c.Close())
 }
 
@@ -355,8 +227,9 @@ func TestQuotaHolds(t *testing.T) {
 				}
 				switch {
 				case err == nil:
-				case errors.Is(err, ErrQuota): // all grow at once, or the other process has the room
+				case errors.Is(err, ErrQuota), err == ErrWriting: // by another worker
 					refused.Add(1)
+					time.Sleep(time.Duration(rng.IntN(500)) * time.Microsecond)
 				default:
 					t.Error(err)
 				}
@@ -385,13 +258,14 @@ func work(ctx context.Context, c *Cache, rng *rand.Rand) error {
 	if rng.IntN(4) == 0 {
 		wants[0].Size = -1
 	}
-	h, err := c.Reserve(ctx, wants)
+	leases, err := c.Reserve(ctx, wants)
 	if err != nil {
 		return err
 	}
 	for i, n := range numbers {
-		copied, err := h.Copy(ctx, i)
-		if d := h.Writer(i); d != nil {
+		d := leases[i]
+		copied, err := d.Copy(ctx)
+		if copied == nil && err == nil {
 			data := make([]byte, 1000+n*300)
 			for j := range data {
 				data[j] = byte(n)
@@ -408,11 +282,11 @@ func work(ctx context.Context, c *Cache, rng *rand.Rand) error {
 			err = read(copied, n)
 		}
 		if err != nil {
-			return errors.Join(err, h.Release())
+			return releaseAll(leases, err)
 		}
 	}
 	time.Sleep(time.Duration(rng.IntN(500)) * time.Microsecond)
-	return h.Release()
+	return releaseAll(leases, nil)
 }
 
 func read(copied *Copy, n int) error {

@@ -1,13 +1,11 @@
 package cache
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/blocksum"
@@ -17,164 +15,131 @@ import (
 // directory often; the unused part of a large one is room that others lack.
 const growth = 16 << 20
 
-// A Writer writes one copy. [Writer.Commit] or [Writer.Discard] ends it. WriteAt and ReadAt may be
-// called concurrently.
-type Writer struct {
-	l       *Lease
-	key     string
-	once    bool
-	label   string
-	temp    string // base name of its file
-	created bool   // the file is there
-	tree    bool   // it has a directory; c.mu guards it
-
-	mu       sync.Mutex
-	f        *os.File // nil: not open
-	reserved int64    // bytes that its file is long
-	size     int64    // where the last byte written ends
-	rec      blocksum.Recorder
+// begin names the file, which is not created yet. c.mu is held.
+func (l *Lease) begin() {
+	l.name = l.key + "." + rand.Text() + tempSuffix
+	l.c.users[l.name], l.c.writing[l.key] = 1, true
 }
 
-// newWriter returns a writer that has no file yet. c.mu is held.
-func (l *Lease) newWriter(key string, once bool, label string) *Writer {
-	w := &Writer{l: l, key: key, once: once, label: label, temp: key + "." + rand.Text() + tempSuffix}
-	l.open[w], l.c.writing[key], l.c.writing[w.temp] = true, true, true
-	return w
-}
+// Path returns the name of the leased file.
+func (l *Lease) Path() string { return filepath.Join(l.c.dir, l.name) }
 
-// Path returns the name of the file that is being written.
-func (w *Writer) Path() string { return filepath.Join(w.l.c.dir, w.temp) }
-
-// Beside returns a writer of another key in the same lease, with no room yet.
-func (w *Writer) Beside(key string) *Writer {
-	w.l.c.mu.Lock()
-	defer w.l.c.mu.Unlock()
-	return w.l.newWriter(key, w.once, w.label)
+// Beside returns a lease to write a copy of another key as well, in the room that is reserved for l and
+// not written to.
+func (l *Lease) Beside(key string) (*Lease, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := &Lease{c: l.c, ctx: l.ctx, key: key, once: l.once, label: l.label}
+	return b, l.c.accounted(l.ctx, func() error {
+		b.begin()
+		spare := l.reserved - l.size
+		if spare <= 0 {
+			return nil
+		}
+		f, err := l.file()
+		if err == nil {
+			err = l.resize(f, l.size)
+		}
+		if err == nil {
+			err = b.create(spare)
+		}
+		return err
+	})
 }
 
 // create makes the file, n bytes long, and closes it until it is written to: a lease may have more
 // writers than a process may have open files. The account is locked.
-func (w *Writer) create(n int64) error {
-	f, err := w.file()
+func (l *Lease) create(n int64) error {
+	f, err := l.file()
 	if err != nil {
 		return err
 	}
-	w.f = nil
-	return errors.Join(w.resize(f, n), f.Close())
+	l.f = nil
+	return errors.Join(l.resize(f, n), f.Close())
 }
 
-func (w *Writer) resize(f *os.File, n int64) error {
-	if n == w.reserved {
+func (l *Lease) resize(f *os.File, n int64) error {
+	if n == l.reserved {
 		return nil
 	}
-	if err := w.l.c.injected("truncate"); err != nil {
+	if err := l.c.injected("truncate"); err != nil {
 		return err
 	}
 	if err := f.Truncate(n); err != nil {
 		return err
 	}
-	w.reserved = n
+	l.reserved = n
 	return nil
 }
 
-// file opens the file, and creates it if need be. w.mu is held.
-func (w *Writer) file() (*os.File, error) {
-	if w.f != nil {
-		return w.f, nil
+// file opens the file, and creates it if need be. l.mu is held.
+func (l *Lease) file() (*os.File, error) {
+	if l.f != nil {
+		return l.f, nil
 	}
-	c, flags, op := w.l.c, os.O_RDWR, "open"
-	if !w.created {
+	c, flags, op := l.c, os.O_RDWR, "open"
+	if !l.created {
 		flags, op = os.O_RDWR|os.O_CREATE|os.O_EXCL, "create"
 	}
 	if err := c.injected(op); err != nil {
 		return nil, err
 	}
-	if err := c.lock(w.temp); err != nil {
+	if err := c.lock(l.name); err != nil {
 		return nil, err
 	}
-	f, err := blocking.File(c.root.OpenFile(w.temp, flags, 0o600))
+	f, err := blocking.File(c.root.OpenFile(l.name, flags, 0o600))
 	if err != nil {
 		return nil, err
 	}
-	if !w.created {
-		w.created = true
-		setLabel(f, w.label)
+	if !l.created {
+		l.created = true
+		setLabel(f, l.label)
 	}
-	w.f = f
+	l.f = f
 	return f, nil
 }
 
-// sums returns the open file, and the checksums of the bytes written to it. w.mu is held.
-func (w *Writer) sums() (*os.File, *blocksum.Sums, error) {
-	f, err := w.file()
+// sums returns the open file, and the checksums of the bytes written to it. l.mu is held.
+func (l *Lease) sums() (*os.File, *blocksum.Sums, error) {
+	f, err := l.file()
 	if err != nil {
 		return nil, nil, err
 	}
-	sums, err := w.rec.Sums(w.size, f)
+	sums, err := l.rec.Sums(l.size, f)
 	return f, sums, err
 }
 
-// grow makes the file as long as size at least. The account is locked, and w.mu held.
-func (w *Writer) grow(size int64) error {
-	c := w.l.c
-	least := size - w.reserved
+// grow makes the file as long as size at least. The account is locked, and l.mu held.
+func (l *Lease) grow(size int64) error {
+	c := l.c
+	least := size - l.reserved
 	if least <= 0 {
 		return nil
 	}
-	n := max(least, min(w.reserved, growth))
+	n := max(least, min(l.reserved, growth))
 	entries, err := c.scan()
 	if err == nil {
-		n, err = c.reserve(w.l, entries, least, n, 0)
+		n, err = c.reserve(entries, least, n)
 	}
 	if err != nil {
 		return err
 	}
-	w.l.spare = max(0, w.l.spare-n)
-	return w.resize(w.f, w.reserved+n)
-}
-
-// Await grows the reserved room to size bytes. While there is too little it waits for other leases of
-// this process to be released. The error is a [Shortage] if no lease can be released, or if all of them
-// wait for room.
-func (w *Writer) Await(ctx context.Context, size int64) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, err := w.file(); err != nil {
-		return err
-	}
-	c := w.l.c
-	for {
-		var changed <-chan struct{} // nil: there is no need to wait, or no use
-		err := c.accounted(ctx, func() error {
-			err := w.grow(size)
-			if w.l.stuck = errors.Is(err, ErrQuota) && c.others(w.l, true); w.l.stuck {
-				c.wake() // a lease that waits may be the last one now
-				changed = c.changed
-			}
-			return err
-		})
-		if changed == nil {
-			return err
-		}
-		if err := wait(ctx, changed); err != nil {
-			return err
-		}
-	}
+	return l.resize(l.f, l.reserved+n)
 }
 
 // Write writes behind the last byte written.
-func (w *Writer) Write(p []byte) (int, error) { return w.WriteAt(p, w.Size()) }
+func (l *Lease) Write(p []byte) (int, error) { return l.WriteAt(p, l.Size()) }
 
 // WriteAt writes at an offset. Where that needs more room and there is none, nothing is written and
-// the error is a [Shortage]; see [Writer.Await].
-func (w *Writer) WriteAt(p []byte, off int64) (int, error) {
-	end, c := off+int64(len(p)), w.l.c
-	w.mu.Lock()
-	f, err := w.file()
-	if err == nil && end > w.reserved {
-		err = c.accounted(w.l.ctx, func() error { return w.grow(end) })
+// the error is [ErrQuota].
+func (l *Lease) WriteAt(p []byte, off int64) (int, error) {
+	end, c := off+int64(len(p)), l.c
+	l.mu.Lock()
+	f, err := l.file()
+	if err == nil && end > l.reserved {
+		err = c.accounted(l.ctx, func() error { return l.grow(end) })
 	}
-	w.mu.Unlock()
+	l.mu.Unlock()
 	if err == nil {
 		err = c.injected("write")
 	}
@@ -182,20 +147,20 @@ func (w *Writer) WriteAt(p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	n, err := f.WriteAt(p, off)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.rec.Wrote(p[:n], off)
-	w.size = max(w.size, off+int64(n))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rec.Wrote(p[:n], off)
+	l.size = max(l.size, off+int64(n))
 	return n, err
 }
 
 // Checked returns a reader of the written bytes; nothing may be written after it. Its ReadAt returns
 // [ErrCopy] where a block has other bytes than were written to it. It must be closed before the
-// writer ends.
-func (w *Writer) Checked() (blocksum.File, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f, sums, err := w.sums()
+// lease ends.
+func (l *Lease) Checked() (blocksum.File, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f, sums, err := l.sums()
 	if err != nil {
 		return nil, err
 	}
@@ -208,11 +173,11 @@ type noClose struct{ io.ReaderAt }
 func (noClose) Close() error { return nil }
 
 // ReadAt reads the written bytes without comparing them.
-func (w *Writer) ReadAt(p []byte, off int64) (int, error) {
-	w.mu.Lock()
-	f, err := w.file()
-	size := w.size
-	w.mu.Unlock()
+func (l *Lease) ReadAt(p []byte, off int64) (int, error) {
+	l.mu.Lock()
+	f, err := l.file()
+	size := l.size
+	l.mu.Unlock()
 	if err != nil {
 		return 0, err
 	}
@@ -220,8 +185,8 @@ func (w *Writer) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // Size is where the last byte written ends.
-func (w *Writer) Size() int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.size
+func (l *Lease) Size() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.size
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,13 +16,13 @@ import (
 // byHand copies an object from a file in the cache directory that has the base name of its URL, as webdataset's cache names files.
 // It returns false, and the object must be fetched, unless the file has the size that the service says, and the checksum
 // if the service has one.
-func (j *job) byHand(ctx context.Context, w *cache.Writer) (bool, error) {
+func (j *job) byHand(ctx context.Context, w *cache.Lease) (bool, error) {
 	o := j.source.Object
 	base := input.BaseName(o.URL)
 	if j.opts.Transient || o.Size < 0 || base == "" || cache.Named(base) {
 		return false, nil
 	}
-	name := filepath.Join(j.c.Dir(), base)
+	name := filepath.Join(j.cache.Dir(), base)
 	if fi, err := os.Stat(name); err != nil || !fi.Mode().IsRegular() || fi.Size() != o.Size {
 		return false, nil
 	}
@@ -32,55 +31,24 @@ func (j *job) byHand(ctx context.Context, w *cache.Writer) (bool, error) {
 		return false, nil
 	}
 	defer f.Close()
-	into := &writerAt{ctx: ctx, w: w, progress: j.progress, sum: o.Sum.NewHash()}
-	n, err := io.CopyBuffer(into, io.LimitReader(f, o.Size), make([]byte, copySize))
+	in := &source{ctx: ctx, r: io.LimitReader(f, o.Size), progress: j.progress}
+	into, sum := io.Writer(io.NewOffsetWriter(w, 0)), o.Sum.NewHash()
+	if sum != nil {
+		into = io.MultiWriter(into, sum)
+	}
+	_, err = io.CopyBuffer(into, in, make([]byte, copySize))
 	switch {
 	case context.Cause(ctx) != nil:
 		return false, context.Cause(ctx)
-	case into.err != nil:
-		return false, j.cacheError(into.err)
-	case err != nil || n != o.Size || into.sum != nil && hex.EncodeToString(into.sum.Sum(nil)) != o.Sum.Value:
-		j.mu.Lock()
-		j.at = 0
-		j.mu.Unlock()
+	case err != nil && in.err == nil:
+		return false, j.cacheError(err)
+	case err != nil || in.n != o.Size || sum != nil && hex.EncodeToString(sum.Sum(nil)) != o.Sum.Value:
+		j.rewind()
 		return false, nil
 	}
 	j.opts.say("# opening %s", name)
 	return true, nil
 }
 
-// A writerAt writes to a copy from its start.
-type writerAt struct {
-	ctx      context.Context
-	w        *cache.Writer
-	off      int64
-	progress func(int64)
-	sum      hash.Hash // nil: none
-	err      error     // of w
-}
-
-func (w *writerAt) Write(p []byte) (int, error) {
-	if err := context.Cause(w.ctx); err != nil {
-		return 0, err
-	}
-	n, err := w.w.WriteAt(p, w.off)
-	w.off += int64(n)
-	w.progress(int64(n))
-	if w.sum != nil {
-		w.sum.Write(p[:n])
-	}
-	w.err = err
-	return n, err
-}
-
 // say tells Options.Verbose a line.
-func (o Options) say(format string, args ...any) {
-	if o.Verbose != nil {
-		o.Verbose(fmt.Sprintf(format, args...))
-	}
-}
-
-// sayFetch tells that an object is fetched into w.
-func (j *job) sayFetch(w *cache.Writer) {
-	j.opts.say("# downloading %s to %s", input.Shown(j.source.Name), w.Path())
-}
+func (o Options) say(format string, args ...any) { o.Verbose(fmt.Sprintf(format, args...)) }

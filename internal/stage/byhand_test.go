@@ -63,7 +63,7 @@ func TestByHand(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := os.ReadFile(set.Files[0].Path)
+			got, err := os.ReadFile(set.Parts[0].Path)
 			if err != nil || !bytes.Equal(got, data) {
 				t.Errorf("%d bytes, %v", len(got), err)
 			}

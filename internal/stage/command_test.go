@@ -70,13 +70,13 @@ func TestCommand(t *testing.T) {
 			}}
 			set, err := stageCommands(t.Context(), dir, opts, shell(dir, tt.script))
 			must(t, err)
-			f := set.Files[0]
+			f := set.Parts[0]
 			got, err := os.ReadFile(f.Path)
 			must(t, err)
 			fi, err := os.Stat(f.Path)
 			must(t, err)
 			size := int64(len(tt.want))
-			want := File{Part: converters.Part{Name: "a script", Path: f.Path, Size: size, ModTime: fi.ModTime(), Copy: f.Copy}, SourceSize: size}
+			want := converters.Part{Name: "a script", Path: f.Path, Size: size, ModTime: fi.ModTime(), Copy: f.Copy}
 			if string(got) != tt.want || f != want || *f.Copy != (converters.Copy{Content: fmt.Sprintf("%016x", blocksum.Sum64(got)), Sums: f.Copy.Sums}) || read.Load() != size {
 				t.Errorf("%d bytes, %d told of, %+v; want %+v", len(got), read.Load(), f, want)
 			}
@@ -191,7 +191,7 @@ func TestCommandsTogether(t *testing.T) {
 	}
 	set, err := Open(t.Context(), found, opts)
 	must(t, err)
-	for i, f := range set.Files {
+	for i, f := range set.Parts {
 		got, err := os.ReadFile(f.Path)
 		must(t, err)
 		if string(got) != want[i] || f.Name != found[i].Name {

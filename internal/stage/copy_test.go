@@ -19,7 +19,7 @@ func TestChangedCopy(t *testing.T) {
 	dir := t.TempDir()
 	set, err := open(t, dir, Options{Options: input.Options{Stdin: strings.NewReader(strings.Repeat("1,2\n", 10_000))}}, "-")
 	must(t, err)
-	f := set.Files[0]
+	f := set.Parts[0]
 	if f.Copy.Sums == nil || len(f.Copy.Content) != 16 || f.Copy.Mark != "" {
 		t.Fatalf("%+v", f)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/blocksum"
-	"github.com/ffconvert/ffconvert/internal/cache"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
@@ -24,16 +23,16 @@ import (
 // treeFetches is how many files of a tree are made at once. The client limits the connections.
 const treeFetches = 64
 
-// download makes a directory of the objects of a tree, in the room that w has reserved. It is
+// download makes a directory of the objects of a tree, in the room that the lease has reserved. It is
 // removed after this run: a later run could not verify it.
-func (j *job) download(ctx context.Context, w *cache.Writer) error {
-	tree, c := j.source.Tree, j.c
-	root, dir, err := w.Tree()
+func (j *job) download(ctx context.Context) error {
+	tree := j.source.Tree
+	root, dir, err := j.lease.Tree()
 	if err != nil {
 		return j.cacheError(err)
 	}
 	defer root.Close()
-	sums := &treeSums{tree, make([]uint64, tree.Files), c.Dir()}
+	sums := &treeSums{tree, make([]uint64, tree.Files), j.cache.Dir()}
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(treeFetches)
 	made := "."
@@ -43,7 +42,7 @@ func (j *job) download(ctx context.Context, w *cache.Writer) error {
 		}
 		if in := path.Dir(tree.Path(i)); in != made {
 			if err := makeDir(root, in, j.opts); err != nil {
-				g.Go(func() error { return treeError(tree.Object(i), c, err) })
+				g.Go(func() error { return treeError(tree.Object(i), sums.dir, err) })
 				break
 			}
 			made = in
@@ -57,12 +56,12 @@ func (j *job) download(ctx context.Context, w *cache.Writer) error {
 	if err != nil {
 		return err
 	}
-	j.file.Part = converters.Part{Name: j.source.Name, Path: dir, Copy: &converters.Copy{Files: sums}}
+	j.part = converters.Part{Name: j.source.Name, Path: dir, Copy: &converters.Copy{Files: sums}}
 	return nil
 }
 
 func makeDir(root *os.Root, dir string, opts Options) error {
-	if err := opts.injected("mkdir"); err != nil {
+	if err := opts.fault("mkdir"); err != nil {
 		return err
 	}
 	return root.MkdirAll(filepath.FromSlash(dir), 0o700)
@@ -70,63 +69,63 @@ func makeDir(root *os.Root, dir string, opts Options) error {
 
 // fetchInto makes one file of the tree, of the bytes and the time that were listed, and sums it.
 func (j *job) fetchInto(ctx context.Context, root *os.Root, i int, sum *uint64) error {
-	tree, c, opts := j.source.Tree, j.c, j.opts
+	tree, dir, opts := j.source.Tree, j.cache.Dir(), j.opts
 	o, name := tree.Object(i), filepath.FromSlash(tree.Path(i))
-	err := opts.injected("create")
+	err := opts.fault("create")
 	if err != nil {
-		return treeError(o, c, err)
+		return treeError(o, dir, err)
 	}
 	f, err := blocking.File(root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
 	if err != nil {
-		return treeError(o, c, err)
+		return treeError(o, dir, err)
 	}
 	w := &treeWriter{File: f, of: o, opts: opts}
-	err = j.fetchObject(ctx, o, input.Shown(o.URL), w, func(err error) error { return treeError(o, c, err) })
+	err = j.fetchObject(ctx, o, input.Shown(o.URL), w, func(err error) error { return treeError(o, dir, err) })
 	if err == nil {
-		*sum, err = w.finish(c)
+		*sum, err = w.finish(dir)
 	}
 	if cerr := f.Close(); err == nil && cerr != nil {
-		err = treeError(o, c, cerr)
+		err = treeError(o, dir, cerr)
 	}
 	if err != nil {
 		return err
 	}
-	if err = opts.injected("chtimes"); err == nil {
+	if err = opts.fault("chtimes"); err == nil {
 		at := tree.ModTime(i)
 		err = root.Chtimes(name, at, at)
 	}
 	if err != nil {
-		return treeError(o, c, err)
+		return treeError(o, dir, err)
 	}
 	return nil
 }
 
 // finish checks the size of the file, and returns its checksum.
-func (w *treeWriter) finish(c *cache.Cache) (sum uint64, err error) {
+func (w *treeWriter) finish(dir string) (sum uint64, err error) {
 	fi, err := w.Stat()
 	if err == nil {
-		err = w.opts.injected("close")
+		err = w.opts.fault("close")
 	}
 	switch {
 	case err != nil:
-		return 0, treeError(w.of, c, err)
+		return 0, treeError(w.of, dir, err)
 	case fi.Size() != w.of.Size:
 		return 0, place.Refuse(input.Shown(w.of.URL), input.ErrChanged, "", "%d of %d bytes were fetched", fi.Size(), w.of.Size)
 	}
 	sums, err := w.rec.Sums(w.of.Size, w)
 	if err != nil {
-		return 0, treeError(w.of, c, err)
+		return 0, treeError(w.of, dir, err)
 	}
 	return sums.Sum64(), nil
 }
 
 // treeError places a failure to stage an object as a file of a tree.
-func treeError(o store.Object, c *cache.Cache, err error) error {
+func treeError(o store.Object, dir string, err error) error {
 	name := input.Shown(o.URL)
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ENOTDIR) {
 		return place.Refuse(name, input.ErrKey, "rename it, or give an Options.CacheDir on another file system", "another object has that path where letters are not told apart")
 	}
-	return cacheError(name, c.Dir(), err)
+	return cacheError(name, dir, err)
 }
 
 // A treeWriter is a file that refuses bytes beyond its listed size, and sums the others.
@@ -143,7 +142,7 @@ func (w *treeWriter) WriteAt(p []byte, off int64) (int, error) {
 	if off > w.of.Size || int64(len(p)) > w.of.Size-off {
 		return 0, place.Refuse(input.Shown(w.of.URL), input.ErrChanged, "", "more than the %d bytes that were listed", w.of.Size)
 	}
-	if err := w.opts.injected("write"); err != nil {
+	if err := w.opts.fault("write"); err != nil {
 		return 0, err
 	}
 	n, err := w.File.WriteAt(p, off)

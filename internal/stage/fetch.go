@@ -12,36 +12,40 @@ import (
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// fetch copies an object to the cache, and decompresses it into a second writer, so that the cache
-// keeps a decompressed copy only after its last trailer was checked. It returns the writer to commit,
-// and the size of the object, bytes.
-func (j *job) fetch(ctx context.Context, w *cache.Writer) (whole *cache.Writer, size int64, err error) {
-	name := j.source.Name
-	if !j.fetched {
-		if err := j.fetchSound(ctx, w); err != nil {
-			return nil, 0, err
-		}
-		j.fetched = true
+// fetch copies an object to the cache, and decompresses it into a second copy, which takes the place of
+// the first one after its last trailer was checked.
+func (j *job) fetch(ctx context.Context) error {
+	name, w := j.source.Name, j.lease
+	if err := j.fetchSound(ctx, w); err != nil {
+		return err
 	}
-	size = w.Size()
+	size := w.Size()
 	head := make([]byte, min(sniffLen, size))
 	if _, err := io.ReadFull(io.NewSectionReader(w, 0, size), head); err != nil && err != io.EOF {
-		return nil, 0, j.cacheError(err)
+		return j.cacheError(err)
 	}
 	if store.IsPage(name, head) {
-		return nil, 0, place.Refuse(name, store.ErrPage, "the URL leads to an error or a login; look at it in a browser", "")
+		return place.Refuse(name, store.ErrPage, "the URL leads to an error or a login; look at it in a browser", "")
 	}
+	var err error
 	if j.compression, err = sniff(head); err != nil {
-		return nil, 0, sniffError(name, size, err, "the object is incomplete where it was made")
+		return sniffError(name, size, err, "the object is incomplete where it was made")
 	}
 	if j.compression == "" {
-		return w, size, nil
+		return nil
 	}
-	out := w.Beside(j.id.key(j.compression))
+	out, err := w.Beside(j.id.key(j.compression))
+	if err != nil {
+		return j.release(out, j.cacheError(err))
+	}
 	if err := j.unpack(ctx, w, out); err != nil {
-		return nil, 0, out.Discard(err)
+		return j.release(out, err)
 	}
-	return out, size, nil
+	j.lease = out
+	if err := w.Release(); err != nil {
+		return j.cacheError(err)
+	}
+	return nil
 }
 
 // refetches is how often an object is fetched again that is not sound.
@@ -49,36 +53,27 @@ const refetches = 2
 
 // fetchSound is fetchTo, again while the object is not sound: maybe it was damaged on its way. One that stays so is for its reader
 // to tell.
-func (j *job) fetchSound(ctx context.Context, w *cache.Writer) error {
+func (j *job) fetchSound(ctx context.Context, w *cache.Lease) error {
 	err := j.fetchTo(ctx, w)
 	if j.opts.Sound == nil || j.source.Object.Sum.NewHash() != nil {
 		return err
 	}
 	for n := 0; err == nil && n < refetches && !j.opts.Sound(j.source.Name, w, w.Size()); n++ {
-		j.mu.Lock()
-		j.at = 0
-		j.mu.Unlock()
+		j.rewind()
 		err = j.fetchTo(ctx, w)
 	}
 	return err
 }
 
 // fetchTo writes the object to w, from a file by its name in the cache directory or from its service.
-func (j *job) fetchTo(ctx context.Context, w *cache.Writer) error {
-	if j.fetching.Acquire(ctx, 1) != nil {
-		return context.Cause(ctx)
-	}
-	j.fetches = true
+func (j *job) fetchTo(ctx context.Context, w *cache.Lease) error {
 	used, err := j.byHand(ctx, w)
 	if !used && err == nil {
-		j.sayFetch(w)
+		j.opts.say("# downloading %s to %s", input.Shown(j.source.Name), w.Path())
 		err = j.fetchObject(ctx, *j.source.Object, j.source.Name, w, j.cacheError)
 	}
 	if want, got := j.source.Object.Size, w.Size(); err == nil && want >= 0 && got != want {
 		err = place.Refuse(j.source.Name, input.ErrChanged, "", "%d of %d bytes were fetched", got, want)
-	}
-	if err == nil {
-		j.hasFetched()
 	}
 	return err
 }
@@ -100,23 +95,21 @@ func (j *job) fetchObject(ctx context.Context, o store.Object, name string, file
 }
 
 // unpack decompresses the fetched object in w into out.
-func (j *job) unpack(ctx context.Context, w, out *cache.Writer) error {
-	if err := j.decode(ctx); err != nil {
-		return err
+func (j *job) unpack(ctx context.Context, w, out *cache.Lease) error {
+	if j.decoding.Acquire(ctx, 1) != nil {
+		return context.Cause(ctx)
 	}
+	defer j.decoding.Release(1)
 	f, err := w.Checked()
 	if err != nil {
 		return j.cacheError(err)
 	}
 	defer f.Close()
 	silent := func(int64) {} // progress was reported when the bytes were fetched
-	src := &source{ctx: ctx, r: io.NewSectionReader(f, 0, w.Size()), progress: silent, opts: j.opts}
+	src := &source{ctx: ctx, r: io.NewSectionReader(f, 0, w.Size()), progress: silent}
 	err = j.decompress(src, bufio.NewReaderSize(src, copySize), out)
 	if src.err != nil && context.Cause(ctx) == nil { // of the copy, not of the object
 		return j.cacheError(src.err)
-	}
-	if err == nil {
-		j.decoded()
 	}
 	return err
 }

@@ -120,7 +120,7 @@ func TestGroupsThatFitAlone(t *testing.T) {
 			for range 5 {
 				wg.Go(func() {
 					for first := range work {
-						set, err := s.Take(ctx, first, each)
+						set, err := s.Take(ctx, span(first, each))
 						if err != nil {
 							t.Error(err)
 							continue
@@ -143,8 +143,8 @@ func TestGroupsThatFitAlone(t *testing.T) {
 	}
 }
 
-// Commands run once, and have all the room that there is: where others of the group take it, they
-// wait until those are done.
+// Commands run once: in a cache that has room for what all copies grow by they all end, in a smaller one
+// they are refused.
 func TestCommandsInATightCache(t *testing.T) {
 	t.Parallel()
 	for workers := 1; workers <= 5; workers++ {
@@ -157,12 +157,12 @@ func TestCommandsInATightCache(t *testing.T) {
 			for i := range 3 {
 				raw := compress(t, "gzip", make([]byte, 300_000))
 				found = append(found, input.FromCommand(shell(dir, `head -c 500000 /dev/zero; printf x >>"$1/runs"`)), r.add(fmt.Sprintf("s3://b/%d", i), raw))
-				quota += 500_000 + 300_000 + int64(len(raw))
+				quota += 2*500_000 + 2*300_000 + int64(len(raw))
 			}
 			opts := Options{Options: input.Options{Remote: r}, CacheDir: filepath.Join(dir, "cache"), Quota: quota, Workers: workers, Fetches: 2}
 			set, err := Open(t.Context(), found, opts)
 			must(t, err)
-			for i, f := range set.Files {
+			for i, f := range set.Parts {
 				if want := []int64{500_000, 300_000}[i%2]; f.Size != want {
 					t.Errorf("%s has %d bytes, want %d", f.Name, f.Size, want)
 				}

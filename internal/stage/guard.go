@@ -29,9 +29,9 @@ const (
 	guardEnded   = 'x'
 )
 
-// guarded makes cmd run its program below a guard, and returns this process's ends of the two pipes,
+// belowGuard makes cmd run its program below a guard, and returns this process's ends of the two pipes,
 // which must be closed.
-func guarded(cmd *exec.Cmd, self string) (lifeline, report *os.File, err error) {
+func belowGuard(cmd *exec.Cmd, self string) (lifeline, report *os.File, err error) {
 	theirs, lifeline, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err

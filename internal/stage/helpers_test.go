@@ -25,3 +25,11 @@ func tree(t testing.TB, names ...string) string {
 	}
 	return root
 }
+
+// span returns first … first+n-1.
+func span(first, n int) (places []int) {
+	for i := range n {
+		places = append(places, first+i)
+	}
+	return places
+}

@@ -25,7 +25,7 @@ func TestSecurityNestedBomb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := set.Files[0]; f.Size != int64(len(inner)) {
+	if f := set.Parts[0]; f.Size != int64(len(inner)) {
 		t.Errorf("%d bytes, want the inner file's %d", f.Size, len(inner))
 	}
 	must(t, set.Release())
@@ -62,24 +62,24 @@ func TestSecurityCache(t *testing.T) {
 	write(t, dir, "a", compress(t, "gzip", []byte("secret")))
 	set, err := open(t, dir, Options{}, "a")
 	must(t, err)
-	for path, want := range map[string]fs.FileMode{filepath.Join(dir, "cache"): fs.ModeDir | 0o700, set.Files[0].Path: 0o600} {
+	for path, want := range map[string]fs.FileMode{filepath.Join(dir, "cache"): fs.ModeDir | 0o700, set.Parts[0].Path: 0o600} {
 		if st, err := os.Stat(path); err != nil || st.Mode() != want {
 			t.Errorf("%s: %v, %v, want %v", path, st.Mode(), err, want)
 		}
 	}
 	// A copy that another could have written is none, and a link in its place stays unread.
-	must(t, os.Chmod(set.Files[0].Path, 0o666))
-	must(t, os.WriteFile(set.Files[0].Path, []byte("forged"), 0o666))
+	must(t, os.Chmod(set.Parts[0].Path, 0o666))
+	must(t, os.WriteFile(set.Parts[0].Path, []byte("forged"), 0o666))
 	again, err := open(t, dir, Options{}, "a")
 	must(t, err)
-	if data, err := os.ReadFile(again.Files[0].Path); err != nil || string(data) != "secret" {
+	if data, err := os.ReadFile(again.Parts[0].Path); err != nil || string(data) != "secret" {
 		t.Errorf("staged %q, %v", data, err)
 	}
-	must(t, os.Remove(again.Files[0].Path))
+	must(t, os.Remove(again.Parts[0].Path))
 	write(t, dir, "forged", []byte("forged"))
-	must(t, os.Symlink("../forged", again.Files[0].Path))
+	must(t, os.Symlink("../forged", again.Parts[0].Path))
 	if again, err = open(t, dir, Options{}, "a"); err == nil {
-		data, _ := os.ReadFile(again.Files[0].Path)
+		data, _ := os.ReadFile(again.Parts[0].Path)
 		if string(data) != "secret" {
 			t.Errorf("staged %q through a link", data)
 		}

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -26,82 +27,86 @@ func Open(ctx context.Context, found []input.Name, opts Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := s.Take(ctx, 0, len(found))
+	places := make([]int, len(found))
+	for i := range places {
+		places[i] = i
+	}
+	set, err := s.Take(ctx, places)
 	if err != nil {
 		s.Close() // an error of its own would only hide the one that counts
 		return nil, err
 	}
-	set.stager = s
+	set.closes = true
 	return set, nil
 }
 
-// A Set is what [Open] or [Stager.Take] made ready. Its copies stay until it is released, as long as
-// something refers to it. They are not open.
+// A Set is what [Open] or [Stager.Take] made local. Its copies stay until it is released. They are not
+// open.
 type Set struct {
-	Files []File // in the order of the names
+	// Parts are local files, in the order of the names; Copy is set if Path is a copy in the cache
+	// directory. Of a directory a part has the Name, the Path and the Copy alone.
+	Parts []converters.Part
 
-	dir    string       // of the cache
-	lease  *cache.Lease // on the copies; nil: there are none
-	stager *Stager      // that serves this set alone, and is closed with it; else nil
-}
-
-// Parts returns the files as parts of a dataset, in the order of the names.
-func (s *Set) Parts() []converters.Part {
-	parts := make([]converters.Part, len(s.Files))
-	for i := range s.Files {
-		parts[i] = s.Files[i].Part
-	}
-	return parts
+	stager *Stager
+	closes bool           // the stager serves this set alone, and is closed with it
+	staged bool           // the stager counts it
+	keep   bool           // see Keep
+	leases []*cache.Lease // on the copies
 }
 
 // Release ends the use of the copies: from now on they may be evicted, and if the set is from [Open],
-// copies that no later run can use are removed. It may be called again.
+// copies that no later run can use are removed. It may be called again; of a nil Set it does nothing.
 func (s *Set) Release() error {
-	var err error
-	if s.lease != nil {
-		if err = s.lease.Release(); err != nil {
-			err = place.IOError(s.dir, err)
+	if s == nil {
+		return nil
+	}
+	var all []error
+	for _, l := range s.leases {
+		end := l.Release
+		if s.stager.opts.Transient && !s.keep {
+			end = l.Remove
+		}
+		if err := end(); err != nil {
+			all = append(all, place.IOError(s.stager.cache.Dir(), err))
 		}
 	}
-	if s.stager != nil {
-		err = errors.Join(err, s.stager.Close())
+	s.leases = nil
+	if s.staged {
+		s.staged = false
+		s.stager.left()
 	}
-	return err
+	if s.closes {
+		all = append(all, s.stager.Close())
+	}
+	return errors.Join(all...)
 }
 
-// Keep says that the caller takes other sets before it releases this one, so that none of them
-// waits for its room: where they need that, they are [ErrQuota].
-func (s *Set) Keep() {
-	if s.lease != nil {
-		s.lease.Keep()
-	}
-}
+// Keep says that the copies will be taken again: Release leaves them in a [Options.Transient] cache.
+func (s *Set) Keep() { s.keep = true }
 
-// inspect fills in what the files themselves say.
-func (s *Set) inspect(ctx context.Context, found []input.Name, opts Options) error {
+// inspect looks at the files that the names lead to, and returns their compressions.
+func (s *Set) inspect(ctx context.Context, found []input.Name, opts Options) ([]string, error) {
+	compressions := make([]string, len(found))
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(opts.workers())
+	g.SetLimit(opts.Workers)
 	for i, n := range found {
-		if s.Files[i].Name = n.Name; n.Path == "" {
+		if s.Parts[i].Name = n.Name; n.Path == "" {
 			continue
 		}
 		if opts.Directories {
-			s.Files[i].Path = n.Path
+			s.Parts[i].Path = n.Path
 			continue
 		}
 		if gctx.Err() != nil {
 			break
 		}
-		g.Go(func() error {
-			compression, err := inspectFile(n)
-			s.Files[i] = File{converters.Part{Name: n.Name, Path: n.Path, Size: n.Size, ModTime: n.ModTime}, compression, n.Size}
+		g.Go(func() (err error) {
+			s.Parts[i] = converters.Part{Name: n.Name, Path: n.Path, Size: n.Size, ModTime: n.ModTime}
+			compressions[i], err = inspectFile(n)
 			return err
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	return context.Cause(ctx)
+	return compressions, cmp.Or(g.Wait(), context.Cause(ctx))
 }
 
 func inspectFile(n input.Name) (compression string, err error) {

@@ -19,8 +19,8 @@ func TestOpenDirectoryAndCommand(t *testing.T) {
 	must(t, err)
 	set, err := Open(t.Context(), append(found, input.FromCommand(shell(root, "printf abc"))), opts)
 	must(t, err)
-	if set.Files[0].Path != root+"/d" || set.Files[0].Copy != nil || set.Files[1].Copy == nil || set.Files[1].Size != 3 {
-		t.Fatalf("%+v", set.Files)
+	if set.Parts[0].Path != root+"/d" || set.Parts[0].Copy != nil || set.Parts[1].Copy == nil || set.Parts[1].Size != 3 {
+		t.Fatalf("%+v", set.Parts)
 	}
 	must(t, set.Release())
 }
@@ -35,7 +35,7 @@ func TestOpenDirectories(t *testing.T) {
 	set, err := Open(t.Context(), found, opts)
 	must(t, err)
 	for i, path := range []string{root + "/two-0", root + "/p q", "/"} {
-		if f := set.Files[i]; f != (File{Part: converters.Part{Name: found[i].Name, Path: path}}) {
+		if f := set.Parts[i]; f != (converters.Part{Name: found[i].Name, Path: path}) {
 			t.Errorf("%+v", f)
 		}
 	}

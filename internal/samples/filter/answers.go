@@ -27,7 +27,7 @@ func (a *answer) release() error {
 	if a.lease == nil {
 		return nil
 	}
-	return a.lease.Release()
+	return a.lease.Remove()
 }
 
 // skip counts an entry that is of no sample.

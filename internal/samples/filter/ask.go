@@ -38,11 +38,12 @@ func (f *Filter) ask(ctx context.Context, s *source, p int, a *answer) error {
 		return err
 	}
 	request := cache.Request{Keys: []string{randomKey()}, Size: -1, Once: true, Label: from.Name + " (filtered)"}
-	if a.lease, err = c.Reserve(ctx, []cache.Request{request}); err != nil {
+	leases, err := c.Reserve(ctx, []cache.Request{request})
+	if err != nil {
 		return cacheError(from.Name, c.Dir(), err)
 	}
-	w := a.lease.Writer(0)
-	to := &copyWriter{w: w}
+	a.lease = leases[0]
+	to := &copyWriter{w: a.lease}
 	a.report = &converters.Filtered{Samples: run.Count}
 	if from.Path == "" {
 		a.report.Size = a.size
@@ -56,7 +57,7 @@ func (f *Filter) ask(ctx context.Context, s *source, p int, a *answer) error {
 	if err != nil {
 		return err
 	}
-	copied, err := w.Commit()
+	copied, err := a.lease.Commit()
 	if err != nil {
 		return cacheError(from.Name, c.Dir(), err)
 	}
@@ -128,7 +129,7 @@ func (f *Filter) give(ctx context.Context, s *source, run converters.Run, to io.
 
 // A copyWriter remembers the error of the copy, which the process knows nothing of.
 type copyWriter struct {
-	w   *cache.Writer
+	w   *cache.Lease
 	err error
 }
 

@@ -3,8 +3,6 @@ package filter
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -26,10 +24,9 @@ type Options struct {
 	// Progress is told of samples that were answered, and of the bytes of the source that they are in. nil: nothing is.
 	Progress func(samples, bytes int64)
 
-	CacheDir  string // see [stage.Options]
-	NoCache   error
-	Quota     int64
-	Transient bool
+	CacheDir string // see [stage.Options]
+	NoCache  error
+	Quota    int64
 
 	// Check may refuse the answers to a part, of which it is given the number and the name. nil: all are taken.
 	Check func(part int, name string, is *converters.Filtered) error
@@ -192,17 +189,9 @@ func (f *Filter) open() (*cache.Cache, error) {
 	if f.cache != nil || f.opts.NoCache != nil {
 		return f.cache, f.opts.NoCache
 	}
-	dir := f.opts.CacheDir
-	if dir == "" {
-		base, err := os.UserCacheDir()
-		if err != nil {
-			return nil, err
-		}
-		dir = filepath.Join(base, "ffconvert")
-	}
-	c, err := cache.Open(dir, f.opts.Quota, cache.Options{Transient: f.opts.Transient})
+	c, err := cache.Open(f.opts.CacheDir, f.opts.Quota, cache.Options{})
 	if err != nil {
-		return nil, place.IOError(dir, err)
+		return nil, place.IOError(f.opts.CacheDir, err)
 	}
 	f.cache = c
 	return c, nil

@@ -28,7 +28,7 @@ type through struct {
 func open(t testing.TB, inner converters.Source, how string, processes int) through {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "cache")
-	f := New(Options{Command: program(t, how), Processes: processes, Timeout: time.Minute, CacheDir: dir, Transient: true, lull: 100 * time.Millisecond})
+	f := New(Options{Command: program(t, how), Processes: processes, Timeout: time.Minute, CacheDir: dir, lull: 100 * time.Millisecond})
 	spec, err := encode.Parse(encode.Options{Encoding: "cbor"})
 	must(t, err)
 	answered := cbor.Open(nil, cbor.Options{Fields: true})

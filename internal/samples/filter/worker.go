@@ -34,7 +34,7 @@ const (
 
 // A worker is a running process of the filter.
 type worker struct {
-	*stage.Coprocess
+	*stage.Process
 	name  string
 	in    *bufio.Reader // of answers
 	lull  time.Duration // see usualLull
@@ -69,11 +69,11 @@ func (w *worker) shutNow() bool {
 }
 
 func (o *Options) startWorker() (*worker, error) {
-	p, err := stage.StartCoprocess(o.Command, o.Guarded)
+	p, err := stage.StartProcess(o.Command, o.Guarded)
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{Coprocess: p, name: o.Command.Name, lull: cmp.Or(o.lull, usualLull), watch: newWatch(o.Timeout, p.Interrupt)}
+	w := &worker{Process: p, name: o.Command.Name, lull: cmp.Or(o.lull, usualLull), watch: newWatch(o.Timeout, p.Interrupt)}
 	w.in = bufio.NewReaderSize(w, bufferSize)
 	return w, nil
 }
@@ -86,7 +86,7 @@ func (w *worker) Read(b []byte) (int, error) {
 			w.Quiet(w.lull)
 		}
 		w.mu.Unlock()
-		n, err := w.Coprocess.Read(b)
+		n, err := w.Process.Read(b)
 		w.watch.moved()
 		if !errors.Is(err, os.ErrDeadlineExceeded) || w.Interrupted() || !w.quiet() {
 			return n, err
@@ -99,7 +99,7 @@ func (w *worker) Write(b []byte) (n int, err error) {
 	defer w.watch.wait()()
 	for n < len(b) && err == nil {
 		var some int
-		some, err = w.Coprocess.Write(b[n:min(n+step, len(b))])
+		some, err = w.Process.Write(b[n:min(n+step, len(b))])
 		n += some
 		w.watch.moved()
 	}

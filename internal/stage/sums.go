@@ -7,21 +7,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/blocksum"
 	"github.com/ffconvert/ffconvert/internal/cache"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
-
-// A File is one input as a part that is local: its bytes can be opened, seeked and read again at
-// Path, and Copy is set if Path is a copy in the cache directory. Of a directory it has the Name,
-// the Path and the Copy alone.
-type File struct {
-	converters.Part
-	Compression string // of the named file: "", "gzip", "zstd", "bzip2", "xz", "zlib"
-	SourceSize  int64  // bytes of the named file itself, compressed
-}
 
 // copySums are the checksums of one copy.
 type copySums struct {
