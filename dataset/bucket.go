@@ -82,7 +82,7 @@ func OpenScratch(dir, name string, fill func(*Dataset) (Bucket, error)) (*Datase
 // scratchFault places an error of making files in a scratch directory.
 func scratchFault(dir string, err error) error {
 	e := place.IOError(dir, err)
-	e.Kind, e.Hint = place.IO, "Options.Scratch names another place for the scratch"
+	e.Kind, e.Hint = place.IO, "option scratch-dir names another place for the scratch"
 	return e
 }
 

@@ -113,8 +113,8 @@ var ErrScratch = place.New(place.Usage, "the scratch is too small")
 
 // TooLarge returns [ErrScratch] of a scratch that may have size bytes, for a file with more.
 func TooLarge(size, bytes int64) error {
-	return &place.Error{Where: "scratch", Off: -1, Err: &place.OptionsError{
-		Text: fmt.Sprintf("%v: it may have %s bytes, and a file of %s has to lie there", ErrScratch, humanize.Comma(size), humanize.Comma(bytes)), Err: ErrScratch}, Hint: "raise Options.Size, or make smaller shards"}
+	return &place.Error{Where: "scratch", Off: -1, Hint: "raise option scratch-size, or make smaller shards",
+		Err: fmt.Errorf("%w: it may have %s bytes, and a file of %s has to lie there", ErrScratch, humanize.Comma(size), humanize.Comma(bytes))}
 }
 
 // Fetch implements [dataset.Bucket].

@@ -105,14 +105,14 @@ const scratchPrefix = "ffconvert-"
 // ScratchDir returns the directory that scratch directories are made in, dir if that is not "".
 func ScratchDir(dir string) (string, error) {
 	if strings.Contains(dir, "://") {
-		return "", &place.Error{Where: dir, Off: -1, Err: errors.New("a URL in the place of a local path"), Hint: "Options.Scratch is a directory on this machine", Kind: place.Usage}
+		return "", &place.Error{Where: dir, Off: -1, Err: errors.New("a URL in the place of a local path"), Hint: "option scratch-dir is a directory on this machine", Kind: place.Usage}
 	}
 	if dir != "" {
 		return dir, nil
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", &place.Error{Where: "scratch", Off: -1, Err: err, Hint: "name a directory: Options.Scratch", Kind: place.Usage}
+		return "", &place.Error{Where: "scratch", Off: -1, Err: err, Hint: "name a directory: option scratch-dir", Kind: place.Usage}
 	}
 	return filepath.Join(cache, "ffconvert", "scratch"), nil
 }

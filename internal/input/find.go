@@ -55,7 +55,7 @@ func Find(ctx context.Context, args []string, opts Options) ([]Name, error) {
 		return nil, f.missed.err(opts)
 	}
 	if len(f.found) == 0 {
-		hint := "name files, directories, patterns, or - for standard internal/input"
+		hint := "name files, directories, patterns, or - for standard input"
 		if opts.Directories {
 			hint = "name directories, or patterns of their names"
 		}
@@ -180,7 +180,7 @@ func (f *finder) append(n Name) error {
 }
 
 func tooMany(name string, limit int64) error {
-	return place.Refuse(name, ErrPattern, "use a narrower one, or raise Options.MaxNames", "more than %d names", limit)
+	return place.Refuse(name, ErrPattern, "use a narrower one, or raise option max-names", "more than %d names", limit)
 }
 
 // miss notes a local name that leads nowhere.

@@ -40,7 +40,7 @@ func TestFindTreeRefuses(t *testing.T) {
 	}
 	opts := directoryOptions(r)
 	opts.MaxNames = 1
-	if _, err := Find(t.Context(), []string{"s3://b/d"}, opts); !errors.Is(err, ErrPattern) || !strings.Contains(err.Error(), "Options.MaxNames") {
+	if _, err := Find(t.Context(), []string{"s3://b/d"}, opts); !errors.Is(err, ErrPattern) || !strings.Contains(err.Error(), "option max-names") {
 		t.Error(err)
 	}
 }

@@ -48,9 +48,9 @@ func (s *gsStore) unwritten(name string, resp *http.Response, known bool) *Error
 	case resp.StatusCode == http.StatusPreconditionFailed:
 		e.Kind, e.Err, e.Hint = ErrExists, nil, ""
 	case e.Kind == ErrDenied && strings.Contains(strings.ToLower(text), "quota"):
-		e.Kind, e.Hint, e.Advice = ErrFull, fullHint, 0
+		e.Kind, e.Hint = ErrFull, fullHint
 	case e.Kind == ErrDenied && known && resp.StatusCode != http.StatusUnauthorized:
-		e.Hint, e.Advice = "writing needs storage.objects.create and, over another object, storage.objects.delete", 0
+		e.Hint = "writing needs storage.objects.create and, over another object, storage.objects.delete"
 	case resp.StatusCode == http.StatusBadRequest && strings.Contains(text, "match calculated"):
 		e.Kind, e.Hint, e.Again = errSpoilt, "", true
 	case resp.StatusCode == http.StatusNotFound && e.Err != nil && strings.Contains(text, "no such object"):
