@@ -28,11 +28,6 @@ func (c *Conversion) chooser(o *opened) (*choose.Chooser, error) {
 	return chooser, err
 }
 
-// refuseChoice returns an error about options of the choice.
-func refuseChoice(format string, args ...any) error {
-	return &place.OptionsError{Text: fmt.Sprintf(format, args...)}
-}
-
 // checkChoice refuses a choice before anything is read.
 func (c *Conversion) checkChoice() error {
 	if c.choice() == nil {
@@ -40,9 +35,9 @@ func (c *Conversion) checkChoice() error {
 	}
 	switch {
 	case c.Choice.Sort != "" && c.Shuffle != nil:
-		return refuseChoice("option sort and option shuffle do not go together: both are an order of all samples")
+		return place.Options("option sort and option shuffle do not go together: both are an order of all samples")
 	case c.Choice.Split != "" && c.Choice.Side == "", c.Choice.SplitBy != "" && c.Choice.Value == "" && !c.tally:
-		return refuseChoice("a split makes a dataset of each side: see Conversion.Sides")
+		return place.Options("a split makes a dataset of each side: see Conversion.Sides")
 	}
 	trial := c.Choice
 	if trial.SplitBy != "" {
@@ -57,11 +52,11 @@ func (c *Conversion) checkTaskChoice() error {
 	const why = "no task can know that, as each indexes some parts"
 	switch {
 	case c.Choice.Ordered():
-		return refuseChoice("option limit and option slice count the samples of all parts; %s", why)
+		return place.Options("option limit and option slice count the samples of all parts; %s", why)
 	case c.Choice.Sort != "":
-		return refuseChoice("option sort compares the samples of all parts; %s", why)
+		return place.Options("option sort compares the samples of all parts; %s", why)
 	case c.Choice.Listed():
-		return refuseChoice("option unknown-keys error looks for each key in all parts; %s: option unknown-keys skip", why)
+		return place.Options("option unknown-keys error looks for each key in all parts; %s: option unknown-keys skip", why)
 	}
 	return nil
 }
@@ -74,7 +69,7 @@ func (c *Conversion) oneRead() error {
 			err := fmt.Errorf("%w: a split reads its sources once for each side", converters.ErrUnsupported)
 			return &converters.Error{Where: n.Name, Off: -1, Err: err, Hint: "write it to a file first"}
 		case n.URL() != "" && c.Input.CacheDir == "":
-			return refuseChoice("a split reads its sources once for each side, and some are remote: option cache-dir says where they are kept, so that each is fetched once")
+			return place.Options("a split reads its sources once for each side, and some are remote: option cache-dir says where they are kept, so that each is fetched once")
 		}
 	}
 	return nil

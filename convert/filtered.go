@@ -9,6 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/cbor"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/samples/filter"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -79,7 +80,7 @@ func (r *recorded) checkFilter() error {
 	case was != "" && r.Filter == nil:
 		return advise(TheFilter, fmt.Errorf("%s: its samples passed through the program %s, which no plan alone runs", r.dir, text.Name(was)))
 	case was == "" && r.Filter != nil:
-		return refuseChoice("%s: it was made without option filter; leave it out, or plan anew with it", r.dir)
+		return place.Options("%s: it was made without option filter; leave it out, or plan anew with it", r.dir)
 	}
 	return nil
 }

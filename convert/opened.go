@@ -60,7 +60,7 @@ func (c *Conversion) sameTables(says converters.Description) error {
 	}
 	for i, is := range says.Added {
 		if i >= len(c.added) || c.added[i] != is {
-			return &converters.Error{Where: is.File, Off: -1, Err: fmt.Errorf("%w: field %s has other values now", converters.ErrChanged, is.Name), Hint: "put the file back, or plan anew with WriteOptions.Overwrite"}
+			return &converters.Error{Where: is.File, Off: -1, Err: fmt.Errorf("%w: field %s has other values now", converters.ErrChanged, is.Name), Hint: "put the file back, or plan anew with option overwrite"}
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -26,12 +27,12 @@ func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
 	case o.Split == "" && o.SplitBy == "" && dirs == nil:
 		return []*Conversion{c}, nil
 	case dirs != nil && (o.Split != "" || o.SplitBy != ""):
-		return nil, refuseChoice("directories are split already; convert one of them, DIR/NAME, with option split NAME=FRACTION,… or option split-by")
+		return nil, place.Options("directories are split already; convert one of them, DIR/NAME, with option split NAME=FRACTION,… or option split-by")
 	case o.Split != "" && o.SplitBy != "":
-		return nil, refuseChoice("option split and option split-by do not go together")
+		return nil, place.Options("option split and option split-by do not go together")
 	}
 	if c.Filter != nil {
-		return nil, refuseChoice("a split reads its sources once for each side, and option filter would run its program for each; convert without the split, then split the dataset: ffconvert ffr")
+		return nil, place.Options("a split reads its sources once for each side, and option filter would run its program for each; convert without the split, then split the dataset: ffconvert ffr")
 	}
 	if err := c.checkParent(ctx); err != nil {
 		return nil, err
@@ -110,7 +111,7 @@ func (c *Conversion) checkParent(ctx context.Context) error {
 }
 
 func (c *Conversion) parentTaken() error {
-	return advise(anotherOutput, fmt.Errorf("%s: here is a dataset, and a split makes one in each of its directories", c.Out))
+	return fmt.Errorf("%s: here is a dataset, and a split makes one in each of its directories", c.Out)
 }
 
 // values returns the values of Choice.SplitBy that the samples have. It writes nothing.

@@ -93,14 +93,14 @@ func OpenScratch(dir, name, url string, fill func(*Dataset) (Bucket, error)) (*D
 // scratchDir returns the directory for scratch, dir if that is not "".
 func scratchDir(dir string) (string, error) {
 	if strings.Contains(dir, "://") {
-		return "", &place.Error{Where: dir, Off: -1, Err: errors.New("a URL in the place of a local path"), Hint: "Options.Scratch is a directory on this machine", Kind: place.Usage}
+		return "", &place.Error{Where: dir, Off: -1, Err: errors.New("a URL in the place of a local path"), Hint: "option scratch-dir is a directory on this machine", Kind: place.Usage}
 	}
 	if dir != "" {
 		return dir, nil
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", &place.Error{Where: "scratch", Off: -1, Err: err, Hint: "name a directory: Options.Scratch", Kind: place.Usage}
+		return "", &place.Error{Where: "scratch", Off: -1, Err: err, Hint: "name a directory: option scratch-dir", Kind: place.Usage}
 	}
 	return filepath.Join(cache, "ffconvert", "scratch"), nil
 }
@@ -108,7 +108,7 @@ func scratchDir(dir string) (string, error) {
 // scratchFault places an error of making files in a scratch directory.
 func scratchFault(dir string, err error) error {
 	e := place.IOError(dir, err)
-	e.Kind, e.Hint = place.IO, "Options.Scratch names another place for the scratch"
+	e.Kind, e.Hint = place.IO, "option scratch-dir names another place for the scratch"
 	return e
 }
 

@@ -66,7 +66,7 @@ func (c *existing) clash(want *plan.Plan) error {
 		return c.occupied("it was cut at samples (option exact, the default for local sources)")
 	}
 	if !reflect.DeepEqual(begun.Encodes, want.Encodes) {
-		return c.occupied("some of its sources were converted with other fields (Options.Fields, Options.Rename)")
+		return c.occupied("some of its sources were converted with other fields (option fields, option rename)")
 	}
 	for i := range want.Parts {
 		if err := begun.Parts[i].Changed(want.Parts[i]); err != nil {
@@ -74,7 +74,7 @@ func (c *existing) clash(want *plan.Plan) error {
 		}
 	}
 	if reflect.DeepEqual(begun.Dataset, want.Dataset) && samplesOf(begun) == samplesOf(want) {
-		return c.occupied("it was made with other sizes of shards (Sizes.Shards, Sizes.ShardSize, Sizes.Min, Sizes.Max), or its samples have changed")
+		return c.occupied("it was made with other sizes of shards (option shards, option shard-size, option min-shard-size, option max-shards), or its samples have changed")
 	}
 	return c.occupied("its samples, classes or columns are others")
 }

@@ -175,6 +175,5 @@ func (t *Task) existing(overwrite bool) (*existing, error) {
 }
 
 func (c *existing) occupied(why string) error {
-	because := &place.OptionsError{Text: fmt.Sprintf("%v: %s", ErrOccupied, why), Err: ErrOccupied}
-	return &place.Error{Where: c.of.Name(), Off: -1, Err: because, Hint: "WriteOptions.Overwrite replaces it", Kind: place.Usage}
+	return &place.Error{Where: c.of.Name(), Off: -1, Err: place.Options("%w: %s", ErrOccupied, why), Hint: "option overwrite replaces it", Kind: place.Usage}
 }

@@ -198,7 +198,7 @@ func ParseManifest(path string, data []byte) (*Manifest, error) {
 	m, err := DecodeManifest(data)
 	switch {
 	case errors.Is(err, ErrManifestVersion):
-		return nil, &place.Error{Where: path, Off: -1, Err: err, Hint: "run the ffconvert that made it, or convert anew with WriteOptions.Overwrite"}
+		return nil, &place.Error{Where: path, Off: -1, Err: err, Hint: "run the ffconvert that made it, or convert anew with option overwrite"}
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrManifest, err)
 	}

@@ -30,10 +30,10 @@ func (d *Dataset) readPlan(read func(*plan.File) error) error {
 // badPlan adds to the error of a plan that cannot be read what to do. If the manifest can be read,
 // a conversion writes the plan anew and keeps the shards.
 func (d *Dataset) badPlan(err error, manifest bool) error {
-	hint := "the command that made it writes it anew with WriteOptions.Overwrite"
+	hint := "the command that made it writes it anew with option overwrite"
 	switch {
 	case errors.Is(err, plan.ErrVersion):
-		hint = "the ffconvert that began it goes on with it, WriteOptions.Overwrite starts anew"
+		hint = "the ffconvert that began it goes on with it, option overwrite starts anew"
 	case manifest:
 		hint = "the command that made it writes it anew"
 	}

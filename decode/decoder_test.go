@@ -104,7 +104,7 @@ func TestDecoderLimit(t *testing.T) {
 		"pickle":  "\x80\x04}(\x8c\x01a](" + strings.Repeat("](e", 1024) + "eu.",
 	} {
 		_, err := newDecoder(t, encoding, limits).Decode([]byte(record))
-		if !errors.Is(err, converters.ErrLimit) || !strings.Contains(place.HintOf(err), "MaxDecode") {
+		if !errors.Is(err, converters.ErrLimit) || !strings.Contains(place.HintOf(err), "max-decode-size") {
 			t.Errorf("%s: %v", encoding, err)
 		}
 		if _, err := newDecoder(t, encoding, decode.Limits{MaxDecode: 4000}).Decode([]byte(record)); err != nil {

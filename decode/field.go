@@ -98,7 +98,7 @@ func (d *decoder) field(f *converters.Field) (converters.Value, error) {
 		return v, nil
 	}
 	if (!plain || compressed) && v.Len() > d.limits.MaxDecode {
-		return v, place.WithHint(fmt.Errorf("%w: it has %d bytes, more than %d", converters.ErrLimit, v.Len(), d.limits.MaxDecode), "raise Limits.MaxDecode; "+undecoded)
+		return v, place.WithHint(fmt.Errorf("%w: it has %d bytes, more than %d", converters.ErrLimit, v.Len(), d.limits.MaxDecode), "raise option max-decode-size; "+undecoded)
 	}
 	if v.Unread() {
 		return v, errors.New("internal error: the index did not read a field that is to be decoded")
@@ -132,12 +132,12 @@ func (d *decoder) gunzip(data []byte) ([]byte, error) {
 	case err != nil:
 		return nil, unexpected("gzip", err)
 	case int64(len(data)) > d.limits.MaxDecode:
-		return nil, place.WithHint(fmt.Errorf("%w: decompressed it has more than %d bytes", converters.ErrLimit, d.limits.MaxDecode), "raise Limits.MaxDecode")
+		return nil, place.WithHint(fmt.Errorf("%w: decompressed it has more than %d bytes", converters.ErrLimit, d.limits.MaxDecode), "raise option max-decode-size")
 	}
 	return data, nil
 }
 
-const undecoded = "without Options.Decode it stays bytes"
+const undecoded = "without option decode it stays bytes"
 
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", converters.ErrMalformed, fmt.Errorf(format, args...))
@@ -154,7 +154,7 @@ func unexpected(what string, err error) error {
 }
 
 func tooDeep(most int) error {
-	return place.WithHint(fmt.Errorf("%w: lists and maps are nested more than %d deep", converters.ErrLimit, most), "raise Limits.MaxDepth")
+	return place.WithHint(fmt.Errorf("%w: lists and maps are nested more than %d deep", converters.ErrLimit, most), "raise option max-decode-depth")
 }
 
 // integer decodes a decimal integer. Like Python's int it accepts a sign and surrounding blanks.

@@ -74,5 +74,5 @@ func (l Limits) nested(bytes int) error {
 	if int64(bytes) <= l.MaxDecode {
 		return nil
 	}
-	return place.WithHint(fmt.Errorf("%w: a list or a map of %d bytes, more than %d", converters.ErrLimit, bytes, l.MaxDecode), "raise Limits.MaxDecode")
+	return place.WithHint(fmt.Errorf("%w: a list or a map of %d bytes, more than %d", converters.ErrLimit, bytes, l.MaxDecode), "raise option max-decode-size")
 }

@@ -124,7 +124,7 @@ func (a *arrowFormat) number(name string, t arrow.DataType, bits uint64) {
 // payload appends a column of one value of bytes or text.
 func (a *arrowFormat) payload(name string, t arrow.DataType, v *converters.Value) error {
 	if v.Len() > math.MaxInt32 {
-		return place.WithHint(fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB, this has %d bytes", converters.ErrLimit, v.Len()), "Options.Encoding msgpack holds more")
+		return place.WithHint(fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB, this has %d bytes", converters.ErrLimit, v.Len()), "option encode msgpack holds more")
 	}
 	a.add(name, t)
 	a.node(1, 0)

@@ -235,8 +235,8 @@ func TestArrowRefuses(t *testing.T) {
 		text   string
 	}{
 		{"2 GiB", "", []converters.Value{converters.Opaque(1 << 31)}, converters.ErrLimit, "2 GiB"},
-		{"2 GiB of text in a column", "", []converters.Value{column("str", text...)}, converters.ErrLimit, "Options.RowsPerSample"},
-		{"a list of this and that", "", []converters.Value{converters.Nested([]any{"a", int64(1)})}, converters.ErrUnsupported, "Options.Encoding msgpack"},
+		{"2 GiB of text in a column", "", []converters.Value{column("str", text...)}, converters.ErrLimit, "option rows-per-sample"},
+		{"a list of this and that", "", []converters.Value{converters.Nested([]any{"a", int64(1)})}, converters.ErrUnsupported, "option encode msgpack"},
 		{"a column and a value", "", []converters.Value{column("int64"), converters.Int(1)}, nil, "internal error"},
 		{"a value and a column", "", []converters.Value{converters.Int(1), column("int64")}, nil, "internal error"},
 		{"columns that differ in length", "", []converters.Value{column("int64", int64(1)), column("int64")}, nil, "internal error"},

@@ -7,7 +7,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-const anyValueHint = "Options.Encoding msgpack, cbor or pickle take any value"
+const anyValueHint = "option encode msgpack, cbor or pickle take any value"
 
 // A valueKind is what values of a column have in common.
 type valueKind int

@@ -111,7 +111,7 @@ func (a *arrowFormat) offsets(values []any, size func(any) int) (int, error) {
 	end := 0
 	for _, x := range values {
 		if end += size(x); end > math.MaxInt32 {
-			return 0, place.WithHint(fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB", converters.ErrLimit), "Options.Encoding msgpack holds more")
+			return 0, place.WithHint(fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB", converters.ErrLimit), "option encode msgpack holds more")
 		}
 		b = binary.LittleEndian.AppendUint32(b, uint32(end))
 	}

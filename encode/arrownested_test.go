@@ -196,7 +196,7 @@ func TestArrowNestedEdges(t *testing.T) {
 			s := &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Nested(row.value)}}}
 			if row.err != "" {
 				_, err := newEncoder(t, Options{Encoding: "arrow"}).Encode(s)
-				if err == nil || !strings.Contains(err.Error(), row.err) || !strings.Contains(place.HintOf(err), "Options.Encoding msgpack") {
+				if err == nil || !strings.Contains(err.Error(), row.err) || !strings.Contains(place.HintOf(err), "option encode msgpack") {
 					t.Errorf("error %v (%s), want %q", err, place.HintOf(err), row.err)
 				}
 				return
@@ -229,7 +229,7 @@ func TestArrowNestedLimits(t *testing.T) {
 		x = []any{x}
 	}
 	record := encodeBoth(t, newEncoder(t, Options{Encoding: "arrow"}), &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Nested(x)}}})
-	if _, err := newRecordDecoder(t, Options{Encoding: "arrow"}).Decode(record); !errors.Is(err, converters.ErrLimit) || !strings.Contains(place.HintOf(err), "MaxDepth") {
+	if _, err := newRecordDecoder(t, Options{Encoding: "arrow"}).Decode(record); !errors.Is(err, converters.ErrLimit) || !strings.Contains(place.HintOf(err), "max-decode-depth") {
 		t.Errorf("nested 40 deep: %v", err)
 	}
 	a := arrowFormat{}

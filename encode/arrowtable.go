@@ -173,7 +173,7 @@ func checkText(values []any) error {
 	for _, x := range values {
 		s, _ := x.(string)
 		if n += len(s); n > math.MaxInt32 {
-			return place.WithHint(fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB", converters.ErrLimit), "take fewer Options.RowsPerSample")
+			return place.WithHint(fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB", converters.ErrLimit), "take fewer option rows-per-sample")
 		}
 	}
 	return nil

@@ -75,5 +75,5 @@ func refuse(found []Damage, skip bool) error {
 	if skip {
 		return ErrSkipDamaged
 	}
-	return place.WithHint(fmt.Errorf("field %q: %w: %s", found[0].Field, errNotWhole, found[0].Why), "Options.Damaged skip leaves such samples out, keep takes and counts them")
+	return place.WithHint(fmt.Errorf("field %q: %w: %s", found[0].Field, errNotWhole, found[0].Why), "option damaged skip leaves such samples out, keep takes and counts them")
 }

@@ -91,7 +91,7 @@ func TestDecodeShape(t *testing.T) {
 		}
 	}
 	_, err := enc.Encode(&converters.Sample{Fields: []converters.Field{{Name: "json", Value: converters.Opaque(decode.DefaultMaxDecode + 1)}}})
-	if !errors.Is(err, converters.ErrLimit) || !strings.HasSuffix(place.HintOf(err), "without Options.Decode it stays bytes") {
+	if !errors.Is(err, converters.ErrLimit) || !strings.HasSuffix(place.HintOf(err), "without option decode it stays bytes") {
 		t.Errorf("%v", err)
 	}
 	for _, data := range []string{"", strings.Repeat("x", decode.DefaultMaxDecode+1)} {

@@ -136,7 +136,7 @@ func (e *Encoder) choose(s *converters.Sample) ([]converters.Field, error) {
 				p.name = e.tensor.renamed(p.name)
 			}
 			if err == nil && slices.ContainsFunc(e.values[:len(e.values)-1], func(other converters.Field) bool { return other.Name == p.name }) {
-				err = place.WithHint(fmt.Errorf("%w: two fields are named %q as pixels", converters.ErrDuplicate, p.name), "Options.Rename")
+				err = place.WithHint(fmt.Errorf("%w: two fields are named %q as pixels", converters.ErrDuplicate, p.name), "option rename")
 			}
 		case e.decode != nil:
 			f.Value, err = e.decode(f)
@@ -147,7 +147,7 @@ func (e *Encoder) choose(s *converters.Sample) ([]converters.Field, error) {
 		f.Name = p.name
 	}
 	if e.tensor.none() {
-		return nil, place.WithHint(fmt.Errorf("%w: no field has the suffix or the name %s, the sample has %q", ErrMissing, e.tensor.types, fieldNames(s)), "Options.Missing skip leaves such samples out")
+		return nil, place.WithHint(fmt.Errorf("%w: no field has the suffix or the name %s, the sample has %q", ErrMissing, e.tensor.types, fieldNames(s)), "option missing skip leaves such samples out")
 	}
 	return e.values, nil
 }

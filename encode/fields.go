@@ -88,19 +88,19 @@ func (sel *selector) apply(dst []pick, s *converters.Sample) ([]pick, error) {
 		dst[found].name = r.name
 		dst = slices.DeleteFunc(dst, func(p pick) bool { return slices.Contains(r.from, p.name) && p.name != r.name })
 		if n := count(dst, r.name); n > 1 {
-			return dst, place.WithHint(fmt.Errorf("%w: after renaming two fields are named %q", converters.ErrDuplicate, r.name), "Options.Rename")
+			return dst, place.WithHint(fmt.Errorf("%w: after renaming two fields are named %q", converters.ErrDuplicate, r.name), "option rename")
 		}
 		after = " after renaming"
 	}
 	if sel.keep != nil {
 		var err error
-		if dst, err = take(dst, sel.keep, after, "Options.Fields"); err != nil {
+		if dst, err = take(dst, sel.keep, after, "option fields"); err != nil {
 			return dst, err
 		}
 		after = " after selection"
 	}
 	if sel.only != nil {
-		return take(dst, sel.only, after, "Options.Encoding")
+		return take(dst, sel.only, after, "option encode")
 	}
 	return dst, nil
 }
@@ -147,5 +147,5 @@ func missing(choice []string, picks []pick, after string) error {
 	for i := range picks {
 		names[i] = picks[i].name
 	}
-	return place.WithHint(fmt.Errorf("%w: no %s, the sample has %q%s", ErrMissing, strings.Join(choice, ";"), names, after), "Options.Missing skip leaves such samples out")
+	return place.WithHint(fmt.Errorf("%w: no %s, the sample has %q%s", ErrMissing, strings.Join(choice, ";"), names, after), "option missing skip leaves such samples out")
 }

@@ -22,19 +22,19 @@ func TestLimits(t *testing.T) {
 		hint   string // the limit in the hint; "": accepted
 	}{
 		{"at the limit", decode.Limits{MaxDecode: 8}, field("json", "12345678"), ""},
-		{"over it", decode.Limits{MaxDecode: 8}, field("json", "123456789"), "Limits.MaxDecode"},
-		{"over it, not read", decode.Limits{MaxDecode: 8}, converters.Field{Name: "mp", Value: converters.Opaque(9)}, "Limits.MaxDecode"},
+		{"over it", decode.Limits{MaxDecode: 8}, field("json", "123456789"), "option max-decode-size"},
+		{"over it, not read", decode.Limits{MaxDecode: 8}, converters.Field{Name: "mp", Value: converters.Opaque(9)}, "option max-decode-size"},
 		{"text has none", decode.Limits{MaxDecode: 8}, field("txt", "123456789"), ""},
 		{"bytes have none", decode.Limits{MaxDecode: 8}, field("jpg", "123456789"), ""},
-		{"depth by default", decode.Limits{}, field("json", list(33)), "Limits.MaxDepth"},
+		{"depth by default", decode.Limits{}, field("json", list(33)), "option max-decode-depth"},
 		{"deeper", decode.Limits{MaxDepth: 33}, field("json", list(33)), ""},
 		{"deeper, of CBOR", decode.Limits{MaxDepth: 33}, field("cbor", strings.Repeat("\x81", 33)+"\x01"), ""},
 		{"deeper, of MessagePack", decode.Limits{MaxDepth: 33}, field("mp", strings.Repeat("\x91", 33)+"\x01"), ""},
-		{"flatter", decode.Limits{MaxDepth: 4}, field("json", list(5)), "Limits.MaxDepth"},
-		{"flatter, of CBOR", decode.Limits{MaxDepth: 4}, field("cbor", strings.Repeat("\x81", 5)+"\x01"), "Limits.MaxDepth"},
-		{"flatter, of MessagePack", decode.Limits{MaxDepth: 4}, field("mp", strings.Repeat("\x91", 5)+"\x01"), "Limits.MaxDepth"},
+		{"flatter", decode.Limits{MaxDepth: 4}, field("json", list(5)), "option max-decode-depth"},
+		{"flatter, of CBOR", decode.Limits{MaxDepth: 4}, field("cbor", strings.Repeat("\x81", 5)+"\x01"), "option max-decode-depth"},
+		{"flatter, of MessagePack", decode.Limits{MaxDepth: 4}, field("mp", strings.Repeat("\x91", 5)+"\x01"), "option max-decode-depth"},
 		{"deepest", decode.Limits{MaxDepth: 1<<16 - 1}, field("json", list(10_000)), ""},
-		{"deepest, and one more", decode.Limits{MaxDepth: 1<<16 - 1}, field("json", list(10_000+1)), "without Options.Decode it stays bytes"},
+		{"deepest, and one more", decode.Limits{MaxDepth: 1<<16 - 1}, field("json", list(10_000+1)), "without option decode it stays bytes"},
 		{"deepest, of CBOR", decode.Limits{MaxDepth: 1<<16 - 1}, field("cbor", strings.Repeat("\x81", 1<<16-1)+"\x01"), ""},
 	} {
 		_, err := newEncoder(t, Options{Decode: true, Limits: row.limits}).Encode(&converters.Sample{Fields: []converters.Field{row.field}})

@@ -19,7 +19,7 @@ func (rawFormat) encode(b *Builder, s *converters.Sample) error {
 	}
 	f := &s.Fields[0]
 	if f.Value.Kind() > converters.KindText {
-		return place.WithHint(fmt.Errorf("field %q: %w: raw takes bytes or text", f.Name, converters.ErrUnsupported), "Options.Encoding msgpack takes any value")
+		return place.WithHint(fmt.Errorf("field %q: %w: raw takes bytes or text", f.Name, converters.ErrUnsupported), "option encode msgpack takes any value")
 	}
 	b.Value(&f.Value)
 	return nil

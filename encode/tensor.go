@@ -74,7 +74,7 @@ type tensors struct {
 func newTensors(o *Options) (*tensors, error) {
 	if o.Tensor == "" {
 		if o.Resize != "" {
-			return nil, &place.OptionsError{Text: "resize: pictures are resized where they become pixels; name their fields with Options.Tensor"}
+			return nil, place.Options("resize: pictures are resized where they become pixels; name their fields with option tensor")
 		}
 		return nil, nil
 	}
@@ -89,7 +89,7 @@ func newTensors(o *Options) (*tensors, error) {
 		return nil, err
 	}
 	if t.bare = strings.HasPrefix(o.Encoding, "raw"); t.bare && t.edge.width == 0 {
-		return nil, &place.OptionsError{Text: "raw records of pixels have one shape: give it with Options.Resize WIDTHxHEIGHT, or encode msgpack"}
+		return nil, place.Options("raw records of pixels have one shape: give it with option resize WIDTHxHEIGHT, or encode msgpack")
 	}
 	return t, nil
 }
@@ -216,7 +216,7 @@ func (t *tensors) head(b []byte, width, height int) []byte {
 func pictureError(err error) error {
 	switch {
 	case errors.Is(err, picture.ErrPixels):
-		return place.WithHint(fmt.Errorf("%w: %w", converters.ErrLimit, err), "raise Limits.MaxPixels")
+		return place.WithHint(fmt.Errorf("%w: %w", converters.ErrLimit, err), "raise option max-pixels")
 	case errors.Is(err, picture.ErrUnchecked):
 		return fmt.Errorf("%w: %w", converters.ErrUnsupported, err)
 	}

@@ -518,7 +518,7 @@ func TestTarsRefuse(t *testing.T) {
 		want     string
 	}{
 		{"a dot in a key", "a.b", field, "x-%d.tar", export.TarOptions{}, "option key ordinal"},
-		{"a field in upper case", "a", []converters.Field{{Name: "JPG"}}, "x-%d.tar", export.TarOptions{}, "Options.Rename"},
+		{"a field in upper case", "a", []converters.Field{{Name: "JPG"}}, "x-%d.tar", export.TarOptions{}, "option rename"},
 		{"no number", "a", field, "x.tar", export.TarOptions{Sizes: plan.Sizes{Shards: 3}}, "no place for a number"},
 		{"two numbers", "a", field, "x-%d-%d.tar", export.TarOptions{}, "want one %d"},
 		{"too few digits", "a", field, "x-%01d.tar", export.TarOptions{Sizes: plan.Sizes{Shards: 11}}, "%02d"},

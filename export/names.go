@@ -27,7 +27,7 @@ func ordinal(n int64) string {
 
 const (
 	hintKey   = "option key ordinal numbers the samples"
-	hintField = "Options.Rename NEW=FIELD, or Options.Fields without it"
+	hintField = "option rename NEW=FIELD, or option fields without it"
 )
 
 // Fields that mean something to webdataset beside their content.

@@ -105,12 +105,12 @@ func TestCheckMember(t *testing.T) {
 		{"x.y/", "ds_store", "key"},
 		{"a\x00", "jpg", "key"},
 		{"a\xff", "jpg", "key"},
-		{"a", "JPG", "Rename"},
-		{"a", "b/c", "Rename"},
-		{"a", "__bad__", "Rename"},
-		{"a", "__local_path__", "Rename"},
-		{"a", "__url__", "Rename"},
-		{"a", "__key__", "Rename"},
+		{"a", "JPG", "rename"},
+		{"a", "b/c", "rename"},
+		{"a", "__bad__", "rename"},
+		{"a", "__local_path__", "rename"},
+		{"a", "__url__", "rename"},
+		{"a", "__key__", "rename"},
 	} {
 		var names nameChecks
 		for range 2 { // the second time by what is remembered

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -85,7 +86,7 @@ func Tars(ctx context.Context, src *Source, name string, opts TarOptions) (repor
 		return nil, err
 	}
 	if opts.ModTime < 0 || opts.ModTime > maxOctal {
-		return nil, usage("option mtime %d: want a time from 1970 to 2242", opts.ModTime)
+		return nil, place.Options("option mtime %d: want a time from 1970 to 2242", opts.ModTime)
 	}
 	opts.Encode.Encoding, opts.Encode.Decode = "", false
 	spec, err := encode.Parse(opts.Encode)

@@ -24,39 +24,32 @@ const tarSuffix = ".tar"
 // verb is the place of the number.
 var verb = regexp.MustCompile(`%(0?[0-9]*)d`)
 
-// errUsage is the kind of an error in the name of tars, or in the options.
-var errUsage = place.New(place.Usage, "bad options of an export")
-
-func usage(format string, args ...any) error {
-	return &place.OptionsError{Text: fmt.Sprintf(format, args...), Err: errUsage}
-}
-
 func parseTemplate(name string) (t template, err error) {
 	t.dir, t.whole = filepath.Dir(name), name
 	base := filepath.Base(name)
 	if !strings.HasSuffix(name, tarSuffix) || base == tarSuffix {
-		return t, usage("%s: want the name of a tar, such as train-%%06d.tar", name)
+		return t, place.Options("%s: want the name of a tar, such as train-%%06d.tar", name)
 	}
 	if strings.Contains(t.dir, "%") && verb.MatchString(t.dir) {
-		return t, usage("%s: the number of a tar belongs into its name, not into a directory", name)
+		return t, place.Options("%s: the number of a tar belongs into its name, not into a directory", name)
 	}
 	at := verb.FindAllStringSubmatchIndex(base, -1)
 	t.before, t.width = base, -1
 	switch {
 	case len(at) > 1:
-		return t, usage("%s: want one %%d, it has %d", name, len(at))
+		return t, place.Options("%s: want one %%d, it has %d", name, len(at))
 	case len(at) == 1:
 		digits := base[at[0][2]:at[0][3]]
 		t.before, t.last = base[:at[0][0]], base[at[0][1]:]
 		if t.width, err = strconv.Atoi("0" + digits); err != nil || t.width > 20 || digits != "" && digits[0] != '0' {
-			return t, usage("%s: want %%d or a number of digits with zeros, such as %%06d", name)
+			return t, place.Options("%s: want %%d or a number of digits with zeros, such as %%06d", name)
 		}
 	}
 	if strings.Contains(t.before+t.last, "%") {
-		return t, usage("%s: want %%d, such as %%06d, and no other %%", name)
+		return t, place.Options("%s: want %%d, such as %%06d, and no other %%", name)
 	}
 	if strings.HasPrefix(t.before, ".") {
-		return t, usage("%s: the name of a tar does not begin with a dot", name)
+		return t, place.Options("%s: the name of a tar does not begin with a dot", name)
 	}
 	return t, nil
 }
@@ -65,13 +58,13 @@ func parseTemplate(name string) (t template, err error) {
 func (t *template) names(n int) ([]string, error) {
 	if t.width < 0 {
 		if n > 1 {
-			return nil, usage("%s: the samples make %d tars, and the name has no place for a number: want %%06d in it, or option shards 1", t.whole, n)
+			return nil, place.Options("%s: the samples make %d tars, and the name has no place for a number: want %%06d in it, or option shards 1", t.whole, n)
 		}
 		return []string{t.before}, nil
 	}
 	digits := len(strconv.Itoa(n - 1))
 	if t.width > 0 && digits > t.width {
-		return nil, usage("%s: the samples make %d tars, whose numbers need %%0%dd", t.whole, n, digits)
+		return nil, place.Options("%s: the samples make %d tars, whose numbers need %%0%dd", t.whole, n, digits)
 	}
 	width := max(t.width, digits)
 	names := make([]string, n)

@@ -109,7 +109,7 @@ func (s *source) entry(ctx context.Context, dir string, e fs.DirEntry) (it pickl
 	if err != nil {
 		if s.leadsOut(name, e) {
 			err = fmt.Errorf("%w: a symbolic link that is absolute or leads out of the folder", errUnsupported)
-			return it, s.refuse(name, err, "WriteOptions.FollowOutside follows it")
+			return it, s.refuse(name, err, "option follow-outside follows it")
 		}
 		return it, s.refuse(name, s.dangling(name, e, err), "")
 	}
@@ -162,7 +162,7 @@ func (s *source) add(dir, base string, info fs.FileInfo) error {
 	name := join(dir, base)
 	if most := s.opts.maxFile(); info.Size() > most {
 		err := fmt.Errorf("%w: %d bytes, at most %d are allowed", errLimit, info.Size(), most)
-		return s.refuse(name, err, "WriteOptions.MaxFile raises the limit")
+		return s.refuse(name, err, "option max-file-size raises the limit")
 	}
 	if most := s.opts.maxFiles(); int64(len(s.files)) == most {
 		return s.refuse(name, fmt.Errorf("%w of %d files", errLimit, most), s.hintFiles())
@@ -178,7 +178,7 @@ func (s *source) hintFiles() string {
 	if s.opts.maxFiles() == mostFiles {
 		return ""
 	}
-	return "WriteOptions.MaxFiles raises the limit"
+	return "option max-files raises the limit"
 }
 
 // refuse returns an Error for a path of the tree.

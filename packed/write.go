@@ -84,7 +84,7 @@ func checkTarget(dir, file string, overwrite bool) error {
 	case info.IsDir():
 		return refuse(fmt.Errorf("%w: it is a directory", fs.ErrExist), "")
 	case !overwrite:
-		return refuse(fs.ErrExist, "WriteOptions.Overwrite replaces it")
+		return refuse(fs.ErrExist, "option overwrite replaces it")
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (sum r
 	names := appendNames(nil, s.names)
 	if most := max(s.opts.maxFile(), DefaultMaxFile); int64(len(names)) > most {
 		err := fmt.Errorf("sample %d: %w: the names of the files have %d bytes, a sample has at most %d", s.total.Files, errLimit, len(names), most)
-		return sum, &Error{Where: s.dir, Off: -1, Err: err, Hint: "WriteOptions.MaxFile raises the limit"}
+		return sum, &Error{Where: s.dir, Off: -1, Err: err, Hint: "option max-file-size raises the limit"}
 	}
 	if err := direct.Reserve(f, record.FileSize(s.total.Files+1, s.total.Bytes+int64(len(names)))); err != nil {
 		return sum, err

@@ -139,7 +139,7 @@ func TestWriteRefuses(t *testing.T) {
 	}{
 		{name: "another extension", file: "out.tar", want: errUnsupported},
 		{name: "no directory for it", file: "no/out.ffr", want: fs.ErrNotExist},
-		{name: "it exists", make: func(t *testing.T, dir, out string) { tree{"out.ffr": "old"}.make(t, out) }, want: fs.ErrExist, hint: "WriteOptions.Overwrite"},
+		{name: "it exists", make: func(t *testing.T, dir, out string) { tree{"out.ffr": "old"}.make(t, out) }, want: fs.ErrExist, hint: "option overwrite"},
 		{name: "it is a directory", make: func(t *testing.T, dir, out string) { tree{"out.ffr/": ""}.make(t, out) },
 			opts: WriteOptions{Overwrite: true}, want: fs.ErrExist},
 		{name: "no folder", make: func(t *testing.T, dir, out string) { must(t, os.RemoveAll(dir)) }, want: fs.ErrNotExist},
@@ -158,15 +158,15 @@ func TestWriteRefuses(t *testing.T) {
 		{name: "a link out", make: func(t *testing.T, dir, out string) {
 			tree{"secret": "s"}.make(t, out)
 			must(t, os.Symlink(out+"/secret", dir+"/l"))
-		}, want: errUnsupported, hint: "WriteOptions.FollowOutside"},
+		}, want: errUnsupported, hint: "option follow-outside"},
 		{name: "a linked directory out", make: func(t *testing.T, dir, out string) {
 			tree{"d/secret": "s"}.make(t, out)
 			rel, err := filepath.Rel(dir, out+"/d")
 			must(t, err)
 			must(t, os.Symlink(rel, dir+"/l"))
-		}, want: errUnsupported, hint: "WriteOptions.FollowOutside"},
+		}, want: errUnsupported, hint: "option follow-outside"},
 		{name: "a name that is not UTF-8", make: func(t *testing.T, dir, out string) { tree{"val/\xff": ""}.make(t, dir) }, want: errUnsupported},
-		{name: "a large file", opts: WriteOptions{MaxFile: 9999}, want: errLimit, hint: "WriteOptions.MaxFile"},
+		{name: "a large file", opts: WriteOptions{MaxFile: 9999}, want: errLimit, hint: "option max-file-size"},
 		{name: "a path too long", make: func(t *testing.T, dir, out string) {
 			root, err := os.OpenRoot(dir)
 			must(t, err)

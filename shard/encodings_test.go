@@ -106,7 +106,7 @@ func TestEncodingsClash(t *testing.T) {
 	}
 	before := shardtest.Files(t, dir)
 	_, err := shardtest.Write(t, src, shardtest.PlanEach(t, src, []int{0, 1}, plan.Options{}, encode.Options{}, encode.Options{Rename: []string{"x=bin"}}), dir, shard.WriteOptions{})
-	if !errors.Is(err, dataset.ErrOccupied) || !strings.Contains(err.Error(), "Options.Fields") {
+	if !errors.Is(err, dataset.ErrOccupied) || !strings.Contains(err.Error(), "option fields") {
 		t.Errorf("error %v", err)
 	}
 	if !maps.Equal(before, shardtest.Files(t, dir)) {

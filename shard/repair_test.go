@@ -204,7 +204,7 @@ func TestWriteNamesTheChange(t *testing.T) {
 		{"a flag of the format", func(*memsource.Source) plan.Options {
 			return plan.Options{Sizes: plan.Sizes{Shards: 4}, Source: plan.SourceSpec{Options: map[string]string{"concatenated": "true"}}}
 		}, encode.Options{}, dataset.ErrOccupied, "without option concatenated"},
-		{"other sizes", func(*memsource.Source) plan.Options { return plan.Options{Sizes: plan.Sizes{Shards: 5}} }, encode.Options{}, dataset.ErrOccupied, "Sizes.Shards"},
+		{"other sizes", func(*memsource.Source) plan.Options { return plan.Options{Sizes: plan.Sizes{Shards: 5}} }, encode.Options{}, dataset.ErrOccupied, "option shards"},
 	} {
 		other := memsource.New(14, 2, 50, 500)
 		opts := row.change(other)

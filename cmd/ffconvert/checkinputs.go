@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
@@ -187,9 +186,6 @@ func (c *checkInputs) refuse(ctx context.Context, err error) error {
 		return err
 	}
 	f := findings.Finding{Place: findings.Place{File: at.Where, Offset: at.Off}, Text: at.Err.Error(), Hint: at.Hint, Rule: inputRule(at)}
-	if hint := hint.Remote(at); hint != "" {
-		f.Hint = strings.TrimPrefix(f.Hint+"; "+hint, "; ")
-	}
 	if inner, ok := errors.AsType[*converters.Error](at.Err); ok { // an error about names in a directory
 		f.Text = terminal.ErrorText(inner)
 	}

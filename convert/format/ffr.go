@@ -76,7 +76,7 @@ func (o *ffrOpener) openKnown(req OpenRequest, shards []knownShard) (converters.
 			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "option records"}
 		case opts.Decode == nil && e != each[0]:
 			err = fmt.Errorf("%w: its records are %s, those of %s %s", converters.ErrUnsupported, cmp.Or(e, "opaque"), parts[0].Name, cmp.Or(each[0], "opaque"))
-			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "Options.Encoding writes all anew in one"}
+			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "option encode writes all anew in one"}
 		}
 	}
 	if says.Encoding == "" && len(each) > 0 {

@@ -371,11 +371,11 @@ func TestErrorWords(t *testing.T) {
 		want string
 	}{
 		{Options{}, []byte("\x01\x5b\x7f\xff\xff\xff\xff\xff\xff\xff"), `part-0.cbor: offset 1: "item 1": truncated: byte 9 of the item wants 9223372036854775807 more, the part has 0`},
-		{Options{MaxItem: 99}, blob(big), `part-0.cbor: offset 0: "item 0": over a limit: the item has more than 99 bytes (Options.MaxItem)`},
-		{Options{MaxDepth: 1}, []byte("\x81\x81\x01"), `part-0.cbor: offset 0: "item 0": over a limit: at byte 2, more than 1 arrays, maps and tags one inside the other (Options.MaxDepth)`},
+		{Options{MaxItem: 99}, blob(big), `part-0.cbor: offset 0: "item 0": over a limit: the item has more than 99 bytes (option max-item-size)`},
+		{Options{MaxDepth: 1}, []byte("\x81\x81\x01"), `part-0.cbor: offset 0: "item 0": over a limit: at byte 2, more than 1 arrays, maps and tags one inside the other (option max-depth)`},
 		{Options{}, []byte("\x82\x01\x1c"), `part-0.cbor: offset 0: "item 0": malformed: near byte 3 of the item: the byte 0x1c begins no item`},
-		{Options{}, []byte("\xa1\x61x\xc1\x01"), `part-0.cbor: offset 0: "item 0": field "x": not supported: tag 1 (Options.Items keeps the item's own bytes)`},
-		{Options{}, []byte("\xa2\x61x\x01\x61x\x01"), `part-0.cbor: offset 0: "item 0": duplicate field "x" (Options.Items keeps the item's own bytes)`},
+		{Options{}, []byte("\xa1\x61x\xc1\x01"), `part-0.cbor: offset 0: "item 0": field "x": not supported: tag 1 (option encode raw keeps the item's own bytes)`},
+		{Options{}, []byte("\xa2\x61x\x01\x61x\x01"), `part-0.cbor: offset 0: "item 0": duplicate field "x" (option encode raw keeps the item's own bytes)`},
 	} {
 		_, err := indexed(t, memory(row.opts, row.data))
 		if fmt.Sprint(err) != row.want {

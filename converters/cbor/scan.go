@@ -13,10 +13,10 @@ import (
 
 // Hints of refusals.
 const (
-	hintDepth = "Options.MaxDepth"
-	hintItem  = "Options.MaxItem"
-	hintName  = "Options.MaxName"
-	hintRaw   = "Options.Items keeps the item's own bytes"
+	hintDepth = "option max-depth"
+	hintItem  = "option max-item-size"
+	hintName  = "option max-name-size"
+	hintRaw   = "option encode raw keeps the item's own bytes"
 )
 
 // A scanner parses the data items of one part, for Index and for Read, so that both accept the same

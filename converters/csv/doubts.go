@@ -88,7 +88,7 @@ func (s *source) oddTable() []converters.Doubt {
 		return []converters.Doubt{l.oneColumn(doubt, s.opts.Delimiter)}
 	case !s.opts.Header && l.isHeader():
 		doubt.Text = "it looks like a header, and becomes a row: " + list(l.first)
-		doubt.Hint = "Options.Header takes it for the names of the columns"
+		doubt.Hint = "option header takes it for the names of the columns"
 		return []converters.Doubt{doubt}
 	}
 	return nil
@@ -102,10 +102,10 @@ func (l *look) isHeader() bool {
 // oneColumn reports rows of one column, and suggests another delimiter.
 func (l *look) oneColumn(d converters.Doubt, delimiter byte) converters.Doubt {
 	d.Text = "every row is one column"
-	d.Hint = fmt.Sprintf("Options.Delimiter, if something else than %q stands between values", delimiter)
+	d.Hint = fmt.Sprintf("option delimiter, if something else than %q stands between values", delimiter)
 	if i := l.otherDelimiter(delimiter); i >= 0 {
 		d.Text = fmt.Sprintf("every row is one column, and has %q in it", otherDelimiters[i])
-		d.Hint = "Options.Delimiter " + delimiterWord(otherDelimiters[i])
+		d.Hint = "option delimiter " + delimiterWord(otherDelimiters[i])
 	}
 	return d
 }

@@ -63,7 +63,7 @@ func (s *source) findHeader() (bool, error) {
 		}
 	}
 	if is == notKnown {
-		return false, &converters.Error{Where: l.part, Off: l.off, Entry: "row 1", Hint: "Options.Header if it names them, Options.Header=false if not",
+		return false, &converters.Error{Where: l.part, Off: l.off, Entry: "row 1", Hint: "option header if it names them, option header=false if not",
 			Err: fmt.Errorf("%w: it may name the columns or be a row: %s", converters.ErrUnsupported, list(l.values))}
 	}
 	return is == isNames, nil

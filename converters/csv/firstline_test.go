@@ -59,7 +59,7 @@ func TestFirstLine(t *testing.T) {
 			}
 			if err != nil {
 				var e *converters.Error
-				if !errors.Is(err, converters.ErrUnsupported) || !errors.As(err, &e) || e.Entry != "row 1" || !strings.Contains(e.Hint, "Options.Header=false") {
+				if !errors.Is(err, converters.ErrUnsupported) || !errors.As(err, &e) || e.Entry != "row 1" || !strings.Contains(e.Hint, "option header=false") {
 					t.Errorf("%v", err)
 				}
 				for _, opts := range []Options{{FindHeader: true, Header: true}, {}} { // what the hint says

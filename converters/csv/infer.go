@@ -71,7 +71,7 @@ func (s *splitter) number(c cell) bool {
 // oddOne records the first value that is not a number.
 func (g *guess) oddOne(s *splitter, k column, c cell, what string) {
 	if g.odd == nil {
-		g.odd = s.failEntry(s.at+int64(c.from), valueEntry(s.row, k), fmt.Errorf("%w: raw records are numbers, and %s", converters.ErrUnsupported, what), "Options.Form Fields")
+		g.odd = s.failEntry(s.at+int64(c.from), valueEntry(s.row, k), fmt.Errorf("%w: raw records are numbers, and %s", converters.ErrUnsupported, what), "option encode msgpack")
 	}
 }
 

@@ -27,7 +27,7 @@ func (s *splitter) failByte(c byte, at int, quoted bool) error {
 }
 
 func (s *splitter) failLimit() error {
-	return s.failRow(s.at, fmt.Errorf("%w: it has more than %s; a quote that is never closed may be why", converters.ErrLimit, text.Count(s.maxRow, "byte")), "Options.MaxRow")
+	return s.failRow(s.at, fmt.Errorf("%w: it has more than %s; a quote that is never closed may be why", converters.ErrLimit, text.Count(s.maxRow, "byte")), "option max-row-size")
 }
 
 // failRow places an error at the row after the last one that was found.
@@ -56,16 +56,16 @@ func count(n int, what string) string {
 
 // refuseSample refuses the current sample with the current row.
 func (s *splitter) refuseSample(most int64) error {
-	return s.fail(s.at, fmt.Errorf("%w: with this row the sample has more than %s", converters.ErrLimit, text.Count(most, "byte")), "Options.MaxSample, or less Options.RowsPerSample")
+	return s.fail(s.at, fmt.Errorf("%w: with this row the sample has more than %s", converters.ErrLimit, text.Count(most, "byte")), "option max-sample-size, or less option rows-per-sample")
 }
 
 // refuse returns the reason why a value does not have the type of its column.
 func (s *splitter) refuse(c column, at cell) error {
-	value, hint := s.value(at), fmt.Sprintf("Options.DType %s=str", shown(c.name))
+	value, hint := s.value(at), fmt.Sprintf("option dtype %s=str", shown(c.name))
 	var why string
 	switch {
 	case null(at):
-		why, hint = "it is empty, which no number is", fmt.Sprintf("Options.DType %s=%s makes it null", shown(c.name), c.kind)
+		why, hint = "it is empty, which no number is", fmt.Sprintf("option dtype %s=%s makes it null", shown(c.name), c.kind)
 	case c.kind == texts:
 		why, hint = fmt.Sprintf("%.40q is not UTF-8", value), ""
 	case c.kind == int64s && isInteger(trim(value)):
@@ -73,7 +73,7 @@ func (s *splitter) refuse(c column, at cell) error {
 	case c.kind != int64s && c.kind.isNumber() && isNumber(trim(value)):
 		why = fmt.Sprintf("%.40q is over the range of %s", value, c.kind)
 		if c.kind == float32s {
-			hint = fmt.Sprintf("Options.DType %s=float64", shown(c.name))
+			hint = fmt.Sprintf("option dtype %s=float64", shown(c.name))
 		}
 	case !utf8.Valid(value): // it would not be text either
 		why, hint = fmt.Sprintf("%.40q is not %s", value, c.kind), ""

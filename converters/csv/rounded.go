@@ -118,9 +118,9 @@ func (s *schema) roundedText(sum int64, all []roundedColumn) (text, hint string)
 		}
 		names, types = append(names, c.name), append(types, fmt.Sprintf("%s=%s", shown(c.name), exact))
 	}
-	hint = "Options.DType " + strings.Join(types, ",")
+	hint = "option dtype " + strings.Join(types, ",")
 	if int64sAlone {
-		hint = "Options.DType int64"
+		hint = "option dtype int64"
 	}
 	rounded, exactly := "integers beyond 2^53 are rounded", " keeps them exact"
 	if sum == 1 {

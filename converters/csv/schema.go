@@ -37,7 +37,7 @@ func (s *source) inspect() error {
 	var g guess
 	for i, p := range s.Parts() {
 		if i > 0 && p.Path == "" {
-			return &converters.Error{Where: p.Name, Off: -1, Hint: "have all parts here first",
+			return &converters.Error{Where: p.Name, Off: -1, Hint: "option exact has all parts here first",
 				Err: fmt.Errorf("no part before it has rows that show the columns, and it is not here yet: %w", fs.ErrNotExist)}
 		}
 		if err := s.inspectPart(&r, p, &g); err != nil {
@@ -83,7 +83,7 @@ func (s *source) inspectPart(r *splitter, p converters.Part, g *guess) error {
 		if g.rows == 0 && !s.opts.Header {
 			s.schema.columns, r.columns = r.found, r.found
 			if err := s.schema.keep(nil, &s.opts); err != nil {
-				return r.failEntry(r.at, "row 1", err, "Options.Header, where the first line names them")
+				return r.failEntry(r.at, "row 1", err, "option header, where the first line names them")
 			}
 		}
 		if g.rows > 0 && r.Offset() > inferSize {
@@ -105,7 +105,7 @@ func (s *source) inspectHeader(r *splitter) error {
 		return err
 	}
 	if err := s.schema.keep(header, &s.opts); err != nil {
-		return r.failEntry(r.at, "header", err, "Options.Columns")
+		return r.failEntry(r.at, "header", err, "option columns")
 	}
 	return nil
 }

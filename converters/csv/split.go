@@ -104,7 +104,7 @@ func (s *splitter) take(n int) (event, error) {
 		return 0, s.failRow(s.at, fmt.Errorf("%w: it has %s, the dataset has %d", converters.ErrMalformed, count(s.found, "column"), want), "")
 	}
 	if s.found > s.most {
-		return 0, s.failRow(s.at, fmt.Errorf("%w: it has %d columns, at most %d are read", converters.ErrLimit, s.found, s.most), "Options.MaxColumns, if Options.Delimiter is right")
+		return 0, s.failRow(s.at, fmt.Errorf("%w: it has %d columns, at most %d are read", converters.ErrLimit, s.found, s.most), "option max-columns, if option delimiter is right")
 	}
 	s.row++
 	for i := range s.cells {

@@ -109,7 +109,7 @@ func OpenList(r io.Reader, name, root string, opts Options) (*list, error) {
 		key := dir + base[:dot]
 		if last == nil || last.key != key {
 			if keys[key] && !opts.KeepDuplicates {
-				return nil, fail(line, file, fmt.Errorf("%w key: other lines come between it and the sample that has it", converters.ErrDuplicate), "Options.KeepDuplicates")
+				return nil, fail(line, file, fmt.Errorf("%w key: other lines come between it and the sample that has it", converters.ErrDuplicate), "option on-duplicate-key keep")
 			}
 			keys[key] = true
 			last = l.add(name, key, line)

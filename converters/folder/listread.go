@@ -36,7 +36,7 @@ func (p *listPart) stat(ctx context.Context, most int64) error {
 				return p.fail(f.path, err)
 			}
 			if off += f.size; off-s.off > most {
-				return &converters.Error{Where: p.name, Off: -1, Entry: f.path, Err: fmt.Errorf("%w: its sample has more than %s", converters.ErrLimit, text.Count(most, "byte")), Hint: "Options.MaxSample"}
+				return &converters.Error{Where: p.name, Off: -1, Entry: f.path, Err: fmt.Errorf("%w: its sample has more than %s", converters.ErrLimit, text.Count(most, "byte")), Hint: "option max-sample-size"}
 			}
 		}
 	}

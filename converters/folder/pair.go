@@ -183,7 +183,7 @@ func (p *pairing) finish(unused []kind) error {
 		twin, before := last[lead.dir]
 		if before && p.sameKey(int(p.files[p.first[twin]]), int(p.files[from])) || p.isBare(lead) {
 			if !w.src.opts.KeepDuplicates {
-				return p.fail(from, fmt.Errorf("%w key: another file that pairs match has it too", converters.ErrDuplicate), "Options.KeepDuplicates")
+				return p.fail(from, fmt.Errorf("%w key: another file that pairs match has it too", converters.ErrDuplicate), "option on-duplicate-key keep")
 			}
 			other.again = append(other.again, uint32(s))
 		}
@@ -195,7 +195,7 @@ func (p *pairing) finish(unused []kind) error {
 				return p.fail(uint32(at), err, "option pair, as REGEX=FIELD:PATH, names the field")
 			}
 			if size > w.src.opts.MaxSample-w.group.bytes-fileCost {
-				return p.fail(uint32(at), fmt.Errorf("%w: its sample has more than %s", converters.ErrLimit, text.Count(w.src.opts.MaxSample, "byte")), "Options.MaxSample")
+				return p.fail(uint32(at), fmt.Errorf("%w: its sample has more than %s", converters.ErrLimit, text.Count(w.src.opts.MaxSample, "byte")), "option max-sample-size")
 			}
 			if size > math.MaxInt64-end {
 				return p.fail(uint32(at), fmt.Errorf("%w: the samples of the folder have more than 8 EiB", converters.ErrLimit), "")

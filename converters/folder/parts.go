@@ -76,7 +76,7 @@ func (p *part) class() string {
 func (p *part) fail(path string, err error, hint string) error {
 	switch {
 	case errors.Is(err, errOutside):
-		hint = "Options.FollowOutside"
+		hint = "option follow-outside"
 	case errors.Is(err, errName):
 		hint = "rename it"
 	}
@@ -110,7 +110,7 @@ func (s *source) addRoot(ctx context.Context, root converters.Part) error {
 			err = fmt.Errorf("%w: the split is named twice", converters.ErrDuplicate)
 		}
 		if err != nil {
-			return (&part{name: root.Name}).fail(split, err, "Options.Splits")
+			return (&part{name: root.Name}).fail(split, err, "option split")
 		}
 		to := s
 		if s.opts.Only != "" && split != s.opts.Only {
@@ -270,7 +270,7 @@ func (s *source) numberClasses() error {
 		}
 		n, known := number[class]
 		if !known {
-			return &converters.Error{Where: p.name, Off: -1, Err: fmt.Errorf("%w: %q is not one of the classes that were named", converters.ErrUnsupported, class), Hint: "Options.Classes"}
+			return &converters.Error{Where: p.name, Off: -1, Err: fmt.Errorf("%w: %q is not one of the classes that were named", converters.ErrUnsupported, class), Hint: "option classes"}
 		}
 		p.num = n
 	}

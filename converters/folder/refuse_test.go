@@ -49,11 +49,11 @@ func TestRefuseFiles(t *testing.T) {
 		hint    string
 		relaxed func(o *Options) // with it the part is accepted
 	}{
-		{name: "two suffixes", tree: map[string]string{"c/a.jpg": "", "c/a.m/x": "", "c/a.png": ""}, want: converters.ErrDuplicate, entry: "c/a.png", hint: "Options.Group",
+		{name: "two suffixes", tree: map[string]string{"c/a.jpg": "", "c/a.m/x": "", "c/a.png": ""}, want: converters.ErrDuplicate, entry: "c/a.png", hint: "option group",
 			relaxed: func(o *Options) { o.Group = true }},
-		{name: "two suffixes, kept", tree: map[string]string{"c/a.jpg": "", "c/a.png": ""}, want: converters.ErrDuplicate, entry: "c/a.png", hint: "Options.KeepDuplicates",
+		{name: "two suffixes, kept", tree: map[string]string{"c/a.jpg": "", "c/a.png": ""}, want: converters.ErrDuplicate, entry: "c/a.png", hint: "option on-duplicate-key keep",
 			relaxed: func(o *Options) { o.KeepDuplicates = true }},
-		{name: "no suffix and one", tree: map[string]string{"c/a": "", "c/a-b": "", "c/a.png": ""}, opts: Options{Group: true}, want: converters.ErrDuplicate, entry: "c/a.png", hint: "Options.KeepDuplicates",
+		{name: "no suffix and one", tree: map[string]string{"c/a": "", "c/a-b": "", "c/a.png": ""}, opts: Options{Group: true}, want: converters.ErrDuplicate, entry: "c/a.png", hint: "option on-duplicate-key keep",
 			relaxed: func(o *Options) { o.KeepDuplicates = true }},
 		{name: "one suffix in two cases", tree: map[string]string{"c/a.JPG": "", "c/a.jpg": ""}, opts: Options{Group: true, KeepDuplicates: true}, want: converters.ErrDuplicate, entry: "c/a.jpg"},
 		{name: "one suffix of many", tree: func() map[string]string {
@@ -72,9 +72,9 @@ func TestRefuseFiles(t *testing.T) {
 		{name: "not UTF-8", tree: map[string]string{"c/\xff.jpg": ""}, want: converters.ErrUnsupported, entry: "c/\xff.jpg", hint: "rename"},
 		{name: "a newline", tree: map[string]string{"c/a\nb.jpg": ""}, want: converters.ErrUnsupported, entry: "c/a\nb.jpg", hint: "rename"},
 		{name: "a directory that is not UTF-8", tree: map[string]string{"c/\xff/a.jpg": ""}, want: converters.ErrUnsupported, entry: "c/\xff/", hint: "rename"},
-		{name: "too large", tree: map[string]string{"c/a.jpg": "0123456789"}, opts: Options{MaxSample: 521}, want: converters.ErrLimit, entry: "c/a.jpg", hint: "Options.MaxSample",
+		{name: "too large", tree: map[string]string{"c/a.jpg": "0123456789"}, opts: Options{MaxSample: 521}, want: converters.ErrLimit, entry: "c/a.jpg", hint: "option max-sample-size",
 			relaxed: func(o *Options) { o.MaxSample++ }},
-		{name: "too large together", tree: map[string]string{"c/a.jpg": "0123456789", "c/a.json": "{}"}, opts: Options{Group: true, MaxSample: 1035}, want: converters.ErrLimit, entry: "c/a.json", hint: "Options.MaxSample",
+		{name: "too large together", tree: map[string]string{"c/a.jpg": "0123456789", "c/a.json": "{}"}, opts: Options{Group: true, MaxSample: 1035}, want: converters.ErrLimit, entry: "c/a.json", hint: "option max-sample-size",
 			relaxed: func(o *Options) { o.MaxSample++ }},
 		{name: "a link to nothing", tree: map[string]string{"c/a.jpg": "-> b.jpg"}, want: converters.ErrMalformed, entry: "c/a.jpg"},
 		{name: "a link to itself", tree: map[string]string{"c/a.jpg": "-> a.jpg"}, want: converters.ErrMalformed, entry: "c/a.jpg"},
@@ -82,13 +82,13 @@ func TestRefuseFiles(t *testing.T) {
 		{name: "a link to the root", tree: map[string]string{"c/d/e": "-> ../..", "c/x": ""}, want: converters.ErrMalformed, entry: "c/d/e/"},
 		{name: "links in a ring", tree: map[string]string{"c/d/e": "-> ../../x", "x/f": "-> ../c/d"}, opts: Options{Flat: true}, want: converters.ErrDuplicate, entry: "c/d/e/f/e/"},
 		{name: "links to one directory", tree: map[string]string{"c/d": "-> ../x", "c/e": "-> ../x", "x/f": ""}, want: converters.ErrDuplicate, entry: "c/e/"},
-		{name: "a file outside", tree: map[string]string{"../f": "x", "c/a.jpg": "-> ../../f"}, want: converters.ErrUnsupported, entry: "c/a.jpg", hint: "Options.FollowOutside",
+		{name: "a file outside", tree: map[string]string{"../f": "x", "c/a.jpg": "-> ../../f"}, want: converters.ErrUnsupported, entry: "c/a.jpg", hint: "option follow-outside",
 			relaxed: func(o *Options) { o.FollowOutside = true }},
-		{name: "a file outside, by way of another link", tree: map[string]string{"../f": "x", "x/l": "-> ../../f", "c/a.jpg": "-> ../x/l"}, want: converters.ErrUnsupported, entry: "c/a.jpg", hint: "Options.FollowOutside",
+		{name: "a file outside, by way of another link", tree: map[string]string{"../f": "x", "x/l": "-> ../../f", "c/a.jpg": "-> ../x/l"}, want: converters.ErrUnsupported, entry: "c/a.jpg", hint: "option follow-outside",
 			relaxed: func(o *Options) { o.FollowOutside = true }},
-		{name: "a directory outside", tree: map[string]string{"../f/a.jpg": "x", "c/d": "-> ../../f"}, want: converters.ErrUnsupported, entry: "c/d/", hint: "Options.FollowOutside",
+		{name: "a directory outside", tree: map[string]string{"../f/a.jpg": "x", "c/d": "-> ../../f"}, want: converters.ErrUnsupported, entry: "c/d/", hint: "option follow-outside",
 			relaxed: func(o *Options) { o.FollowOutside = true }},
-		{name: "a directory that begins as the root does", tree: map[string]string{"../root2/a.jpg": "x", "c/d": "-> ../../root2"}, want: converters.ErrUnsupported, entry: "c/d/", hint: "Options.FollowOutside"},
+		{name: "a directory that begins as the root does", tree: map[string]string{"../root2/a.jpg": "x", "c/d": "-> ../../root2"}, want: converters.ErrUnsupported, entry: "c/d/", hint: "option follow-outside"},
 		{name: "a fifo", tree: map[string]string{"c/a.jpg": ""}, make: fifo, want: converters.ErrUnsupported, entry: "c/fifo.jpg",
 			relaxed: func(o *Options) { o.Ext = []string{"txt"} }},
 		{name: "a link to a fifo", tree: map[string]string{"c/a.jpg": "-> fifo.jpg"}, make: fifo, want: converters.ErrUnsupported, entry: "c/a.jpg"},
@@ -143,15 +143,15 @@ func TestRefuseOpen(t *testing.T) {
 	}{
 		{name: "no root", path: "missing", want: fs.ErrNotExist},
 		{name: "a file", path: "file", want: converters.ErrUnsupported},
-		{name: "no split", opts: Options{Splits: []string{"train", "val"}}, want: fs.ErrNotExist, entry: "val", hint: "Options.Splits"},
-		{name: "a split that is a file", opts: Options{Splits: []string{"file"}}, want: converters.ErrUnsupported, entry: "file", hint: "Options.Splits"},
-		{name: "a split that is a path", opts: Options{Splits: []string{"train/a"}}, want: converters.ErrUnsupported, entry: "train/a", hint: "Options.Splits"},
-		{name: "a split above", opts: Options{Splits: []string{".."}}, want: converters.ErrUnsupported, entry: "..", hint: "Options.Splits"},
-		{name: "no name of a split", opts: Options{Splits: []string{""}}, want: converters.ErrUnsupported, hint: "Options.Splits"},
-		{name: "a split twice", opts: Options{Splits: []string{"train", "train"}}, want: converters.ErrDuplicate, entry: "train", hint: "Options.Splits"},
-		{name: "a split outside", opts: Options{Splits: []string{"out"}}, want: converters.ErrUnsupported, entry: "out", hint: "Options.FollowOutside"},
-		{name: "a class that was not named", path: "train", opts: Options{Classes: []string{"a"}}, want: converters.ErrUnsupported, hint: "Options.Classes"},
-		{name: "a class outside", want: converters.ErrUnsupported, entry: "out/", hint: "Options.FollowOutside"},
+		{name: "no split", opts: Options{Splits: []string{"train", "val"}}, want: fs.ErrNotExist, entry: "val", hint: "option split"},
+		{name: "a split that is a file", opts: Options{Splits: []string{"file"}}, want: converters.ErrUnsupported, entry: "file", hint: "option split"},
+		{name: "a split that is a path", opts: Options{Splits: []string{"train/a"}}, want: converters.ErrUnsupported, entry: "train/a", hint: "option split"},
+		{name: "a split above", opts: Options{Splits: []string{".."}}, want: converters.ErrUnsupported, entry: "..", hint: "option split"},
+		{name: "no name of a split", opts: Options{Splits: []string{""}}, want: converters.ErrUnsupported, hint: "option split"},
+		{name: "a split twice", opts: Options{Splits: []string{"train", "train"}}, want: converters.ErrDuplicate, entry: "train", hint: "option split"},
+		{name: "a split outside", opts: Options{Splits: []string{"out"}}, want: converters.ErrUnsupported, entry: "out", hint: "option follow-outside"},
+		{name: "a class that was not named", path: "train", opts: Options{Classes: []string{"a"}}, want: converters.ErrUnsupported, hint: "option classes"},
+		{name: "a class outside", want: converters.ErrUnsupported, entry: "out/", hint: "option follow-outside"},
 		{name: "a class that is the root", opts: Options{FollowOutside: true}, want: converters.ErrMalformed, entry: "self/"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -259,7 +259,7 @@ func TestChangedLink(t *testing.T) {
 	}{
 		{"../c/1.jpg", nil, ""},
 		{"2.jpg", converters.ErrChanged, ""},
-		{"../../secret", converters.ErrUnsupported, "Options.FollowOutside"},
+		{"../../secret", converters.ErrUnsupported, "option follow-outside"},
 		{"3.jpg", fs.ErrNotExist, ""},
 	} {
 		root := build(t, map[string]string{"c/1.jpg": "one", "c/2.jpg": "two!", "../secret": "one", "c/link.jpg": "-> 1.jpg"})

@@ -175,9 +175,9 @@ func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 	twin, joins := keys.add(at)
 	if !joins {
 		if twin != nil && !o.KeepDuplicates {
-			hint := "Options.KeepDuplicates"
+			hint := "option on-duplicate-key keep"
 			if !o.Group {
-				hint = "Options.Group makes one sample of them, Options.KeepDuplicates two"
+				hint = "option group makes one sample of them, option on-duplicate-key keep two"
 			}
 			return fail(fmt.Errorf("%w key: %q has it too", converters.ErrDuplicate, twin), hint)
 		}
@@ -194,7 +194,7 @@ func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 		return fail(err, "")
 	}
 	if size > o.MaxSample-w.group.bytes-fileCost {
-		return fail(fmt.Errorf("%w: its sample has more than %s", converters.ErrLimit, text.Count(o.MaxSample, "byte")), "Options.MaxSample")
+		return fail(fmt.Errorf("%w: its sample has more than %s", converters.ErrLimit, text.Count(o.MaxSample, "byte")), "option max-sample-size")
 	}
 	w.group.bytes += size + fileCost
 	return w.add(size, mtime, dir, at, fail)

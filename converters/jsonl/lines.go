@@ -90,7 +90,7 @@ var mark = []byte("\xEF\xBB\xBF")
 func (s *splitter) empty() bool { return len(bytes.TrimLeft(s.line, " \t\r\n")) == 0 }
 
 func (s *splitter) tooLong() error {
-	return s.fail(s.at, fmt.Errorf("%w: the line has more than %s", converters.ErrLimit, text.Count(s.maxLine, "byte")), "Options.MaxLine, if the file has a JSON object a line")
+	return s.fail(s.at, fmt.Errorf("%w: the line has more than %s", converters.ErrLimit, text.Count(s.maxLine, "byte")), "option max-line-size, if the file has a JSON object a line")
 }
 
 // fail places an error at an offset of the part.
@@ -106,7 +106,7 @@ func (s *splitter) fail(off int64, err error, hint string) error {
 func (s *splitter) refuse(err error) error {
 	off, hint := s.at, place.HintOf(err)
 	if errors.Is(err, converters.ErrLimit) && hint != "" {
-		hint = "Options.MaxDepth"
+		hint = "option max-depth"
 	}
 	if placed, ok := errors.AsType[*decode.JSONError](err); ok {
 		off, err = off+placed.At, placed.Err

@@ -95,7 +95,7 @@ func (l *lister) next(ctx context.Context) (bool, error) {
 		}
 		l.line.sizes = append(l.line.sizes, st.Size())
 		if l.line.bytes += st.Size(); l.line.bytes > l.of.opts.MaxSample {
-			return false, l.fail(l.at, fmt.Errorf("%w: the files of the line have more than %s", converters.ErrLimit, text.Count(l.of.opts.MaxSample, "byte")), "Options.MaxSample")
+			return false, l.fail(l.at, fmt.Errorf("%w: the files of the line have more than %s", converters.ErrLimit, text.Count(l.of.opts.MaxSample, "byte")), "option max-sample-size")
 		}
 		l.buf = appendTrace(l.buf, st)
 	}

@@ -48,8 +48,8 @@ func TestRefuse(t *testing.T) {
 		{"1e400", `{"a": 1e400}`, unsupported, 6, "line 1", "does not fit into a float64", ""},
 		{"nan", `{"a": nan}`, malformed, 7, "line 1", "bad JSON", ""},
 		{"a leading zero", `{"a": 01}`, malformed, 7, "line 1", "bad JSON", ""},
-		{"nested too deep", "{}\n{\"a\": " + strings.Repeat("[", 33), limit, 3, "line 2", "nested more than 32 deep", "Options.MaxDepth"},
-		{"a line that is too long", "{}\n{\"a\": \"" + strings.Repeat("x", 1000) + "\"}\n", limit, 3, "line 2", "the line has more than 1000 bytes", "Options.MaxLine"},
+		{"nested too deep", "{}\n{\"a\": " + strings.Repeat("[", 33), limit, 3, "line 2", "nested more than 32 deep", "option max-depth"},
+		{"a line that is too long", "{}\n{\"a\": \"" + strings.Repeat("x", 1000) + "\"}\n", limit, 3, "line 2", "the line has more than 1000 bytes", "option max-line-size"},
 		{"too many values", "{\"a\": [" + strings.Repeat("1,", 70) + "1]}\n", limit, 0, "line 1", "more than 63 values", ""},
 	} {
 		_, _, _, err := indexed(t, memory(Options{MaxLine: 1000}, row.data))

@@ -49,7 +49,7 @@ func (r *reader) next(i int64, whole bool) error {
 		return r.fail(4+4*i, fmt.Errorf("%w: a sample at %d, the one before it ends at %d", converters.ErrMalformed, from, at), "")
 	}
 	if most := r.src.opts.MaxSample; to-from > most {
-		return r.fail(from, fmt.Errorf("%w: the sample has more than %s", converters.ErrLimit, text.Count(most, "byte")), "Options.MaxSample")
+		return r.fail(from, fmt.Errorf("%w: the sample has more than %s", converters.ErrLimit, text.Count(most, "byte")), "option max-sample-size")
 	}
 	r.sample.Off, r.sample.Key, r.sample.Fields, r.arena = from, "", r.sample.Fields[:0], r.arena[:0]
 	if err := r.split(to - from); err != nil {

@@ -88,7 +88,7 @@ func (r *reader) End() {
 func (r *reader) unpack(file io.ReaderAt) ([]byte, error) {
 	most := r.src.opts.MaxSample
 	if size := max(r.part.Size, r.shard.Raw.Bytes); size > most {
-		return nil, place.WithHint(fmt.Errorf("%w: a shard compressed by snappy has %d bytes, %d are allowed", converters.ErrLimit, size, most), "Options.MaxSample")
+		return nil, place.WithHint(fmt.Errorf("%w: a shard compressed by snappy has %d bytes, %d are allowed", converters.ErrLimit, size, most), "option max-sample-size")
 	}
 	packed := make([]byte, r.part.Size)
 	if n, err := file.ReadAt(packed, 0); n < len(packed) {

@@ -93,7 +93,7 @@ func parsed(k kind, s string) (converters.Value, error) {
 func (r *reader) json(b []byte) (converters.Value, error) {
 	limits := r.src.opts.Limits
 	if most := limits.MaxDecode; int64(len(b)) > most && (most > 0 || len(b) > decode.DefaultMaxDecode) {
-		return converters.Value{}, place.WithHint(fmt.Errorf("%w: it has %d bytes", converters.ErrLimit, len(b)), "raise Limits.MaxDecode")
+		return converters.Value{}, place.WithHint(fmt.Errorf("%w: it has %d bytes", converters.ErrLimit, len(b)), "raise option max-decode-size")
 	}
 	if r.decode == nil {
 		r.decode = decode.NewJSON(limits)

@@ -24,7 +24,7 @@ func (h *holding) take(n int64) error {
 	}
 	if n > h.most-h.bytes {
 		err := fmt.Errorf("%w: pages and dictionaries of %d bytes at once, of all columns", converters.ErrLimit, h.bytes+n)
-		return &columns.Hinted{Err: err, Hint: "Options.MaxPage, or fewer columns with Options.Fields"}
+		return &columns.Hinted{Err: err, Hint: "option max-page-size, or fewer columns with option fields"}
 	}
 	h.bytes += n
 	return nil

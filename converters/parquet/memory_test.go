@@ -127,7 +127,7 @@ func TestColumnsAtOnce(t *testing.T) {
 				continue
 			}
 			var at *converters.Error
-			if !errors.Is(err, converters.ErrLimit) || !strings.Contains(fmt.Sprint(err), row.err) || !errors.As(err, &at) || !strings.HasPrefix(at.Hint, "Options.MaxPage") {
+			if !errors.Is(err, converters.ErrLimit) || !strings.Contains(fmt.Sprint(err), row.err) || !errors.As(err, &at) || !strings.HasPrefix(at.Hint, "option max-page-size") {
 				t.Errorf("limit %d, dictionaries %v: %v, want %q", row.limit, dictionary, err, row.err)
 			}
 		}

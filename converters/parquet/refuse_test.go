@@ -150,10 +150,10 @@ func TestRefused(t *testing.T) {
 			if !errors.As(err, &at) || at.Where != "part-0.parquet" || at.Off < 0 || at.Entry == "" || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error without a place: %+v", at)
 			}
-			if row.name == "a time of no Spark" && !strings.Contains(at.Hint, "Options.Fields") {
+			if row.name == "a time of no Spark" && !strings.Contains(at.Hint, "option fields") {
 				t.Errorf("the hint %q", at.Hint)
 			}
-			if errors.Is(err, converters.ErrLimit) && !strings.HasPrefix(at.Hint, "Options.Max") && row.name != "a deep schema" {
+			if errors.Is(err, converters.ErrLimit) && !strings.HasPrefix(at.Hint, "option max-") && row.name != "a deep schema" {
 				t.Errorf("the hint %q", at.Hint)
 			}
 		})

@@ -175,7 +175,7 @@ func nanoseconds(b []byte) (int64, error) {
 	of, days := julian(b)
 	if days < -106_751 || days > 106_750 || of < 0 || of > day {
 		err := fmt.Errorf("%w: a time of day %d since 1970, beyond 64 bits of nanoseconds", converters.ErrUnsupported, days)
-		return 0, &columns.Hinted{Err: err, Hint: "leave the column out by Options.Fields, or write it anew as a timestamp of microseconds"}
+		return 0, &columns.Hinted{Err: err, Hint: "leave the column out by option fields, or write it anew as a timestamp of microseconds"}
 	}
 	return days*day + of, nil
 }

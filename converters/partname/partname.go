@@ -113,10 +113,10 @@ func (n Naming) find(names []string) ([]string, error) {
 		}
 		i, err := strconv.ParseUint(digits, 10, 63)
 		if err != nil || !plain {
-			return nil, refuseName(name, "it begins as the name of a part, and its number ends in something else", "Naming.Parts")
+			return nil, refuseName(name, "it begins as the name of a part, and its number ends in something else", "option data-part-num")
 		}
 		if n.SuffixLength >= 0 && digits != n.number(i) {
-			return nil, refuseName(name, fmt.Sprintf("its number is not padded to %d digits", n.SuffixLength), "Naming.SuffixLength")
+			return nil, refuseName(name, fmt.Sprintf("its number is not padded to %d digits", n.SuffixLength), "option part-name-suffix-length")
 		}
 		parts = append(parts, part{name, i})
 	}
@@ -140,7 +140,7 @@ func (n Naming) find(names []string) ([]string, error) {
 }
 
 func (n Naming) missing(i uint64, why string) error {
-	return &converters.Error{Where: n.name(i), Off: -1, Err: fmt.Errorf("%w: %s", fs.ErrNotExist, why), Hint: "Naming.Prefix, Naming.SuffixLength"}
+	return &converters.Error{Where: n.name(i), Off: -1, Err: fmt.Errorf("%w: %s", fs.ErrNotExist, why), Hint: "option part-name-prefix, option part-name-suffix-length"}
 }
 
 func (n Naming) twice(name, other string) error {

@@ -57,7 +57,7 @@ func TestArrange(t *testing.T) {
 		{name: "none", naming: loose, names: "a b c", err: fs.ErrNotExist, tells: []string{"part-0", "3 names"}},
 		{name: "doubled by padding", naming: loose, names: "part-0 part-1 part-01", err: converters.ErrDuplicate, tells: []string{"part-1", "part-01"}},
 		{name: "doubled by extension", naming: loose, names: "part-0.csv part-0.tsv", err: converters.ErrDuplicate, tells: []string{"part-0.csv", "part-0.tsv"}},
-		{name: "not padded", naming: three, names: "part-000 part-1", err: converters.ErrUnsupported, tells: []string{"part-1", "3 digits", "Naming.SuffixLength"}},
+		{name: "not padded", naming: three, names: "part-000 part-1", err: converters.ErrUnsupported, tells: []string{"part-1", "3 digits", "option part-name-suffix-length"}},
 		{name: "padded too far", naming: three, names: "part-000 part-0001", err: converters.ErrUnsupported, tells: []string{"part-0001"}},
 		{name: "padded where none is wanted", naming: Naming{Prefix: "part-"}, names: "part-00", err: converters.ErrUnsupported, tells: []string{"part-00"}},
 		{name: "something behind the number", naming: loose, names: "part-0 part-1-old", err: converters.ErrUnsupported, tells: []string{"part-1-old"}},

@@ -172,7 +172,7 @@ func (s *scanner) add() error {
 		return s.fail(m.off, m.name, fmt.Errorf("%w field %q in sample %q", converters.ErrDuplicate, name, g.sample.Key), hint)
 	}
 	if m.size > s.max-g.bytes-blockSize {
-		return s.fail(m.off, m.name, fmt.Errorf("%w: sample %q has more than %s", converters.ErrLimit, g.sample.Key, text.Count(s.max, "byte")), "Options.MaxSample")
+		return s.fail(m.off, m.name, fmt.Errorf("%w: sample %q has more than %s", converters.ErrLimit, g.sample.Key, text.Count(s.max, "byte")), "option max-sample-size")
 	}
 	g.bytes += m.size + blockSize
 	switch name {

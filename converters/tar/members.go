@@ -203,7 +203,7 @@ func (w *members) fail(off int64, entry []byte, err error, hint string) error {
 	case errors.Is(err, errSparse):
 		hint = "unpack it, and pack it anew without --sparse; bsdtar --no-read-sparse"
 	case errors.Is(err, errMetadata):
-		hint = "Options.MaxHeader"
+		hint = "option max-header-size"
 	}
 	name := string(clip(entry))
 	if w.tar != "" {

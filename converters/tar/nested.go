@@ -238,7 +238,7 @@ func (o *outerScanner) inner() (*inner, error) {
 	case len(o.classes) == maxInnerTars:
 		return refuse(fmt.Errorf("%w: more than %d tars in a tar", converters.ErrLimit, maxInnerTars), "")
 	case n.number != nil && !known:
-		return refuse(fmt.Errorf("%w: not one of the classes that were named", converters.ErrUnsupported), "Options.Classes")
+		return refuse(fmt.Errorf("%w: not one of the classes that were named", converters.ErrUnsupported), "option classes")
 	}
 	o.classes[name] = true
 	return &inner{off: off, end: off + m.size, name: string(m.name), class: class{name, name + "/", number, n.number == nil}}, nil

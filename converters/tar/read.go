@@ -110,7 +110,7 @@ func (r *reader) sample() error {
 	case err != nil:
 		return err
 	case again && !r.src.opts.KeepDuplicates:
-		return r.scanner.fail(s.Off, []byte(s.Key), fmt.Errorf("%w key: it was at offset %d, with others between", converters.ErrDuplicate, first), "Options.KeepDuplicates")
+		return r.scanner.fail(s.Off, []byte(s.Key), fmt.Errorf("%w key: it was at offset %d, with others between", converters.ErrDuplicate, first), "option on-duplicate-key keep")
 	case again:
 		r.spans = append(r.spans, converters.Span{Off: s.Off, Skip: acceptedDuplicate, Name: s.Key, Accepted: true})
 	}

@@ -34,9 +34,9 @@ func TestRefuse(t *testing.T) {
 	}{
 		{name: "empty file", corrupt: func(b []byte) []byte { return nil }, want: converters.ErrTruncated},
 		{name: "no trailer", corrupt: func(b []byte) []byte { return b[:soundEnd] }, want: converters.ErrTruncated,
-			hint: "Options.AllowMissingTrailer", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: missing end of archive"}},
+			hint: "option allow-missing-trailer", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: missing end of archive"}},
 		{name: "one zero block", corrupt: func(b []byte) []byte { return b[:soundEnd+512] }, want: converters.ErrTruncated,
-			hint: "Options.AllowMissingTrailer", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: missing end of archive"}},
+			hint: "option allow-missing-trailer", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: missing end of archive"}},
 		{name: "half a zero block", corrupt: func(b []byte) []byte { return b[:soundEnd+256] }, want: converters.ErrTruncated},
 		{name: "one zero block and a half", corrupt: func(b []byte) []byte { return b[:soundEnd+768] }, want: converters.ErrTruncated},
 		{name: "cut in the padding", corrupt: func(b []byte) []byte { return b[:soundEnd-1] }, want: converters.ErrTruncated},
@@ -50,12 +50,12 @@ func TestRefuse(t *testing.T) {
 		{name: "a byte among the zeros", corrupt: func(b []byte) []byte { b[9000] = 'x'; return b }, want: converters.ErrMalformed},
 		{name: "noise behind the end", corrupt: func(b []byte) []byte { return append(b, bytes.Repeat([]byte("noise"), 1000)...) }, want: converters.ErrMalformed},
 		{name: "second archive", corrupt: func(b []byte) []byte { return append(b, archive(regular("c.jpg", "x"))...) }, want: converters.ErrUnsupported,
-			hint: "Options.Concatenated", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: appended archive", "c jpg=1"}},
+			hint: "option concatenated", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: appended archive", "c jpg=1"}},
 		{name: "second archive with the last key", corrupt: func(b []byte) []byte { return append(b, archive(regular("b.cls", "x"))...) }, want: converters.ErrUnsupported,
-			hint: "Options.Concatenated", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: appended archive", "waived: key that came back", "b cls=1"}},
-		{name: "second archive, cut", corrupt: func(b []byte) []byte { return append(b, regular("c.jpg", "x")[:600]...) }, want: converters.ErrUnsupported, hint: "Options.Concatenated"},
+			hint: "option concatenated", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: appended archive", "waived: key that came back", "b cls=1"}},
+		{name: "second archive, cut", corrupt: func(b []byte) []byte { return append(b, regular("c.jpg", "x")[:600]...) }, want: converters.ErrUnsupported, hint: "option concatenated"},
 		{name: "lone zero block", corrupt: func(b []byte) []byte { return slices.Insert(b, 2048, make([]byte, 512)...) }, want: converters.ErrUnsupported,
-			hint: "Options.Concatenated", relaxed: []string{"a jpg=5 cls=1", "waived: missing end of archive", "waived: appended archive", "b jpg=600"}},
+			hint: "option concatenated", relaxed: []string{"a jpg=5 cls=1", "waived: missing end of archive", "waived: appended archive", "b jpg=600"}},
 		{name: "duplicate suffix", corrupt: func(b []byte) []byte { return archive(regular("a.jpg", ""), regular("a.jpg", "")) }, want: converters.ErrDuplicate},
 		{name: "duplicate suffix by case", corrupt: func(b []byte) []byte { return archive(regular("a.jpg", ""), regular("a.JPG", "")) }, want: converters.ErrDuplicate},
 		{name: "duplicate suffix over a skipped member", corrupt: func(b []byte) []byte {
@@ -71,14 +71,14 @@ func TestRefuse(t *testing.T) {
 		{name: "key that comes back", corrupt: func(b []byte) []byte {
 			return archive(regular("a.jpg", ""), regular("b.jpg", ""), regular("a.cls", ""))
 		}, want: converters.ErrDuplicate,
-			hint: "Options.KeepDuplicates", relaxed: []string{"a jpg=0", "b jpg=0", "waived: key that came back", "a cls=0"}},
+			hint: "option on-duplicate-key keep", relaxed: []string{"a jpg=0", "b jpg=0", "waived: key that came back", "a cls=0"}},
 		{name: "PAX header too large", corrupt: func(b []byte) []byte {
 			return archive(pax("comment="+strings.Repeat("x", DefaultMaxHeader)), regular("a.jpg", ""))
-		}, want: converters.ErrLimit, hint: "Options.MaxHeader"},
+		}, want: converters.ErrLimit, hint: "option max-header-size"},
 		{name: "sample too large", corrupt: func(b []byte) []byte {
 			return archive(regular("a.jpg", strings.Repeat("x", 60_000)), regular("a.cls", ""))
 		},
-			want: converters.ErrLimit, hint: "Options.MaxSample"},
+			want: converters.ErrLimit, hint: "option max-sample-size"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

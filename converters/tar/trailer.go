@@ -46,15 +46,15 @@ func (w *members) trailer(o *Options, to []converters.Span) (_ []converters.Span
 		case !header:
 			return to, false, w.fail(found, nil, fmt.Errorf("%w: bytes other than zeros behind the end of the archive", converters.ErrMalformed), "")
 		case !o.Concatenated:
-			return to, false, w.fail(next, nil, fmt.Errorf("%w: another archive begins behind the end of this one", converters.ErrUnsupported), "Options.Concatenated reads both")
+			return to, false, w.fail(next, nil, fmt.Errorf("%w: another archive begins behind the end of this one", converters.ErrUnsupported), "option concatenated reads both")
 		case missing && !o.AllowMissingTrailer:
-			return to, false, w.fail(start, nil, fmt.Errorf("%w: a lone zero block, then another header", converters.ErrMalformed), "Options.AllowMissingTrailer")
+			return to, false, w.fail(start, nil, fmt.Errorf("%w: a lone zero block, then another header", converters.ErrMalformed), "option allow-missing-trailer")
 		}
 	case missing && n%blockSize != 0: // the file is cut; after two zero blocks only padding can be cut
 		return to, false, w.fail(w.c.Size, nil, fmt.Errorf("%w: the file ends inside the end of the archive", converters.ErrTruncated), "")
 	case missing && !o.AllowMissingTrailer:
 		return to, false, w.fail(w.c.Size, nil, fmt.Errorf("%w: no two zero blocks end the archive", converters.ErrTruncated),
-			"Options.AllowMissingTrailer, if no member is missing")
+			"option allow-missing-trailer, if no member is missing")
 	}
 	if missing {
 		to = append(to, converters.Span{Off: w.c.Offset(), Skip: acceptedTrailer, Accepted: true})

@@ -157,5 +157,5 @@ func (s *scanner) key(v converters.Value) error {
 
 // crowded refuses a record that would take too much memory when it is decoded.
 func (s *scanner) crowded() error {
-	return s.fail(fmt.Errorf("%w: the record has more than %d values, of %d bytes each in memory", converters.ErrLimit, s.most, elementSize), "Options.MaxSample; "+hintWhole)
+	return s.fail(fmt.Errorf("%w: the record has more than %d values, of %d bytes each in memory", converters.ErrLimit, s.most, elementSize), "option max-sample-size; "+hintWhole)
 }

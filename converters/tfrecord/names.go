@@ -88,9 +88,9 @@ func (r *rule) hint(name string) string {
 		}
 	}
 	if lists = append(lists, name); len(lists) > 16 {
-		return "Options.Lists all makes lists of all features"
+		return "option lists all makes lists of all features"
 	}
-	return fmt.Sprintf("Options.Lists %s makes a list of it", strings.Join(lists, ","))
+	return fmt.Sprintf("option lists %s makes a list of it", strings.Join(lists, ","))
 }
 
 // learn decides by the names that a scanner counted.

@@ -19,7 +19,7 @@ const smallRecord = 16 << 10
 // reader of protocol buffers skips them.
 const acceptedUnknown = "record with unknown fields"
 
-const hintWhole = "Options.Whole keeps the record's own bytes"
+const hintWhole = "option encode raw keeps the record's own bytes"
 
 // A scanner parses the records of one part, for Index and for Read, so that both accept the same records.
 type scanner struct {
@@ -155,7 +155,7 @@ func (s *scanner) head() (int64, error) {
 		return 0, s.cut(fmt.Errorf("%w: the record has %d bytes of data, the part %d more", converters.ErrTruncated, n, max(left, 0)))
 	}
 	if int64(n) > s.opts.MaxSample {
-		return 0, s.fail(fmt.Errorf("%w: the record has %s", converters.ErrLimit, text.Count(int64(n), "byte")), "Options.MaxSample")
+		return 0, s.fail(fmt.Errorf("%w: the record has %s", converters.ErrLimit, text.Count(int64(n), "byte")), "option max-sample-size")
 	}
 	s.Pos += s.form.Head
 	s.data = s.Offset()
@@ -204,7 +204,7 @@ func (s *scanner) malformed(format string, args ...any) error {
 func (s *scanner) cut(err error) error {
 	hint := ""
 	if s.form.Splits && !s.opts.Continued {
-		hint = "Options.Continued if it goes on in the next part"
+		hint = "option continued if it goes on in the next part"
 	}
 	return s.fail(err, hint)
 }

@@ -20,7 +20,7 @@ func (s *source) survey() error {
 	counted := scan.New(s.Parts(), s.open, "record", func() scan.Reader { return counter })
 	for i, p := range s.Parts() {
 		if i > 0 && p.Path == "" {
-			return &converters.Error{Where: p.Name, Off: -1, Hint: "have all parts here first",
+			return &converters.Error{Where: p.Name, Off: -1, Hint: "option exact has all parts here first",
 				Err: fmt.Errorf("no part before it has records that show the features, and it is not here yet: %w", fs.ErrNotExist)}
 		}
 		n, err := s.surveyPart(counted, i)

@@ -169,7 +169,7 @@ func TestListsHint(t *testing.T) {
 	t.Parallel()
 	first := example(entry("x", ints(1)), entry("y", ints(1, 2)))
 	_, err := read(t, memory(t, Options{}, slices.Concat(bytes.Repeat(framed(first), 1000), framed(example(entry("x", ints()))))), 0)
-	if e, ok := errors.AsType[*converters.Error](err); !ok || e.Hint != "Options.Lists y,x makes a list of it" {
+	if e, ok := errors.AsType[*converters.Error](err); !ok || e.Hint != "option lists y,x makes a list of it" {
 		t.Errorf("%+v", err)
 	}
 }

@@ -517,7 +517,7 @@ func TestScratchSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	for scratch, kind := range map[string]place.Kind{file: place.IO, filepath.Join(file, "below"): place.IO, "s3://bucket/scratch": place.Usage} {
-		if _, err := of(t, s, scratch, url).Write(t.Context()); place.KindOf(err) != kind || !strings.Contains(err.Error(), "Options.Scratch") {
+		if _, err := of(t, s, scratch, url).Write(t.Context()); place.KindOf(err) != kind || !strings.Contains(err.Error(), "option scratch-dir") {
 			t.Errorf("%s as the scratch: %v", scratch, err)
 		}
 	}

@@ -35,8 +35,8 @@ func (o *Options) NewScratch() *scratch {
 // Room waits until there is room for a file of that many bytes, and keeps it until free is called.
 func (s *scratch) Room(ctx context.Context, bytes int64) (free func(), err error) {
 	if bytes > s.size {
-		return nil, &place.Error{Where: "scratch", Off: -1, Err: &place.OptionsError{
-			Text: fmt.Sprintf("%v: it may have %s bytes, and a file of %s has to lie there", ErrScratch, humanize.Comma(s.size), humanize.Comma(bytes)), Err: ErrScratch}, Hint: "raise Options.Size, or make smaller shards"}
+		return nil, &place.Error{Where: "scratch", Off: -1, Hint: "raise option scratch-size, or make smaller shards",
+			Err: fmt.Errorf("%w: it may have %s bytes, and a file of %s has to lie there", ErrScratch, humanize.Comma(s.size), humanize.Comma(bytes))}
 	}
 	if err := s.room.Acquire(ctx, bytes); err != nil {
 		return nil, context.Cause(ctx)

@@ -319,5 +319,5 @@ func (j *job) same(text []byte) bool {
 }
 
 func occupied(where string) error {
-	return &place.Error{Where: where, Off: -1, Err: dataset.ErrOccupied, Hint: "WriteOptions.Overwrite replaces it", Kind: place.Usage}
+	return &place.Error{Where: where, Off: -1, Err: dataset.ErrOccupied, Hint: "option overwrite replaces it", Kind: place.Usage}
 }

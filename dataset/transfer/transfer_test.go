@@ -174,12 +174,12 @@ func TestRefused(t *testing.T) {
 		text      string
 		overwrite error // with Overwrite; nil: it succeeds
 	}{
-		{"another dataset", func(t *testing.T, _, to string) { copied(t, other, to, transfer.Options{}) }, dataset.ErrOccupied, place.Usage, "Overwrite replaces it", nil},
+		{"another dataset", func(t *testing.T, _, to string) { copied(t, other, to, transfer.Options{}) }, dataset.ErrOccupied, place.Usage, "option overwrite replaces it", nil},
 		{"another one, begun", func(t *testing.T, _, to string) {
 			copied(t, other, to, transfer.Options{})
 			os.Remove(filepath.Join(to, "manifest.json"))
-		}, dataset.ErrOccupied, place.Usage, "Overwrite replaces it", nil},
-		{"another copy, begun", text(".ffconvert/copy"), dataset.ErrOccupied, place.Usage, "Overwrite replaces it", nil},
+		}, dataset.ErrOccupied, place.Usage, "option overwrite replaces it", nil},
+		{"another copy, begun", text(".ffconvert/copy"), dataset.ErrOccupied, place.Usage, "option overwrite replaces it", nil},
 		{"other files", text("a.txt"), dataset.ErrNotEmpty, place.None, "", dataset.ErrNotEmpty},
 		{"a shard of nobody", text("other.ffr"), dataset.ErrNotEmpty, place.None, "", dataset.ErrNotEmpty},
 		{"a shard that the dataset does not have", func(t *testing.T, from, to string) {

@@ -46,13 +46,13 @@ func TestTars(t *testing.T) {
 			`error: a.tar: offset 0: "k.__key__": not supported: a field named __key__, which is a sample's own [unsupported]`}},
 
 		{"no trailer", []file{good.cut(-1024)}, Options{}, []string{
-			`error: good.tar: offset 4096: missing end of archive (Options.AllowMissingTrailer, if no member is missing) [missing-trailer]`}},
+			`error: good.tar: offset 4096: missing end of archive (option allow-missing-trailer, if no member is missing) [missing-trailer]`}},
 		{"no trailer, accepted", []file{good.cut(-1024)}, Options{Accepted: []string{MissingTrailer}}, []string{
 			`note: good.tar: offset 4096: missing end of archive [missing-trailer]`}},
 		{"appended", []file{good.and(tarOf("", "002.jpg=x", "002.cls=1"))}, Options{}, []string{
-			`error: good.tar: offset 5120: appended archive (Options.Concatenated reads both) [concatenated]`}},
+			`error: good.tar: offset 5120: appended archive (option concatenated reads both) [concatenated]`}},
 		{"key that came back", []file{tarOf("a.tar", "k.jpg=x", "l.jpg=y", "k.jpg=x")}, Options{}, []string{
-			`error: a.tar: offset 2048: "k": key that came back (Options.KeepDuplicates) [duplicate-key]`}},
+			`error: a.tar: offset 2048: "k": key that came back (option on-duplicate-key keep) [duplicate-key]`}},
 		{"key that came back, another hint", []file{tarOf("a.tar", "k.jpg=x", "l.jpg=y", "k.jpg=x")}, Options{Hints: map[string]string{DuplicateKey: "sort it"}}, []string{
 			`error: a.tar: offset 2048: "k": key that came back (sort it) [duplicate-key]`}},
 
@@ -64,7 +64,7 @@ func TestTars(t *testing.T) {
 			`warning: a.tar: offset 0: "a": it lacks cls; most samples, 3, have cls, jpg; 2 times [odd-fields]`}},
 		{"the order of fields is not odd", []file{tarOf("a.tar", "k.jpg=x", "k.cls=1", "l.cls=1", "l.jpg=x")}, Options{}, nil},
 		{"a field that was asked for", []file{tarOf("a.tar", "k.jpg=x"), good}, text(encode.Options{Fields: "jpg,cls"}), []string{
-			`error: a.tar: offset 0: "k": field missing: no cls, the sample has ["jpg"] (Options.Missing skip leaves such samples out) [missing-field]`}},
+			`error: a.tar: offset 0: "k": field missing: no cls, the sample has ["jpg"] (option missing skip leaves such samples out) [missing-field]`}},
 		{"fields that were not asked for", []file{tarOf("a.tar", "k.jpg=x", "k.txt=t", "l.jpg=x")}, text(encode.Options{Fields: "jpg"}), nil},
 		{"left out", []file{tarOf("a.tar", "k.jpg=x"), good}, text(encode.Options{Fields: "cls", Missing: encode.MissingSkip}), []string{
 			`note: a.tar: offset 0: "k": left out: it lacks a required field [left-out]`}},
@@ -101,7 +101,7 @@ func TestTars(t *testing.T) {
 		{"one key in two parts", []file{tarOf("a.tar", "k.jpg=x"), tarOf("b.tar", "l.jpg=x", "k.jpg=y")}, Options{}, []string{
 			`warning: b.tar: offset 1024: "k": the key is also in a.tar [repeated-key]`}},
 		{"one key three times", []file{tarOf("a.tar", "k.jpg=x"), tarOf("b.tar", "k.jpg=x", "l.jpg=y", "k.jpg=x")}, Options{}, []string{
-			`error: b.tar: offset 2048: "k": key that came back (Options.KeepDuplicates) [duplicate-key]`,
+			`error: b.tar: offset 2048: "k": key that came back (option on-duplicate-key keep) [duplicate-key]`,
 			`warning: b.tar: offset 0: "k": the key is also in a.tar [repeated-key]`}},
 		{"only case", []file{tarOf("a.tar", "k/Ab.jpg=x", "k/aB.jpg=x"), tarOf("b.tar", "K/ab.jpg=x", "k/ac.jpg=x")}, Options{}, []string{
 			`warning: a.tar: offset 1024: "k/aB": the key differs only in upper and lower case from "k/Ab" [case-collision]`,
@@ -159,7 +159,7 @@ func TestFolders(t *testing.T) {
 		{"an empty file", []string{"a/0.jpg=", "b/0.jpg=x"}, folder.Options{}, []string{
 			`warning: f/a: "a/0": field "jpg" is empty [empty-field]`}},
 		{"one key", []string{"a/0.jpg=x", "a/0.json=x"}, folder.Options{KeepDuplicates: true}, []string{
-			`error: f/a: "a/0": key that came back (Options.KeepDuplicates) [duplicate-key]`,
+			`error: f/a: "a/0": key that came back (option on-duplicate-key keep) [duplicate-key]`,
 			`warning: f/a: "a/0": it has json in place of jpg; most samples, 1, have cls, jpg [odd-fields]`}},
 		{"one sample", []string{"a/0.jpg=x", "a/0.json=x"}, folder.Options{Group: true}, nil},
 		{"only case", []string{"a/x.jpg=x", "a/X.jpg=x", "A/x.jpg=x"}, folder.Options{}, []string{
@@ -198,14 +198,14 @@ func TestRows(t *testing.T) {
 	}{
 		{name: "nothing wrong", files: []file{{"part-0", []byte("1,2\n3,4\n")}, {"part-1", []byte("5,6\n")}}},
 		{"rows alike that lack a field", []file{{"part-0", []byte("1,2\n3,4\n5,6\n")}}, encode.Options{Fields: "x"}, []string{
-			`error: part-0: offset 0: field missing: no x, the sample has ["row"]; 3 times (Options.Missing skip leaves such samples out) [missing-field]`}},
+			`error: part-0: offset 0: field missing: no x, the sample has ["row"]; 3 times (option missing skip leaves such samples out) [missing-field]`}},
 		{"rows alike that are left out", []file{{"part-0", []byte("1,2\n3,4\n5,6\n")}}, encode.Options{Fields: "x", Missing: encode.MissingSkip}, []string{
 			`error: part-0: there are no samples to convert [empty-dataset]`,
 			`note: part-0: offset 0: left out: it lacks a required field; 3 times [left-out]`}},
 		{"empty lines", []file{{"part-0", []byte("1,2\n\n3,4\n\n")}}, encode.Options{}, []string{
 			`warning: part-0: offset 4: skipped: empty line; 2 times [empty-line]`}},
 		{"a bad value among sound parts", []file{{"part-0", []byte("1,2\n")}, {"part-1", []byte("1,x\n")}, {"part-2", []byte("1,2\n")}}, encode.Options{}, []string{
-			`error: part-1: offset 2: "row 1, column c1": malformed: "x" is not float64 (Options.DType c1=str) [malformed]`}},
+			`error: part-1: offset 2: "row 1, column c1": malformed: "x" is not float64 (option dtype c1=str) [malformed]`}},
 		{"a part without rows", []file{{"part-0", []byte("1,2\n")}, {"part-1", nil}}, encode.Options{}, []string{
 			`warning: part-1: it has no samples [empty-part]`}},
 	} {

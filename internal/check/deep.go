@@ -98,7 +98,7 @@ func (p *part) decode(d *decoder, f *converters.Field, s *converters.Sample) boo
 		found.Rule = ruleUnchecked
 	}
 	if errors.Is(err, picture.ErrPixels) {
-		found.Hint = "Options.MaxPixels"
+		found.Hint = "option max-pixels"
 	}
 	p.add(found)
 	return found.Rule == ruleUnchecked

@@ -44,9 +44,9 @@ func TestDeep(t *testing.T) {
 			`error: a.tar: offset 0: "k": field "jpg": a damaged PNG: png: invalid format: not enough pixel data [undecodable]`,
 			`warning: a.tar: offset 0: "k": field "jpg" is a PNG [wrong-type]`}},
 		{"too large", []string{"k.png=" + string(picturetest.PNGOf(100_000, 50_000))}, []string{
-			`warning: a.tar: offset 0: "k": field "png": not decoded: the image is too large: 100000 × 50000, all in all 5000000000 pixels (Options.MaxPixels) [unchecked]`}},
+			`warning: a.tar: offset 0: "k": field "png": not decoded: the image is too large: 100000 × 50000, all in all 5000000000 pixels (option max-pixels) [unchecked]`}},
 		{"too many frames", []string{"k.gif=" + string(picturetest.GIF(300))}, []string{
-			`warning: a.tar: offset 0: "k": field "gif": not decoded: the image is too large: 8 × 6, all in all 1243200 pixels (Options.MaxPixels) [unchecked]`}},
+			`warning: a.tar: offset 0: "k": field "gif": not decoded: the image is too large: 8 × 6, all in all 1243200 pixels (option max-pixels) [unchecked]`}},
 		{"a kind that is not known", []string{"k.jpg=" + string(picturetest.JPEGOfBits(12))}, []string{
 			`warning: a.tar: offset 0: "k": field "jpg": not decoded: unsupported JPEG feature: precision [unchecked]`}},
 		{"an animated WebP", []string{"k.webp=" + string(picturetest.RIFF("VP8X\x02\x00\x00\x00\x07\x00\x00\x05\x00\x00", "ANIM\x00\x00\x00\x00\x00\x00", "ANMF"))}, []string{
@@ -56,9 +56,9 @@ func TestDeep(t *testing.T) {
 		{"a WebP of a frame header alone", []string{"k.webp=" + string(lossyFile(0))}, []string{
 			`error: a.tar: offset 0: "k": field "webp": the WebP ends too early [undecodable]`}},
 		{"values", []string{"k.cls=dog", "k.json={", "k.txt=\xff", "k.cbor=\xff", "k.mp=\xc1"}, []string{
-			`error: a.tar: offset 0: "k": field "cls": malformed: "dog" is not an integer (without Options.Decode it stays bytes) [undecodable]`,
-			`error: a.tar: offset 0: "k": field "json": malformed: JSON ends too early at byte 1 (without Options.Decode it stays bytes) [undecodable]`,
-			`error: a.tar: offset 0: "k": field "txt": malformed: it is not UTF-8 at byte 0 (without Options.Decode it stays bytes) [undecodable]`,
+			`error: a.tar: offset 0: "k": field "cls": malformed: "dog" is not an integer (without option decode it stays bytes) [undecodable]`,
+			`error: a.tar: offset 0: "k": field "json": malformed: JSON ends too early at byte 1 (without option decode it stays bytes) [undecodable]`,
+			`error: a.tar: offset 0: "k": field "txt": malformed: it is not UTF-8 at byte 0 (without option decode it stays bytes) [undecodable]`,
 			`error: a.tar: offset 0: "k": field "cbor": `,
 			`error: a.tar: offset 0: "k": field "mp": `}},
 		{"a value too large", []string{`k.json="` + strings.Repeat("x", 17<<20) + `"`}, []string{
@@ -87,7 +87,7 @@ func TestDecode(t *testing.T) {
 	opts.Load = decode.Decodable
 	parts := partsOf(t, tarOf("a.tar", "k.jpg=x", "k.cls=dog"))
 	const at = `error: a.tar: offset 0: "k": field `
-	const cls = at + `"cls": malformed: "dog" is not an integer (without Options.Decode it stays bytes) `
+	const cls = at + `"cls": malformed: "dog" is not an integer (without option decode it stays bytes) `
 	for _, row := range []struct {
 		name string
 		opts Options
@@ -104,7 +104,7 @@ func TestDecode(t *testing.T) {
 	}
 	good := partsOf(t, tarOf("a.tar", "k.cls=1"))
 	compare(t, check(t, tar.Open(good, opts), Options{Deep: true, Encode: encode.Options{Decode: true, Fields: "png"}}), []string{
-		`error: a.tar: offset 0: "k": field missing: no png, the sample has ["cls"] (Options.Missing skip leaves such samples out) [missing-field]`})
+		`error: a.tar: offset 0: "k": field missing: no png, the sample has ["cls"] (option missing skip leaves such samples out) [missing-field]`})
 }
 
 // A payload that cannot be read is found, and the other parts are read all the same.

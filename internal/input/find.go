@@ -180,7 +180,7 @@ func (f *finder) append(n Name) error {
 }
 
 func tooMany(name string, limit int64) error {
-	return place.Refuse(name, errPattern, "use a narrower one, or raise Options.MaxNames", "more than %d names", limit)
+	return place.Refuse(name, errPattern, "use a narrower one, or raise option max-names", "more than %d names", limit)
 }
 
 // miss notes a local name that leads nowhere.

@@ -100,7 +100,7 @@ func TestFindNamedRefuses(t *testing.T) {
 		{"no glob of objects", []string{"s3://b/*.tar"}, Options{}, ErrNotFound, "s3://b/*.tar: no such object"},
 		{"no prefix", []string{"s3://b/d/"}, Options{}, ErrNotFound, "s3://b/d/: no such object"},
 		{"no tree", []string{"s3://b/none"}, Options{Directories: true}, ErrNotFound, "s3://b/none"},
-		{"a tree that is too large", []string{"s3://b/d"}, Options{Directories: true, MaxNames: 1}, errPattern, "Options.MaxNames"},
+		{"a tree that is too large", []string{"s3://b/d"}, Options{Directories: true, MaxNames: 1}, errPattern, "option max-names"},
 		{"denied", []string{"@/no.tar", "s3://b/denied.tar"}, Options{}, store.ErrDenied, "s3://b/denied.tar: access denied"},
 		{"a directory", []string{"@/d"}, Options{}, ErrNotRegular, "@/d: not a regular file: a directory"},
 		{"a directory, with slash", []string{"@/d/"}, Options{}, ErrNotRegular, ""},
@@ -109,9 +109,9 @@ func TestFindNamedRefuses(t *testing.T) {
 		{"standard input", []string{"-"}, Options{}, ErrNotRegular, "-: not a regular file: standard input"},
 		{"nothing", []string{""}, Options{}, errPattern, "an empty name"},
 		{"a zero byte", []string{"a\x00b"}, Options{}, errPattern, "zero byte"},
-		{"a program", []string{"pipe:cat x"}, Options{}, ErrScheme, "Options.AllowPipe"},
+		{"a program", []string{"pipe:cat x"}, Options{}, ErrScheme, "option allow-pipe"},
 		{"a scheme", []string{"hdfs://x/y"}, Options{}, ErrScheme, "hdfs:"},
-		{"a bad rule", []string{"@/a-0.tar"}, Options{Rewrite: []string{"x"}}, errPattern, "Options.Rewrite"},
+		{"a bad rule", []string{"@/a-0.tar"}, Options{Rewrite: []string{"x"}}, errPattern, "option rewrite"},
 		{"a secret", []string{"https://host/no.tar?X-Amz-Signature=pw"}, Options{}, ErrNotFound, "https://host/no.tar?X-Amz-Signature=REDACTED: no such object"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -191,11 +191,11 @@ func TestFindRemoteRefuses(t *testing.T) {
 		{"twice by a prefix", []string{"s3://b/d/b.tar", "s3://b/d/"}, Options{}, errRepeated, "s3://b/d/b.tar: given twice"},
 		{"twice by another signature", []string{"https://host/a.tar?sig=1", "https://host/a.tar?sig=2"}, Options{}, errRepeated, "https://host/a.tar?sig=REDACTED"},
 		{"too many by a list", []string{"s3://b/d/"}, Options{MaxNames: 1}, errPattern, "more than 1 names"},
-		{"too many together", []string{"s3://b/a.tar", "s3://b/d/"}, Options{MaxNames: 2}, errPattern, "Options.MaxNames"},
+		{"too many together", []string{"s3://b/a.tar", "s3://b/d/"}, Options{MaxNames: 2}, errPattern, "option max-names"},
 		{"directories of a web server", []string{"https://host/d/"}, Options{Directories: true}, ErrScheme, "https: gives no lists, so that there are no directories (name a directory, or a prefix"},
 		{"azure", []string{"az://c/a.tar"}, Options{}, ErrScheme, "SAS"},
-		{"hdfs", []string{"hdfs://c/a.tar"}, Options{}, ErrScheme, "Options.AllowPipe"},
-		{"pipe", []string{"pipe:cat https://u:pw@h/x"}, Options{}, ErrScheme, "pipe:cat https://h/x: scheme not supported: pipe: (it would run a program; Options.AllowPipe lets it)"},
+		{"hdfs", []string{"hdfs://c/a.tar"}, Options{}, ErrScheme, "option allow-pipe"},
+		{"pipe", []string{"pipe:cat https://u:pw@h/x"}, Options{}, ErrScheme, "pipe:cat https://h/x: scheme not supported: pipe: (it would run a program; option allow-pipe lets it)"},
 		{"a pattern with a secret", []string{"https://u:pw@h/{a"}, Options{}, errPattern, "https://h/{a"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -75,7 +75,7 @@ func parsePatterns(pattern string, opts Options) ([]sequence, error) {
 			return nil, bad(`a backslash before { or } takes it literally`, "%w", err)
 		}
 		if total = addSat(total, seq.count()); total > limit {
-			return nil, bad("use a narrower one, or raise Options.MaxNames", "more than %d names", limit)
+			return nil, bad("use a narrower one, or raise option max-names", "more than %d names", limit)
 		}
 		parsed = append(parsed, seq)
 	}

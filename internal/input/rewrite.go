@@ -14,7 +14,7 @@ func rewriteRules(given []string, lookup func(string) (string, bool)) (rules []*
 	for _, text := range given {
 		rule, err := parseRewrite(text)
 		if err != nil {
-			return nil, place.Refuse(shownRule(text), errPattern, "a rule of Options.Rewrite is regex=replacement", "%s", Shown(err.Error()))
+			return nil, place.Refuse(shownRule(text), errPattern, "a rule of option rewrite is regex=replacement", "%s", Shown(err.Error()))
 		}
 		rules = append(rules, rule)
 	}

@@ -57,7 +57,7 @@ func TestRewrite(t *testing.T) {
 			t.Errorf("%q: got %v, want errPattern of GOPEN_REWRITE", bad, err)
 		}
 		_, err = rewriteRules([]string{bad}, noEnv)
-		if !errors.Is(err, errPattern) || !strings.HasPrefix(err.Error(), bad+": ") && !strings.HasPrefix(err.Error(), strconv.Quote(bad)+": ") || !strings.Contains(err.Error(), "Options.Rewrite") {
+		if !errors.Is(err, errPattern) || !strings.HasPrefix(err.Error(), bad+": ") && !strings.HasPrefix(err.Error(), strconv.Quote(bad)+": ") || !strings.Contains(err.Error(), "option rewrite") {
 			t.Errorf("%q: got %v, want errPattern of the rule", bad, err)
 		}
 	}

@@ -71,13 +71,13 @@ func (l location) supported(shown string, opts Options) error {
 	case l.remote() && opts.Remote != nil, l.scheme == "pipe" && opts.AllowPipe:
 		return nil
 	case l.scheme == "pipe":
-		hint = "it would run a program; Options.AllowPipe lets it"
+		hint = "it would run a program; option allow-pipe lets it"
 	case l.scheme == "az":
 		hint = "name it as an https: URL with a SAS token"
 	case l.remote():
 		hint = "copy it to a local file, or pipe it in and name -"
 	default:
-		hint = "read it by pipe:COMMAND with Options.AllowPipe, or pipe it in and name -"
+		hint = "read it by pipe:COMMAND with option allow-pipe, or pipe it in and name -"
 	}
 	return place.Refuse(shown, ErrScheme, hint, "%s:", l.scheme)
 }

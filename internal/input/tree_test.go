@@ -41,7 +41,7 @@ func TestFindTreeRefuses(t *testing.T) {
 	}
 	opts := directoryOptions(r)
 	opts.MaxNames = 1
-	if _, err := Find(t.Context(), []string{"s3://b/d"}, opts); !errors.Is(err, errPattern) || !strings.Contains(err.Error(), "Options.MaxNames") {
+	if _, err := Find(t.Context(), []string{"s3://b/d"}, opts); !errors.Is(err, errPattern) || !strings.Contains(err.Error(), "option max-names") {
 		t.Error(err)
 	}
 }

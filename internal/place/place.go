@@ -51,15 +51,15 @@ func shown(entry string) string {
 	return strconv.Quote(strings.ToValidUTF8(entry[:longestEntry], "")) + "…"
 }
 
-// An OptionsError mentions library options by name, such as Sizes.Shards or "option exact". The command
-// line prints its own flags instead. Hints of an [Error] work the same way.
-type OptionsError struct {
-	Text string // of the whole error
-	Err  error
-}
+// An OptionsError is about options, which its text names as "option exact", so that a command line can print its flags
+// instead. Hints name them so, too.
+type OptionsError struct{ Err error } // Err has the text
 
-func (e *OptionsError) Error() string { return e.Text }
-func (e *OptionsError) Unwrap() error { return e.Err }
+func (e *OptionsError) Error() string { return e.Err.Error() }
+func (e *OptionsError) Unwrap() error { return errors.Unwrap(e.Err) }
+
+// Options returns an [OptionsError] with the text of [fmt.Errorf].
+func Options(format string, args ...any) error { return &OptionsError{fmt.Errorf(format, args...)} }
 
 // A Kind is what a problem means to the user of the program. Where an error wraps several, the later
 // constant counts.

@@ -116,9 +116,9 @@ func TestCommandFails(t *testing.T) {
 		{"status, and its output is held", shell("", "printf abc; sleep 60 & exit 3"), Options{grace: 100 * time.Millisecond}, input.ErrCommand, "exit status 3"},
 		{"its messages are held", input.Command{Name: "a script", Args: []string{"/bin/sh", "-c", "sleep 60 >&- & exit 0"}, Stderr: new(bytes.Buffer)},
 			Options{grace: 100 * time.Millisecond}, input.ErrCommand, "still holds its output"},
-		{"over the quota", shell("", "exec yes"), Options{Quota: 1 << 20}, ErrQuota, "Options.Quota"},
+		{"over the quota", shell("", "exec yes"), Options{Quota: 1 << 20}, ErrQuota, "option cache-size"},
 		{"over the quota, regardless of signals", shell("", "trap '' TERM PIPE; while :; do yes; done 2>/dev/null"),
-			Options{Quota: 1 << 20, grace: 100 * time.Millisecond}, ErrQuota, "Options.Quota"},
+			Options{Quota: 1 << 20, grace: 100 * time.Millisecond}, ErrQuota, "option cache-size"},
 		{"the cache is full", shell("", "printf abc"), Options{fault: func(op string) error {
 			if op == "close" {
 				return syscall.ENOSPC

@@ -171,7 +171,7 @@ func decodeError(compression string, maxWindow int64, err error) (hint string, k
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, xz.ErrBuf):
 		return "the copy is incomplete: fetch it again", fmt.Errorf("%w: %s: it ends within its data", ErrTruncated, compression)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, xz.ErrMemlimit):
-		return "raise Options.MaxWindow if there is the memory",
+		return "raise option max-window if there is the memory",
 			fmt.Errorf("%w: %s: it needs a window of more than %d bytes", input.ErrMalformed, compression, maxWindow)
 	case errors.Is(err, xz.ErrFormat): // the first magic is known: see sniff
 		err = errGarbage

@@ -123,7 +123,7 @@ func (w *treeWriter) finish(dir string) (sum uint64, err error) {
 func treeError(o store.Object, dir string, err error) error {
 	name := input.Shown(o.URL)
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ENOTDIR) {
-		return place.Refuse(name, input.ErrKey, "rename it, or give an Options.CacheDir on another file system", "another object has that path where letters are not told apart")
+		return place.Refuse(name, input.ErrKey, "rename it, or give an option cache-dir on another file system", "another object has that path where letters are not told apart")
 	}
 	return cacheError(name, dir, err)
 }

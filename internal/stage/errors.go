@@ -33,12 +33,12 @@ func cacheError(name, dir string, err error) error {
 	switch {
 	case errors.Is(err, ErrQuota):
 		e.Err = fmt.Errorf("%w, in %s", err, text.Name(dir))
-		e.Hint = "raise Options.Quota, or convert fewer shards at once with Options.Workers"
+		e.Hint = "raise option cache-size, or convert fewer shards at once with option jobs"
 	case errors.Is(err, ErrCopy):
 		e.Err = copyError(dir, err)
 	case errors.Is(err, cache.ErrChanged):
 		e.Err = fmt.Errorf("%w: in %s: %w", input.ErrChanged, text.Name(dir), err)
-		e.Hint = "give it an Options.CacheDir of its own"
+		e.Hint = "give it an option cache-dir of its own"
 	default:
 		e.Err = fmt.Errorf("stage in %s: %w", text.Name(dir), e.Err)
 		e.Hint = otherCache
@@ -47,7 +47,7 @@ func cacheError(name, dir string, err error) error {
 }
 
 // otherCache is the hint for a directory that cannot hold the copies.
-const otherCache = "see to the directory, or name another Options.CacheDir"
+const otherCache = "see to the directory, or name another option cache-dir"
 
 // sourceError is ioError for a file that was there when it was found.
 func sourceError(name string, err error) *place.Error {

@@ -46,7 +46,7 @@ func TestSecurityWindow(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, "x", b.Bytes())
 		_, err := open(t, dir, Options{MaxWindow: most}, "x")
-		if !errors.Is(err, want) || (err == nil) != (want == nil) || err != nil && !strings.Contains(err.Error(), "Options.MaxWindow") {
+		if !errors.Is(err, want) || (err == nil) != (want == nil) || err != nil && !strings.Contains(err.Error(), "option max-window") {
 			t.Errorf("at most %d: %v", most, err)
 		}
 	}

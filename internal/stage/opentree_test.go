@@ -104,7 +104,7 @@ func TestTreeQuota(t *testing.T) {
 		if tt.says == "" {
 			must(t, err)
 			must(t, set.Release())
-		} else if !errors.Is(err, ErrQuota) || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), "Options.Quota") || strings.Contains(err.Error(), "Options.Workers") || told.Load() > 0 {
+		} else if !errors.Is(err, ErrQuota) || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), "option cache-size") || strings.Contains(err.Error(), "option jobs") || told.Load() > 0 {
 			t.Errorf("%v, %d bytes fetched", err, told.Load())
 		}
 		if left(t, dir) != nil {

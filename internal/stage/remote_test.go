@@ -237,8 +237,8 @@ func TestRemoteErrors(t *testing.T) {
 		{"cut within its first bytes", gz[:1], nil, Options{}, []error{ErrTruncated}, "where it was made"},
 		{"damaged", append(bytes.Clone(gz), "garbage"...), nil, Options{}, []error{input.ErrMalformed}, "offset"},
 		{"larger than the quota", make([]byte, 1000), nil, Options{Quota: 999}, []error{ErrQuota}, "1,000 bytes are needed at once, and it is 999 bytes"},
-		{"larger once decompressed", gz, nil, Options{Quota: 2000}, []error{ErrQuota}, "Options.Quota"},
-		{"a bomb", compress(t, "zstd", make([]byte, 20<<20)), nil, Options{MaxRatio: 10}, []error{ErrRatio}, "Options.MaxRatio"},
+		{"larger once decompressed", gz, nil, Options{Quota: 2000}, []error{ErrQuota}, "option cache-size"},
+		{"a bomb", compress(t, "zstd", make([]byte, 20<<20)), nil, Options{MaxRatio: 10}, []error{ErrRatio}, "option max-ratio"},
 		{"no room on the device", make([]byte, 1000), nil, Options{fault: func(op string) error {
 			if op == "write" {
 				return os.ErrInvalid

@@ -96,7 +96,7 @@ func (j *job) decompress(src *source, in *bufio.Reader, out *cache.Lease) error 
 			}
 			written += int64(n)
 			if j.compression != "" && maxRatio > 0 && written > ratioGrace && written/maxRatio >= src.n {
-				return &place.Error{Where: j.source.Name, Off: src.n, Hint: "raise Options.MaxRatio if it is sound",
+				return &place.Error{Where: j.source.Name, Off: src.n, Hint: "raise option max-ratio if it is sound",
 					Err: fmt.Errorf("%w: %d bytes have become %d; the limit is 1:%d", ErrRatio, src.n, written, maxRatio)}
 			}
 		}

@@ -211,7 +211,7 @@ func noRoom(jobs []*job, c *cache.Cache, err error) error {
 	i := max(0, slices.IndexFunc(jobs, func(j *job) bool { return j.source.Tree != nil }))
 	err = cacheError(jobs[i].source.Name, c.Dir(), err)
 	if e, ok := errors.AsType[*place.Error](err); ok && jobs[i].source.Tree != nil && errors.Is(err, ErrQuota) {
-		e.Hint = "raise Options.Quota, or convert fewer directories at once"
+		e.Hint = "raise option cache-size, or convert fewer directories at once"
 	}
 	return err
 }

@@ -33,15 +33,15 @@ func TestBombs(t *testing.T) {
 		says              string
 	}{
 		{"within the ratio", "gzip", zeros, Options{}, nil, ""}, // deflate cannot pass it
-		{"over the ratio", "zstd", zeros, Options{}, ErrRatio, "Options.MaxRatio"},
-		{"over a lower ratio", "gzip", zeros, Options{MaxRatio: 900}, ErrRatio, "Options.MaxRatio"},
+		{"over the ratio", "zstd", zeros, Options{}, ErrRatio, "option max-ratio"},
+		{"over a lower ratio", "gzip", zeros, Options{MaxRatio: 900}, ErrRatio, "option max-ratio"},
 		{"no ratio", "zstd", zeros, Options{MaxRatio: -1}, nil, ""},
 		{"a higher ratio", "zstd", zeros, Options{MaxRatio: 1 << 40}, nil, ""},
 		{"small is harmless", "zstd", half, Options{MaxRatio: 2}, nil, ""},
 		{"within the quota", "gzip", half, Options{Quota: 8 << 20}, nil, ""},
 		{"over the quota", "gzip", half, Options{Quota: 8<<20 - 1}, ErrQuota, "8,388,607 bytes no more than 0 can be had, in "},
 		{"quota says what is needed", "gzip", half, Options{Quota: 8<<20 - 1}, ErrQuota, "; at least 8,388,608 are needed at once"},
-		{"quota names its option", "gzip", half, Options{Quota: 1}, ErrQuota, "Options.Quota"},
+		{"quota names its option", "gzip", half, Options{Quota: 1}, ErrQuota, "option cache-size"},
 		{"quota of plain input", "", half, Options{Quota: 1}, ErrQuota, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestQuotaCountsEarlierRuns(t *testing.T) {
 	if !errors.Is(err, ErrQuota) || strings.Contains(err.Error(), "\n") {
 		t.Fatal(err)
 	}
-	for _, says := range []string{"1,000 more bytes are needed, and of its 1,999 bytes no more than 999 can be had; other processes use 1,000, in ", "raise Options.Quota"} {
+	for _, says := range []string{"1,000 more bytes are needed, and of its 1,999 bytes no more than 999 can be had; other processes use 1,000, in ", "raise option cache-size"} {
 		if !strings.Contains(err.Error(), says) {
 			t.Errorf("%v does not say %q", err, says)
 		}

@@ -42,8 +42,7 @@ type Error struct {
 	Kind   error  // one of the above; nil where Err says all
 	Status int    // of HTTP; 0: none came
 	Err    error  // the details; may be nil
-	Hint   string // what to do about it; may be empty
-	Advice Advice // which of Options to set; a program with flags says how
+	Hint   string // what to do about it, as [place.Error] has it; may be empty
 
 	Again bool          // another attempt may succeed
 	After time.Duration // the service wants no attempt before this has passed; 0: not said
@@ -52,16 +51,7 @@ type Error struct {
 	page bool   // a page of a list is not what was asked for
 }
 
-// An Advice names the field of [Options] that helps against an [Error]. The zero value is none.
-type Advice int
-
-const (
-	SetEndpoint    Advice = iota + 1 // S3Options.Endpoint, AWS_ENDPOINT_URL_S3
-	SetRegion                        // S3Options.Region, AWS_REGION
-	SetProfile                       // S3Options.Profile, AWS_PROFILE
-	SetAnonymous                     // Options.Anonymous, where the object is public
-	UnsetAnonymous                   // Options.Anonymous, where the object is not public
-)
+const hintAnonymous = "option anonymous for a public bucket"
 
 func (e *Error) Error() string {
 	var b strings.Builder

@@ -217,7 +217,7 @@ func (s *gsStore) refused(name string, resp *http.Response) *Error {
 	case resp.StatusCode == http.StatusUnauthorized:
 		e.Hint = hintGoogle
 	case e.Kind == ErrDenied:
-		e.Hint, e.Advice = "reading needs storage.objects.get, patterns need storage.objects.list", SetAnonymous
+		e.Hint = "reading needs storage.objects.get, patterns need storage.objects.list; " + hintAnonymous
 	case strings.Contains(text, "requester pays"):
 		e.Kind, e.Hint = ErrDenied, "buckets for which the requester pays are not supported"
 	}

@@ -32,9 +32,9 @@ func (e *Error) unwritten(known bool) {
 	case e.Status == http.StatusPreconditionFailed:
 		e.Kind, e.Err, e.Hint = ErrExists, nil, ""
 	case e.Kind == ErrDenied && strings.Contains(strings.ToLower(text), "quota"):
-		e.Kind, e.Hint, e.Advice = ErrFull, fullHint, 0
+		e.Kind, e.Hint = ErrFull, fullHint
 	case e.Kind == ErrDenied && known && e.Status != http.StatusUnauthorized:
-		e.Hint, e.Advice = "writing needs storage.objects.create and, over another object, storage.objects.delete", 0
+		e.Hint = "writing needs storage.objects.create and, over another object, storage.objects.delete"
 	case e.Status == http.StatusBadRequest && strings.Contains(text, "match calculated"):
 		e.Kind, e.Hint, e.Again = errSpoilt, "", true
 	case e.Status == http.StatusNotFound && e.Err != nil && strings.Contains(text, "no such object"):

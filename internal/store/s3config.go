@@ -36,7 +36,7 @@ func newS3Config(opts Options, p profile) (s3Config, error) {
 	env, _ := opts.firstEnv("AWS_REGION", "AWS_DEFAULT_REGION")
 	c.region = cmp.Or(opts.S3.Region, env, p.values["region"], s3utils.GetRegionFromURL(*endpoint))
 	if strings.ContainsAny(c.region, " /:@?#") {
-		return s3Config{}, &Error{Kind: ErrSetting, Err: fmt.Errorf("%q is not a region, as us-east-1 is", c.region), Advice: SetRegion}
+		return s3Config{}, &Error{Kind: ErrSetting, Err: fmt.Errorf("%q is not a region, as us-east-1 is", c.region), Hint: hintRegion}
 	}
 
 	switch style := cmp.Or(opts.S3.PathStyle, p.values["s3.addressing_style"]); style {
@@ -154,7 +154,7 @@ func readProfile(opts Options) (profile, error) {
 		}
 	}
 	if !found {
-		return profile{}, &Error{Kind: ErrSetting, Err: fmt.Errorf("no file has a profile %q", p.name), Advice: SetProfile}
+		return profile{}, &Error{Kind: ErrSetting, Err: fmt.Errorf("no file has a profile %q", p.name), Hint: "see option s3-profile, AWS_PROFILE, ~/.aws/config"}
 	}
 	return p, nil
 }

@@ -72,7 +72,7 @@ func (c *s3Creds) RetrieveWithCredContext(cc *credentials.CredContext) (credenti
 	if c.opts.S3.Profile != "" {
 		err = noCreds(hintNoCreds, "profile %s has no credentials", c.profile.name)
 	}
-	err.Advice = SetAnonymous
+	err.Hint += "; " + hintAnonymous
 	return credentials.Value{}, err
 }
 

@@ -15,24 +15,25 @@ import (
 // An s3Meaning is the meaning of error codes of the service that the status of the reply does not tell.
 // Codes: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
 type s3Meaning struct {
-	codes  string // separated by spaces
-	kind   error
-	text   string // in place of what the service says
-	hint   string
-	advice Advice
+	codes string // separated by spaces
+	kind  error
+	text  string // in place of what the service says
+	hint  string
 }
 
 const (
-	hintKeys  = "see AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE; do they belong to this endpoint?"
-	hintRenew = "get new ones, such as by aws sso login, or set AWS_SESSION_TOKEN anew"
+	hintKeys     = "see AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE; do they belong to this endpoint?"
+	hintEndpoint = "is the endpoint right? see option s3-endpoint, AWS_ENDPOINT_URL_S3"
+	hintRegion   = "see option s3-region, AWS_REGION"
+	hintRenew    = "get new ones, such as by aws sso login, or set AWS_SESSION_TOKEN anew"
 )
 
 var s3Meanings = []s3Meaning{
 	{codes: "NoSuchKey", kind: ErrNotFound, text: "the bucket holds no such key"},
 	{codes: "NoSuchUpload", kind: errNoUpload},
-	{codes: "NoSuchBucket", kind: ErrNotFound, text: "there is no such bucket", advice: SetEndpoint},
+	{codes: "NoSuchBucket", kind: ErrNotFound, text: "there is no such bucket", hint: hintEndpoint},
 
-	{codes: "AccessDenied", kind: ErrDenied, hint: "reading needs s3:GetObject, patterns need s3:ListBucket; see AWS_PROFILE", advice: SetAnonymous},
+	{codes: "AccessDenied", kind: ErrDenied, hint: "reading needs s3:GetObject, patterns need s3:ListBucket; see AWS_PROFILE; " + hintAnonymous},
 	{codes: "InvalidAccessKeyId", kind: ErrDenied, hint: hintKeys},
 	{codes: "XAdminUserNotFound", kind: ErrDenied, text: "the access key id is not known", hint: hintKeys}, // versitygw
 	{codes: "SignatureDoesNotMatch", kind: ErrDenied, text: "the secret access key does not belong to the access key id", hint: hintKeys},
@@ -42,8 +43,8 @@ var s3Meanings = []s3Meaning{
 	{codes: "InvalidObjectState", kind: ErrDenied, text: "the object is archived", hint: "restore it first, such as by aws s3api restore-object"},
 
 	{codes: "AuthorizationHeaderMalformed InvalidRegion", kind: ErrSetting},
-	{codes: "PermanentRedirect", kind: ErrSetting, text: "the bucket is in another region", advice: SetRegion},
-	{codes: "TemporaryRedirect", kind: ErrSetting, text: "the bucket is at another endpoint", advice: SetEndpoint},
+	{codes: "PermanentRedirect", kind: ErrSetting, text: "the bucket is in another region", hint: hintRegion},
+	{codes: "TemporaryRedirect", kind: ErrSetting, text: "the bucket is at another endpoint", hint: hintEndpoint},
 	{codes: "InvalidBucketName XMinioInvalidObjectName KeyTooLongError InvalidURI", kind: ErrURL},
 
 	{codes: "PreconditionFailed", kind: ErrChanged, text: "it has another version", hint: againHint},
@@ -72,7 +73,6 @@ func (e *Error) writing() {
 		e.Kind, e.Err, e.Hint = ErrExists, nil, ""
 	case e.Kind == ErrDenied && e.code == "AccessDenied":
 		e.Hint = "writing needs s3:PutObject and s3:AbortMultipartUpload, removing s3:DeleteObject; see AWS_PROFILE"
-		e.Advice = 0
 	case e.Kind == errSpoilt:
 		e.Again = true
 	}
@@ -110,11 +110,11 @@ func (s *s3Store) refused(name string, resp *http.Response, asked string, secret
 	m := meaningOf(answer.Code)
 	switch {
 	case m.kind != nil:
-		e.Kind, e.Hint, e.Advice, e.Again = m.kind, m.hint, m.advice, m.kind == ErrUnavailable
+		e.Kind, e.Hint, e.Again = m.kind, m.hint, m.kind == ErrUnavailable
 	case resp.StatusCode/100 == 3:
-		e.Kind, e.Hint, e.Advice = ErrSetting, "is it in another region?", SetEndpoint
+		e.Kind, e.Hint = ErrSetting, "is it in another region?; "+hintEndpoint
 	case resp.StatusCode == http.StatusNotFound:
-		e.Advice = SetEndpoint
+		e.Hint = strings.TrimPrefix(e.Hint+"; "+hintEndpoint, "; ")
 	case resp.StatusCode == http.StatusBadRequest:
 		e.Kind, e.Hint = ErrSetting, "is the endpoint an S3 service, http: or https:?"
 	}
@@ -131,11 +131,11 @@ func (s *s3Store) refused(name string, resp *http.Response, asked string, secret
 	}
 	switch {
 	case e.Kind == ErrSetting && region != "":
-		e.Err, e.Hint, e.Advice = fmt.Errorf("the bucket is in the region %s", region), "", SetRegion
+		e.Err, e.Hint = fmt.Errorf("the bucket is in the region %s", region), hintRegion
 	case e.Kind == ErrSetting && e.Hint == "" && strings.Contains(strings.ToLower(message), "region"):
-		e.Advice = SetRegion
+		e.Hint = hintRegion
 	case e.Kind == ErrDenied && s.creds == nil:
-		e.Hint, e.Advice = "", UnsetAnonymous
+		e.Hint = "without option anonymous the credentials of the environment are used"
 	case resp.Request != nil && resp.Request.Method != http.MethodGet && resp.Request.Method != http.MethodHead:
 		e.writing()
 	}

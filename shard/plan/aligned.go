@@ -48,7 +48,7 @@ func NewAligned(parts []converters.Part, seen []PartIndex, opts Options) (*Plan,
 		return nil, ErrEmpty
 	}
 	if opts.Sizes.Shards > len(parts) {
-		return nil, sizesClash("Sizes.Shards %d is above the number of parts, %d; option exact cuts within them", opts.Sizes.Shards, len(parts))
+		return nil, sizesClash("option shards %d is above the number of parts, %d; option exact cuts within them", opts.Sizes.Shards, len(parts))
 	}
 	n, err := opts.Sizes.count(total, sizes.filled())
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *Plan) ShardPlan(s *Shard, parts []PartIndex) (*Plan, error) {
 		if s.Parts > 1 {
 			of += " to " + p.Parts[s.First+s.Parts-1].Name
 		}
-		return nil, &place.OptionsError{Text: fmt.Sprintf("%s, %s: %v; option exact cuts within parts", of, s.Name, err), Err: err}
+		return nil, place.Options("%s, %s: %w; option exact cuts within parts", of, s.Name, err)
 	}
 	one.Shards[0].Name = s.Name
 	for i := range one.Parts {

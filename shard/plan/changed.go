@@ -29,12 +29,12 @@ func (p *Part) CheckFiltered(name string, is *converters.Filtered) error {
 }
 
 // StartAnew is the hint of a source that has changed.
-const StartAnew = "WriteOptions.Overwrite starts anew"
+const StartAnew = "option overwrite starts anew"
 
 // ForTask replaces the hint StartAnew of an error: a task cannot start anew.
 func ForTask(err error) error {
 	if e, ok := errors.AsType[*converters.Error](err); ok && e.Hint == StartAnew {
-		e.Hint = "put it back, or plan anew with WriteOptions.Overwrite"
+		e.Hint = "put it back, or plan anew with option overwrite"
 	}
 	return err
 }

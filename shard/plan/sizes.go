@@ -2,7 +2,6 @@ package plan
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/dustin/go-humanize"
 
@@ -31,9 +30,9 @@ type Sizes struct {
 	MaxSamples int64
 }
 
-// sizesClash returns an ErrSizes. Its text names fields of Sizes.
+// sizesClash returns an errSizes.
 func sizesClash(format string, args ...any) error {
-	return &place.OptionsError{Text: fmt.Sprintf("%v: "+format, append([]any{errSizes}, args...)...), Err: errSizes}
+	return place.Options("%w: "+format, append([]any{errSizes}, args...)...)
 }
 
 // count returns the number of shards for samples of total bytes.
@@ -41,34 +40,34 @@ func (s Sizes) count(total, samples int64) (int64, error) {
 	for _, f := range []struct {
 		option string
 		n      int64
-	}{{"Sizes.Shards", int64(s.Shards)}, {"Sizes.ShardSize", s.ShardSize}, {"Sizes.Min", s.Min}, {"Sizes.Max", int64(s.Max)}} {
+	}{{"option shards", int64(s.Shards)}, {"option shard-size", s.ShardSize}, {"option min-shard-size", s.Min}, {"option max-shards", int64(s.Max)}} {
 		if f.n < 0 {
 			return 0, sizesClash("%s %d is negative", f.option, f.n)
 		}
 	}
 	if s.Shards > 0 && s.ShardSize > 0 {
-		return 0, sizesClash("give Sizes.Shards or Sizes.ShardSize, not both")
+		return 0, sizesClash("give option shards or option shard-size, not both")
 	}
 	if s.ShardSize > 0 && s.ShardSize < s.Min {
-		return 0, sizesClash("Sizes.ShardSize %s is below Sizes.Min %s", BytesText(s.ShardSize), BytesText(s.Min))
+		return 0, sizesClash("option shard-size %s is below option min-shard-size %s", BytesText(s.ShardSize), BytesText(s.Min))
 	}
 	if s.Max > 0 && s.Shards > s.Max {
-		return 0, sizesClash("Sizes.Shards %d is above Sizes.Max %d", s.Shards, s.Max)
+		return 0, sizesClash("option shards %d is above option max-shards %d", s.Shards, s.Max)
 	}
 	if int64(s.Shards) > samples {
-		return 0, sizesClash("Sizes.Shards %d is above the number of samples, %d", s.Shards, samples)
+		return 0, sizesClash("option shards %d is above the number of samples, %d", s.Shards, samples)
 	}
 	var n int64
 	switch {
 	case s.Shards > 0:
 		n = int64(s.Shards)
 		if total/n < s.Min {
-			return 0, sizesClash("Sizes.Shards %d makes shards of %s, below Sizes.Min %s", n, BytesText(total/n), BytesText(s.Min))
+			return 0, sizesClash("option shards %d makes shards of %s, below option min-shard-size %s", n, BytesText(total/n), BytesText(s.Min))
 		}
 	case s.ShardSize > 0:
 		n = max(1, (total+s.ShardSize/2)/s.ShardSize)
 		if s.Max > 0 && n > int64(s.Max) {
-			return 0, sizesClash("Sizes.ShardSize %s makes %d shards, above Sizes.Max %d", BytesText(s.ShardSize), n, s.Max)
+			return 0, sizesClash("option shard-size %s makes %d shards, above option max-shards %d", BytesText(s.ShardSize), n, s.Max)
 		}
 		if s.Min > 0 {
 			n = min(n, max(1, total/s.Min))

@@ -34,7 +34,7 @@ func (u *Unlike) Compare(part string, first, here converters.Description) error 
 		case first.Columns[i].DType != c.DType:
 			differs = fmt.Sprintf("its column %q is %s, that of the first part %s", c.Name, c.DType, first.Columns[i].DType)
 			if ofTime(c.DType) || ofTime(first.Columns[i].DType) {
-				return refuse(differs, "convert it by itself, or leave the column out by Options.Fields")
+				return refuse(differs, "convert it by itself, or leave the column out by option fields")
 			}
 		}
 	}

@@ -149,7 +149,7 @@ func (m *Marks) Close(part string, size int64, required bool) error {
 	if m == nil || m.ended || !m.promised && !required {
 		return nil
 	}
-	why, hint := "no end mark: the program that wrote it did not finish, or writes none", run+"; without Options.RequireEnd what is there is taken"
+	why, hint := "no end mark: the program that wrote it did not finish, or writes none", run+"; without option require-end what is there is taken"
 	if m.promised {
 		why, hint = "no end mark, which its begin mark promises: the program that wrote it did not finish", run
 	}

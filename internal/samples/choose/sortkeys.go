@@ -83,7 +83,7 @@ func (s *sorted) err(by subject) error {
 	if s.with.Load() || !s.without.Load() {
 		return nil
 	}
-	return &place.OptionsError{Text: fmt.Sprintf("option sort: no chosen sample has %q; %s", by, hintDecoded)}
+	return place.Options("option sort: no chosen sample has %q; %s", by, hintDecoded)
 }
 
 // ascending returns a number with the order of f.

@@ -309,7 +309,7 @@ func (u *unseen) err() error {
 			if name == labelled {
 				what = fmt.Sprintf("label (a field %s)", strings.Join(labelFields, " or "))
 			}
-			return &place.OptionsError{Text: fmt.Sprintf("option where: no sample that it was asked of has a %s; %s", what, hint)}
+			return place.Options("option where: no sample that it was asked of has a %s; %s", what, hint)
 		}
 	}
 	return nil

@@ -144,9 +144,9 @@ func (c *copyWriter) Write(b []byte) (int, error) {
 // cacheError places a failure to keep the answers to a part.
 func cacheError(name, dir string, err error) error {
 	e := place.IOError(name, fmt.Errorf("what the filter answered, kept in %s: %w", text.Name(dir), err))
-	e.Hint = "see to the directory, or name another Options.CacheDir"
+	e.Hint = "see to the directory, or name another option cache-dir"
 	if errors.Is(err, cache.ErrQuota) {
-		e.Hint = "raise Options.Quota: it must have room for all samples that the filter answers"
+		e.Hint = "raise option cache-size: it must have room for all samples that the filter answers"
 	}
 	return e
 }

@@ -33,7 +33,7 @@ func (w *worker) fail(p *part, done int64, key string, err error) error {
 	case errors.Is(err, errMore), errors.Is(err, errUnread):
 		e.Hint = hint
 	case w.watch.hung():
-		err, e.Hint = fmt.Errorf("%w for %v", errHung, w.watch.limit), "Options.Timeout is for one that needs longer"
+		err, e.Hint = fmt.Errorf("%w for %v", errHung, w.watch.limit), "option filter-timeout is for one that needs longer"
 	case err == io.EOF:
 		err, e.Hint = fmt.Errorf("%w: it has ended, with status 0", converters.ErrTruncated), hint
 	case errors.Is(err, io.ErrUnexpectedEOF):

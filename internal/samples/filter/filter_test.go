@@ -218,7 +218,7 @@ func TestCheck(t *testing.T) {
 	src.close(t)
 	src = open(t, memsource.New(8, 1, 100, 100_000), "itself", 1)
 	src.opts.Quota = 1 << 20
-	if _, err := index(t.Context(), src, 0); err == nil || !strings.Contains(err.Error(), "Options.Quota") {
+	if _, err := index(t.Context(), src, 0); err == nil || !strings.Contains(err.Error(), "option cache-size") {
 		t.Error(err)
 	}
 	src.close(t)

@@ -31,7 +31,7 @@ func TestRefused(t *testing.T) {
 		{"status:7", input.ErrCommand, "exit status 7"},
 		{"closes its input", errShut, "after 1 of 10"},
 		{"closes its output", input.ErrCommand, "closed its output, and goes on without it, after 0 of 10"},
-		{"silent", errHung, "neither reads nor writes for 2s, after 0 of 10 answers (Options.Timeout"},
+		{"silent", errHung, "neither reads nor writes for 2s, after 0 of 10 answers (option filter-timeout"},
 		{"answers unread", errUnread, "samples that it did not read"},
 		{"goes on after the end", errHung, "neither reads nor writes"},
 		{"raw:\x01", converters.ErrMalformed, "an answer is an integer"},
