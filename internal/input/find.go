@@ -55,7 +55,7 @@ func Find(ctx context.Context, args []string, opts Options) ([]Name, error) {
 		return nil, f.missed.err(opts)
 	}
 	if len(f.found) == 0 {
-		hint := "name files, directories, patterns, or - for standard internal/input"
+		hint := "name files, directories, patterns, or - for standard input"
 		if opts.Directories {
 			hint = "name directories, or patterns of their names"
 		}

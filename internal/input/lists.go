@@ -117,7 +117,7 @@ var byteOrderMark = []byte("\ufeff")
 // readList yields the lines of a list; false: the caller wants no more. name is redacted.
 func readList(ctx context.Context, name string, r io.Reader, yield func(argument, error) bool) bool {
 	if name == "-" {
-		name = "standard internal/input"
+		name = "standard input"
 	}
 	in := bufio.NewReaderSize(io.LimitReader(r, maxList+1), maxPattern+len("\r\n"))
 	fail := func(hint, format string, args ...any) bool {
