@@ -7,11 +7,9 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/shard"
-	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // waitPause returns the time until the next check of the directory: a tenth of the time waited so
@@ -21,32 +19,21 @@ func waitPause(waited time.Duration) time.Duration {
 	return min(max(waited/10, least), most)
 }
 
-// FinishOptions say how a dataset is completed.
-type FinishOptions struct {
-	Wait     time.Duration                         // how long to wait for missing shards and for the plan; 0: not at all
-	Verify   bool                                  // re-read all shards
-	AIO      aio.Options                           // for re-reading
-	Tool     string                                // name and version of the program, for the manifest
-	Sign     func(manifest []byte) ([]byte, error) // as in Options
-	Progress plan.Progress                         // may be nil
-	Waiting  func(what string)                     // called every minute with what is missing; may be nil
-	Bucket   bucket.Options                        // of a dataset in an object store
-}
-
-// Finish checks that all shards of the plan in a directory exist and that the counts of entries,
-// samples and fields add up, and writes the manifest, which completes the dataset.
-func Finish(ctx context.Context, dir string, opts FinishOptions) (*shard.Report, error) {
+// Finish checks that all shards of the plan in the output exist and that the counts of entries,
+// samples and fields add up, and writes the manifest, which completes the dataset. wait is how long
+// to wait for missing shards and for the plan; 0: not at all.
+func (c Conversion) Finish(ctx context.Context, wait time.Duration) (*shard.Report, error) {
 	began := time.Now()
 	for {
-		if err := allNamed(ctx, opts, began, dir); err != nil {
+		if err := c.allNamed(ctx, wait, began); err != nil {
 			return nil, err
 		}
-		report, err := finishOnce(ctx, opts, dir)
+		report, err := c.finishOnce(ctx)
 		if err == nil {
 			return report, nil
 		}
 		pause := waitPause(time.Since(began))
-		if time.Since(began)+pause > opts.Wait || !worthWaiting(err) {
+		if time.Since(began)+pause > wait || !worthWaiting(err) {
 			return nil, err
 		}
 		if err := sleep(ctx, pause); err != nil {
@@ -57,38 +44,38 @@ func Finish(ctx context.Context, dir string, opts FinishOptions) (*shard.Report,
 
 // allNamed waits until all shards have their names, or the time is over. Meanwhile it leaves the lock
 // to the tasks.
-func allNamed(ctx context.Context, opts FinishOptions, began time.Time, dir string) error {
+func (c *Conversion) allNamed(ctx context.Context, wait time.Duration, began time.Time) error {
 	var told time.Time
-	for time.Since(began) < opts.Wait {
-		named, of, err := opts.named(ctx, dir)
+	for time.Since(began) < wait {
+		named, of, err := c.countNamed(ctx)
 		if err == nil && named == of || err != nil && !worthWaiting(err) {
 			return err
 		}
-		if opts.Waiting != nil && time.Since(told) >= waitTold {
+		if c.Waiting != nil && time.Since(told) >= waitTold {
 			told = time.Now()
 			what := fmt.Sprintf("%d of %d shards have their names", named, of)
 			if err != nil {
 				what = err.Error()
 			}
-			opts.Waiting(what)
+			c.Waiting(what)
 		}
 		waited := time.Since(began)
-		if err := sleep(ctx, min(waitPause(waited), opts.Wait-waited)); err != nil {
+		if err := sleep(ctx, min(waitPause(waited), wait-waited)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// named returns how many shards of a plan have their names, or their lines in a bucket, and how many there are.
-func (o *FinishOptions) named(ctx context.Context, dir string) (named, of int, err error) {
-	if IsURL(dir) {
-		return bucket.Named(ctx, dir, o.Bucket)
+// countNamed returns how many shards of a plan have their names, or their lines in a bucket, and how many there are.
+func (c *Conversion) countNamed(ctx context.Context) (named, of int, err error) {
+	if IsURL(c.Out) {
+		return bucket.Named(ctx, c.Out, c.bucket())
 	}
-	if err := checkPlanned(dir); err != nil {
+	if err := checkPlanned(c.Out); err != nil {
 		return 0, 0, err
 	}
-	return dataset.Named(dir)
+	return dataset.Named(c.Out)
 }
 
 // waitTold is the time between two calls of Waiting.
@@ -104,36 +91,37 @@ func worthWaiting(err error) bool {
 	return false
 }
 
-func finishOnce(ctx context.Context, opts FinishOptions, dir string) (*shard.Report, error) {
-	out, err := opts.open(ctx, dir)
+func (c *Conversion) finishOnce(ctx context.Context) (*shard.Report, error) {
+	out, err := c.openPlanned(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out.Sign = opts.Sign
+	out.Sign = c.Sign
 	report, err := shard.Finish(ctx, out, shard.FinishOptions{
-		Verify: opts.Verify, AIO: opts.AIO, Progress: opts.Progress, Tool: opts.Tool,
+		Verify: c.Verify, AIO: c.AIO, Progress: c.Progress, Tool: c.Tool,
 	})
-	if !IsURL(dir) {
-		err = early(dir, err)
+	if !IsURL(c.Out) {
+		err = early(c.Out, err)
 	}
 	return report, closeOutput(out.Task, err)
 }
 
-func (o *FinishOptions) open(ctx context.Context, dir string) (*dataset.Writing, error) {
-	if IsURL(dir) {
-		out, err := bucket.Open(ctx, dir, o.Bucket)
-		if err == nil {
-			if err = planned(out.Dataset); err != nil {
-				err = errors.Join(err, out.Close())
-			}
+// openPlanned opens the output, which must have a plan.
+func (c *Conversion) openPlanned(ctx context.Context) (*dataset.Writing, error) {
+	if !IsURL(c.Out) {
+		if err := checkPlanned(c.Out); err != nil {
+			return nil, err
 		}
-		return out, err
+		out, err := dataset.Open(c.Out)
+		return out, early(c.Out, err)
 	}
-	if err := checkPlanned(dir); err != nil {
-		return nil, err
+	out, err := c.openOut(ctx)
+	if err == nil {
+		if err = planned(out.Dataset); err != nil {
+			err = errors.Join(err, out.Close())
+		}
 	}
-	out, err := dataset.Open(dir)
-	return out, early(dir, err)
+	return out, err
 }
 
 // early adds dataset.ErrMissing to dataset.ErrLocked if shards are missing.

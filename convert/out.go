@@ -14,40 +14,34 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // An output is named by a local directory, or by the URL of a dataset in an object store: then it is opened with a
 // scratch directory of its own, and everything that follows is the same.
 
-// openOut opens an output alone.
-func (o *Options) openOut(ctx context.Context, name string) (*dataset.Writing, error) {
-	if IsURL(name) {
-		return bucket.Open(ctx, name, o.bucket())
+// openOut opens the output alone.
+func (c *Conversion) openOut(ctx context.Context) (*dataset.Writing, error) {
+	if IsURL(c.Out) {
+		return bucket.Open(ctx, c.Out, c.bucket())
 	}
-	return dataset.Open(name)
+	return dataset.Open(c.Out)
 }
 
-// openTask opens an output for one task of several.
-func (o *Options) openTask(ctx context.Context, name string) (*dataset.Task, error) {
-	if IsURL(name) {
-		return bucket.OpenTask(ctx, name, o.bucket())
+// openTask opens the output for one task of several.
+func (c *Conversion) openTask(ctx context.Context) (*dataset.Task, error) {
+	if IsURL(c.Out) {
+		return bucket.OpenTask(ctx, c.Out, c.bucket())
 	}
-	return openShared(ctx, name, o.Waiting)
+	return openShared(ctx, c.Out, c.Waiting)
 }
 
 // bucket returns the options of an output in an object store.
-func (o *Options) bucket() bucket.Options {
-	b := o.Bucket
-	b.Beside = o.IntoNonempty
-	return withClient(b, o.Input)
-}
-
-// withClient adds the client of the inputs, unless there is one.
-func withClient(b bucket.Options, in stage.Options) bucket.Options {
+func (c *Conversion) bucket() bucket.Options {
+	b := c.Bucket
+	b.Beside = c.IntoNonempty
 	if b.Client == nil {
-		b.Client = in.Remote
+		b.Client = c.Input.Remote
 	}
 	return b
 }
@@ -83,10 +77,10 @@ func unplanned(name string, there func(file string) (bool, error)) error {
 	return advise(APlan, fmt.Errorf("%s: %w", name, ErrUnplanned))
 }
 
-// hasDataset reports whether there is a dataset, begun or complete, at a URL.
-func (o *Options) hasDataset(ctx context.Context, url string) (bool, error) {
+// hasDataset reports whether there is a dataset, begun or complete, at the URL of the output.
+func (c *Conversion) hasDataset(ctx context.Context) (bool, error) {
 	for _, name := range []string{dataset.ManifestName, dataset.PlanName} {
-		_, err := o.bucket().Client.Stat(ctx, bucket.Base(url)+name)
+		_, err := c.bucket().Client.Stat(ctx, bucket.Base(c.Out)+name)
 		if err == nil {
 			return true, nil
 		}

@@ -3,11 +3,11 @@ package convert
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -35,44 +35,35 @@ type fetch struct {
 
 // Preview plans the conversion as far as it can without fetching anything. It stages local inputs in a
 // temporary directory.
-func (c *Conversion) Preview(ctx context.Context) (*Preview, error) {
-	aligned, err := c.prepare(ctx)
+func (c Conversion) Preview(ctx context.Context) (*Preview, error) {
+	in, err := c.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if aligned || slices.ContainsFunc(c.found, func(n input.Name) bool { return n.URL() != "" }) {
-		return c.previewFetch(aligned)
+	if in.aligned || slices.ContainsFunc(in.names, func(n input.Name) bool { return n.URL() != "" }) {
+		return in.previewFetch()
 	}
-	in := c.inputOptions()
-	if c.Input.CacheDir == "" {
-		remove := TemporaryCache(&in)
-		defer remove()
-		c.Input.CacheDir, c.Input.NoCache = in.CacheDir, in.NoCache // for answers of a filter
-	}
-	in.Progress = c.staging(c.found)
-	if err := c.trim(ctx, in); err != nil {
-		return nil, err
-	}
-	set, err := c.stage(ctx, c.wanted(), in)
+	var done Preview
+	err = in.work(ctx, nil, func(w *work) error {
+		return w.plan(ctx, nil, nil, func(_ shard.PartProvider, p *plan.Plan) error {
+			done.Plan = p
+			return nil
+		})
+	})
 	if err != nil {
 		return nil, err
 	}
-	p, _, err := c.plan(ctx, set)
-	if err := errors.Join(err, c.endFilter(), set.Release(), c.returnBeside()); err != nil {
-		return nil, err
-	}
-	c.tellDoubts()
-	return &Preview{Plan: p}, nil
+	return &done, nil
 }
 
 // previewFetch says what a conversion of remote parts would fetch. Their samples are not known.
-func (c *Conversion) previewFetch(aligned bool) (*Preview, error) {
-	found := c.found
-	if aligned {
-		found, _ = passes(c.Mixture, found)
+func (in *inputs) previewFetch() (*Preview, error) {
+	found := in.names
+	if in.aligned {
+		found, _ = passes(in, found)
 	}
 	parts := make([]converters.Part, len(found))
-	f := &fetch{Parts: len(found), Bytes: toFetch(found), Fewer: c.trimmable(), Folders: c.Reader != nil && c.Reader.Directories}
+	f := &fetch{Parts: len(found), Bytes: toFetch(found), Fewer: in.trimmable(), Folders: in.Reader != nil && in.Reader.Directories}
 	for i, n := range found {
 		parts[i] = n.Part()
 		f.Stored += max(0, n.Size)
@@ -88,11 +79,11 @@ func (c *Conversion) previewFetch(aligned bool) (*Preview, error) {
 			f.Unknown++
 		}
 	}
-	if !aligned {
+	if !in.aligned {
 		f.Cache = f.Bytes + f.Trees.Room
 		return &Preview{Fetch: f}, nil
 	}
-	how, err := c.request()
+	how, err := in.planOptions()
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +92,7 @@ func (c *Conversion) previewFetch(aligned bool) (*Preview, error) {
 	if err != nil {
 		return nil, empty(found[0].Name, nil, err)
 	}
-	f.Together = min(c.Workers+1, len(p.Shards))
+	f.Together = min(in.Workers+1, len(p.Shards))
 	f.Cache = heldAtOnce(p, found, f.Together)
 	return &Preview{Plan: p, Fetch: f}, nil
 }

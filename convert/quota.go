@@ -2,7 +2,6 @@ package convert
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -26,16 +25,6 @@ func checkQuota(p *plan.Plan, found []input.Name, quota int64) error {
 		}
 	}
 	return nil
-}
-
-// allAtOnce adds advice to an error that the cache is too small for all parts.
-func (c *Conversion) allAtOnce(err error) error {
-	e, ok := errors.AsType[*input.Error](err)
-	if !ok || !errors.Is(err, stage.ErrQuota) || c.directories() != nil {
-		return err
-	}
-	e.Hint = ""
-	return advise(MoreRoomForAll, err)
 }
 
 // toFetch returns the sum of the known sizes of remote inputs.

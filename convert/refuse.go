@@ -55,20 +55,20 @@ func (c *Conversion) isSource(path string) bool {
 
 // checkInside returns an error if the output is inside a source directory: the next run would convert
 // its shards.
-func (c *Conversion) checkInside() error {
-	roots := c.directories()
+func (in *inputs) checkInside() error {
+	roots := in.directories()
 	if roots == nil {
 		return nil
 	}
-	if IsURL(c.Out) {
+	if IsURL(in.Out) {
 		for _, r := range roots {
-			if r.URL() != "" && strings.HasPrefix(bucket.Base(c.Out), bucket.Base(r.URL())) {
-				return c.inside(r.Name)
+			if r.URL() != "" && strings.HasPrefix(bucket.Base(in.Out), bucket.Base(r.URL())) {
+				return in.inside(r.Name)
 			}
 		}
 		return nil
 	}
-	out, err := realPath(c.Out)
+	out, err := realPath(in.Out)
 	if err != nil {
 		return err
 	}
@@ -81,14 +81,14 @@ func (c *Conversion) checkInside() error {
 			return err
 		}
 		if rel, err := filepath.Rel(root, out); err == nil && filepath.IsLocal(rel) {
-			return c.inside(r.Name)
+			return in.inside(r.Name)
 		}
 	}
 	return nil
 }
 
-func (c *Conversion) inside(source string) error {
-	return fmt.Errorf("%s: it lies inside %s, which is to be converted; choose another place", c.Out, source)
+func (in *inputs) inside(source string) error {
+	return fmt.Errorf("%s: it lies inside %s, which is to be converted; choose another place", in.Out, source)
 }
 
 // isInside reports whether path is dir or in it. It also returns true if this cannot be decided.

@@ -2,21 +2,20 @@ package convert
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
-	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // Sides returns a conversion for each side of Choice.Split or Choice.SplitBy, or for each directory that the format's option split
 // names, with a directory of its own in Out; without them, c alone. Each reads the sources again and is resumed by itself. For SplitBy all samples are indexed now.
-func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
+func (c Conversion) Sides(ctx context.Context) ([]Conversion, error) {
 	o := &c.Choice
 	var dirs []string
 	if c.Reader != nil {
@@ -24,7 +23,7 @@ func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
 	}
 	switch {
 	case o.Split == "" && o.SplitBy == "" && dirs == nil:
-		return []*Conversion{c}, nil
+		return []Conversion{c}, nil
 	case dirs != nil && (o.Split != "" || o.SplitBy != ""):
 		return nil, refuseChoice("directories are split already; convert one of them, DIR/NAME, with option split NAME=FRACTION,… or option split-by")
 	case o.Split != "" && o.SplitBy != "":
@@ -51,7 +50,7 @@ func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
 			return nil, err
 		}
 	}
-	var sides []*Conversion
+	var sides []Conversion
 	for _, name := range names {
 		side, err := c.side(name, dirs != nil)
 		if err != nil {
@@ -60,21 +59,21 @@ func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
 		sides = append(sides, side)
 	}
 	if o.SplitBy == "" && (o.Split != "" || len(sides) > 1) {
-		if _, err := sides[0].prepare(ctx); err != nil {
+		in, err := sides[0].begin(ctx)
+		if err != nil {
 			return nil, err
 		}
-		return sides, sides[0].oneRead()
+		return sides, in.oneRead()
 	}
 	return sides, nil
 }
 
 // side returns the conversion of one side; dir means that it is a directory of the source.
-func (c *Conversion) side(name string, dir bool) (*Conversion, error) {
-	one := *c
+func (c Conversion) side(name string, dir bool) (one Conversion, err error) {
+	one = c
 	if one.Out = filepath.Join(c.Out, name); IsURL(c.Out) {
 		one.Out = bucket.Base(c.Out) + name
 	}
-	var err error
 	switch {
 	case dir:
 		one.Reader, err = c.Reader.OfSplit(name)
@@ -83,7 +82,7 @@ func (c *Conversion) side(name string, dir bool) (*Conversion, error) {
 	default:
 		one.Choice.Value = name
 	}
-	return &one, err
+	return one, err
 }
 
 // checkParent refuses a directory for sides that is a dataset itself.
@@ -92,7 +91,7 @@ func (c *Conversion) checkParent(ctx context.Context) error {
 		if err := bucket.Check(c.Out); err != nil {
 			return err
 		}
-		there, err := c.hasDataset(ctx, c.Out)
+		there, err := c.hasDataset(ctx)
 		if there {
 			err = c.parentTaken()
 		}
@@ -114,48 +113,37 @@ func (c *Conversion) parentTaken() error {
 }
 
 // values returns the values of Choice.SplitBy that the samples have. It writes nothing.
-func (c *Conversion) values(ctx context.Context) ([]string, error) {
-	all := *c
-	all.tally = true
-	all.Choice.Slice, all.Choice.Limit, all.Choice.Sort = "", 0, "" // which apply to each side
-	if _, err := all.prepare(ctx); err != nil {
-		return nil, err
-	}
-	if err := all.oneRead(); err != nil {
-		return nil, err
-	}
-	in := all.inputOptions()
-	if in.CacheDir = c.Input.CacheDir; in.CacheDir == "" {
-		remove := TemporaryCache(&in)
-		defer remove()
-	}
-	in.Progress = all.staging(all.found)
-	set, err := all.stage(ctx, all.found, in)
+func (c Conversion) values(ctx context.Context) (names []string, err error) {
+	c.Choice.Slice, c.Choice.Limit, c.Choice.Sort = "", 0, "" // which apply to each side
+	c.Doubt, c.Listed = nil, nil                              // each side tells them
+	in, err := c.findAll(ctx)
 	if err != nil {
 		return nil, err
 	}
-	names, err := all.tallied(ctx, set)
-	return names, errors.Join(err, set.Release())
+	if err := in.oneRead(); err != nil {
+		return nil, err
+	}
+	err = in.work(ctx, nil, func(w *work) error {
+		return w.survey(ctx, selection{}, func(s *survey) error {
+			if names = s.chooser.Values(); names == nil {
+				return empty(in.names[0].Name, s.index, plan.ErrEmpty)
+			}
+			return nil
+		})
+	})
+	return names, err
 }
 
-func (c *Conversion) tallied(ctx context.Context, set *stage.Set) ([]string, error) {
-	o, err := c.open(ctx, set.Parts())
-	if err != nil {
-		return nil, err
+// oneRead returns an error if the sources cannot be read once for each side of a split.
+func (in *inputs) oneRead() error {
+	for _, n := range in.names {
+		switch {
+		case in.program != nil || isStdin(n):
+			err := fmt.Errorf("%w: a split reads its sources once for each side", converters.ErrUnsupported)
+			return &converters.Error{Where: n.Name, Off: -1, Err: err, Hint: "write it to a file first"}
+		case n.URL() != "" && in.Input.CacheDir == "":
+			return refuseChoice("a split reads its sources once for each side, and some are remote: option cache-dir says where they are kept, so that each is fetched once")
+		}
 	}
-	chooser, err := c.chooser(o)
-	if err != nil {
-		return nil, err
-	}
-	index, err := plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Workers: Indexers(c.Workers), Progress: c.Progress, Choose: chooser})
-	if err != nil {
-		return nil, err
-	}
-	if err := chooser.Finish(); err != nil {
-		return nil, err
-	}
-	if chooser.Values() == nil {
-		return nil, empty(set.Files[0].Name, index, plan.ErrEmpty)
-	}
-	return chooser.Values(), nil
+	return nil
 }

@@ -85,7 +85,7 @@ func (s *Set) inspect(ctx context.Context, found []input.Name, opts Options) err
 		if s.Files[i].Name = n.Name; n.Path == "" {
 			continue
 		}
-		if opts.Directories {
+		if n.Directory {
 			s.Files[i].Path = n.Path
 			continue
 		}

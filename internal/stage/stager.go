@@ -34,7 +34,7 @@ type stagedOnce struct {
 }
 
 // NewStager prepares to stage found names; nothing is read yet. Of opts, CacheDir and what
-// follows it matter, and Directories and Remote.
+// follows it matter, and Remote.
 func NewStager(found []input.Name, opts Options) (*Stager, error) {
 	for _, n := range found {
 		if n.URL() != "" && opts.Remote == nil {
@@ -47,9 +47,8 @@ func NewStager(found []input.Name, opts Options) (*Stager, error) {
 // Take makes names first … first+n-1 local, seekable, uncompressed files, and holds them until the
 // Set is released. One that is all of that already is used in place; others are staged,
 // opts.Workers at once, or taken from the cache where a complete copy stands. Every local file
-// must still have the size and modification time that [Find] saw. With opts.Directories names
-// that have a path are directories, and are handed on unopened; a [ObjectTree] becomes one, whole, for
-// each Take anew.
+// must still have the size and modification time that [Find] saw. A local directory
+// is handed on unopened; an [input.ObjectTree] becomes one, whole, for each Take anew.
 //
 // Take waits until other Sets of this process are released and the cache has room for all objects of
 // the group, and their expected decompressed size. It returns [ErrQuota] if that would not suffice. A
