@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/shard"
 )
 
@@ -47,7 +49,7 @@ func (c Conversion) Finish(ctx context.Context, wait time.Duration) (*shard.Repo
 func (c *Conversion) allNamed(ctx context.Context, wait time.Duration, began time.Time) error {
 	var told time.Time
 	for time.Since(began) < wait {
-		named, of, err := c.countNamed(ctx)
+		named, of, err := c.output().named(ctx)
 		if err == nil && named == of || err != nil && !worthWaiting(err) {
 			return err
 		}
@@ -67,17 +69,6 @@ func (c *Conversion) allNamed(ctx context.Context, wait time.Duration, began tim
 	return nil
 }
 
-// countNamed returns how many shards of a plan have their names, or their lines in a bucket, and how many there are.
-func (c *Conversion) countNamed(ctx context.Context) (named, of int, err error) {
-	if IsURL(c.Out) {
-		return bucket.Named(ctx, c.Out, c.bucket())
-	}
-	if err := checkPlanned(c.Out); err != nil {
-		return 0, 0, err
-	}
-	return dataset.Named(c.Out)
-}
-
 // waitTold is the time between two calls of Waiting.
 const waitTold = time.Minute
 
@@ -92,7 +83,8 @@ func worthWaiting(err error) bool {
 }
 
 func (c *Conversion) finishOnce(ctx context.Context) (*shard.Report, error) {
-	out, err := c.openPlanned(ctx)
+	to := c.output()
+	out, err := to.openPlanned(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -100,37 +92,28 @@ func (c *Conversion) finishOnce(ctx context.Context) (*shard.Report, error) {
 	report, err := shard.Finish(ctx, out, shard.FinishOptions{
 		Verify: c.Verify, AIO: c.AIO, Progress: c.Progress, Tool: c.Tool,
 	})
-	if !IsURL(c.Out) {
-		err = early(c.Out, err)
-	}
-	return report, closeOutput(out.Task, err)
+	return report, closeOutput(out.Task, to.early(err))
 }
 
-// openPlanned opens the output, which must have a plan.
-func (c *Conversion) openPlanned(ctx context.Context) (*dataset.Writing, error) {
-	if !IsURL(c.Out) {
-		if err := checkPlanned(c.Out); err != nil {
-			return nil, err
+// SignManifest signs the manifest of a finished dataset by Sign, in place of a signature that is there. If the manifest
+// has no SHA-256 of the files it reads and compares them all, and writes the manifest anew with these; summed reports that.
+func (c Conversion) SignManifest(ctx context.Context) (m *dataset.Manifest, summed bool, err error) {
+	if !IsURL(c.Out) { // opening it would make a directory
+		if err := dataset.CheckPath(c.Out); err != nil {
+			return nil, false, err
 		}
-		out, err := dataset.Open(c.Out)
-		return out, early(c.Out, err)
-	}
-	out, err := c.openOut(ctx)
-	if err == nil {
-		if err = planned(out.Dataset); err != nil {
-			err = errors.Join(err, out.Close())
+		if _, err := os.Lstat(c.Out); errors.Is(err, fs.ErrNotExist) {
+			return nil, false, fmt.Errorf("%s: %w", c.Out, input.ErrNotFound)
+		}
+		if _, err := os.Lstat(filepath.Join(c.Out, dataset.ManifestName)); errors.Is(err, fs.ErrNotExist) {
+			return nil, false, fmt.Errorf("%s: there is no %s: %w", c.Out, dataset.ManifestName, dataset.ErrUnfinished)
 		}
 	}
-	return out, err
-}
-
-// early adds dataset.ErrMissing to dataset.ErrLocked if shards are missing.
-func early(dir string, err error) error {
-	if !errors.Is(err, dataset.ErrLocked) {
-		return err
+	out, err := c.output().open(ctx)
+	if err != nil {
+		return nil, false, err
 	}
-	if named, of, failed := dataset.Named(dir); named == of || failed != nil {
-		return err
-	}
-	return fmt.Errorf("%w, and %w", err, dataset.ErrMissing)
+	out.Sign = c.Sign
+	m, summed, err = out.SignManifest(ctx, c.AIO, c.Progress)
+	return m, summed, closeOutput(out.Task, err)
 }

@@ -164,7 +164,7 @@ func (c Conversion) IndexTask(ctx context.Context, t plan.Task) (*SliceIndex, er
 			done.Why = "no part is this task's"
 			break
 		}
-		out, err := in.openTask(ctx)
+		out, err := in.output().openTask(ctx)
 		if err != nil {
 			return nil, err
 		}

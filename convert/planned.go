@@ -15,22 +15,22 @@ import (
 // resolvePlan returns the request that made a dataset, by its plan. named are the sources as they were named then; nil: not
 // known. The plan may be hostile, so only programs that the caller names are run.
 func (c Conversion) resolvePlan(p *plan.Plan, named []string) (*request, error) {
-	if err := c.checkFilter(p.Source.Filter); err != nil {
+	r := &request{Conversion: c, was: p, renamed: len(c.Sources) > 0}
+	if err := r.checkFilter(); err != nil {
 		return nil, err
 	}
-	if c.Workers <= 0 {
-		c.Workers = runtime.GOMAXPROCS(0)
+	if r.Workers <= 0 {
+		r.Workers = runtime.GOMAXPROCS(0)
 	}
 	p.Encode.Limits = c.Encode.Limits
-	c.Encode = p.Encode
-	r := &request{Conversion: c, was: p}
+	r.Encode = p.Encode
 	if p.Source.Format == SpecFormat {
 		return r, r.planSpec(named)
 	}
 	f, known := format.Named(p.Source.Format)
 	switch {
 	case known && c.Program != nil:
-		return nil, c.noProgram(p)
+		return nil, r.noProgram()
 	case !known && c.Program == nil:
 		return nil, advise(ProgramArguments, fmt.Errorf("%s: it was made by the program %q, which no plan alone runs", c.Out, p.Source.Format))
 	case !known:
@@ -53,7 +53,7 @@ func (c Conversion) resolvePlan(p *plan.Plan, named []string) (*request, error) 
 	r.Reader = f.Reader()
 	for name, value := range p.Source.Options {
 		if err := r.Reader.Set.SetKept(name, value); err != nil {
-			return nil, c.damaged(fmt.Errorf("option of its plan: %w", err))
+			return nil, r.damaged(fmt.Errorf("option of its plan: %w", err))
 		}
 	}
 	r.collections = []collection{{Reader: r.Reader}}
@@ -71,7 +71,7 @@ func (r *request) planSpec(named []string) (err error) {
 	}
 	switch {
 	case r.Program != nil:
-		return r.noProgram(r.was)
+		return r.noProgram()
 	case len(r.Sources) > 1:
 		return fmt.Errorf("%s: it was made of a specification: name the one file that names its collections", r.Out)
 	case len(r.Sources) == 1:
@@ -84,30 +84,30 @@ func (r *request) planSpec(named []string) (err error) {
 }
 
 // damaged returns err as an error of a damaged plan.
-func (c *Conversion) damaged(err error) error {
-	return fmt.Errorf("%s: %w: %w", c.Out, plan.ErrDamaged, err)
+func (r *request) damaged(err error) error {
+	return fmt.Errorf("%s: %w: %w", r.Out, plan.ErrDamaged, err)
 }
 
 // noProgram returns the error for a program if the dataset was not made by one.
-func (c *Conversion) noProgram(p *plan.Plan) error {
-	return fmt.Errorf("%s: it was made by ffconvert %s, not by a program", c.Out, p.Source.Format)
+func (r *request) noProgram() error {
+	return fmt.Errorf("%s: it was made by ffconvert %s, not by a program", r.Out, r.was.Source.Format)
 }
 
-// checkFilter returns an error if the plan was made with a filter, whose command line is was, and the caller names none, or
-// the other way round. The command line in the plan is never run.
-func (c *Conversion) checkFilter(was string) error {
-	switch {
-	case was != "" && c.Filter == nil:
-		return advise(TheFilter, fmt.Errorf("%s: its samples passed through the program %s, which no plan alone runs", c.Out, text.Name(was)))
-	case was == "" && c.Filter != nil:
-		return refuseChoice("%s: it was made without option filter; leave it out, or plan anew with it", c.Out)
+// checkFilter returns an error if the plan was made with a filter and the caller names none, or the other way round. The
+// command line in the plan is never run.
+func (r *request) checkFilter() error {
+	switch was := r.was.Source.Filter; {
+	case was != "" && r.Filter == nil:
+		return advise(TheFilter, fmt.Errorf("%s: its samples passed through the program %s, which no plan alone runs", r.Out, text.Name(was)))
+	case was == "" && r.Filter != nil:
+		return refuseChoice("%s: it was made without option filter; leave it out, or plan anew with it", r.Out)
 	}
 	return nil
 }
 
 // adviseNames adds the advice to name the sources if they were not found by the names in the plan.
-func (c *Conversion) adviseNames(err error) error {
-	if len(c.Sources) > 0 || !errors.Is(err, input.ErrNotFound) {
+func (r *request) adviseNames(err error) error {
+	if r.renamed || !errors.Is(err, input.ErrNotFound) {
 		return err
 	}
 	return advise(NamedSources, err)

@@ -35,22 +35,21 @@ func (c *Conversion) checkOut() error {
 		return bucket.Check(c.Out) // what is there, bucket.Open looks at
 	}
 	err := dataset.CheckDir(c.Out)
+	if !errors.Is(err, dataset.ErrNotEmpty) {
+		return err
+	}
+	out, failed := os.Stat(c.Out)
+	isOut := func(source string) bool {
+		st, err := os.Stat(source)
+		return err == nil && failed == nil && os.SameFile(st, out)
+	}
 	switch {
-	case errors.Is(err, dataset.ErrNotEmpty) && c.isSource(c.Out):
+	case slices.ContainsFunc(c.Sources, isOut):
 		return fmt.Errorf("%s: a source, and the output, too; name another directory", c.Out)
-	case errors.Is(err, dataset.ErrNotEmpty) && c.IntoNonempty:
+	case c.IntoNonempty:
 		return nil
 	}
 	return err
-}
-
-// isSource reports whether path is one of the sources.
-func (c *Conversion) isSource(path string) bool {
-	out, err := os.Stat(path)
-	return err == nil && slices.ContainsFunc(c.Sources, func(name string) bool {
-		src, err := os.Stat(name)
-		return err == nil && os.SameFile(src, out)
-	})
 }
 
 // checkInside returns an error if the output is inside a source directory: the next run would convert

@@ -39,7 +39,7 @@ func (c Conversion) Repair(ctx context.Context, tell func([]verify.Problem) erro
 			return nil, err
 		}
 	}
-	out, err := c.openOut(ctx)
+	out, err := c.output().open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (c Conversion) rewrite(ctx context.Context, out *dataset.Writing, kept *dat
 	}
 	in, err := r.find(ctx)
 	if err != nil {
-		return nil, c.adviseNames(err)
+		return nil, r.adviseNames(err)
 	}
 	err = in.work(ctx, out.Task, func(w *work) error {
 		if kept.Plan.Whole {

@@ -22,6 +22,7 @@ type request struct {
 	program     *input.Command // its output is the input; nil: none
 
 	was       *plan.Plan // whose shards are written; nil: a new one is made
+	renamed   bool       // the caller has named the sources anew, in place of the names in it
 	firstPart int        // number of the part that was.Parts begins with
 
 	notes [][2]string               // for Listed, until they were told

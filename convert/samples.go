@@ -2,58 +2,33 @@ package convert
 
 import (
 	"context"
-	"errors"
 
 	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/input"
-	"github.com/ffconvert/ffconvert/internal/stage"
 )
 
-// SamplesOptions say how samples are opened.
-type SamplesOptions struct {
-	Input  stage.Options
-	Limits decode.Limits // of lists and maps in records
-	Clash  bool          // keys of several datasets may clash
-
-	Listed func(name, found string) // as Options.Listed; it may be nil
-}
-
-// WithSamples finds the shards that the sources name, makes them local files, opens them and calls use. r is a
-// Reader of the format ffr. Copies that Input.CacheDir does not keep are removed in the end.
-func WithSamples(ctx context.Context, r *format.Reader, sources []string, opts SamplesOptions, use func(*format.Samples) error) (err error) {
-	in := opts.Input
-	in.Options = r.InputOptions(in.Options)
-	in.Laid = nil // nothing here says what was taken
-	var notes [][2]string
-	in.Note = func(name, found string) { notes = append(notes, [2]string{name, found}) }
-	found, err := input.Find(ctx, sources, in.Options)
+// WithSamples finds the shards that Sources name, makes them local files, opens them and calls use. Reader is of the format
+// ffr. Of the options, Input, Encode.Limits and Listed count. If clash is true, keys of several datasets may clash.
+// Copies that Input.CacheDir does not keep are removed in the end.
+func (c Conversion) WithSamples(ctx context.Context, clash bool, use func(*format.Samples) error) error {
+	c.Input.Laid = nil // nothing here says what was taken
+	in, err := (&request{Conversion: c, collections: []collection{{Reader: c.Reader}}}).find(ctx)
 	if err != nil {
 		return err
 	}
-	if err := r.CheckKind(found); err != nil {
+	if err := c.Reader.CheckKind(in.names); err != nil {
 		return err
 	}
-	if in.CacheDir == "" {
-		remove := TemporaryCache(&in)
-		defer func() { err = errors.Join(err, remove()) }()
-	}
-	set, err := stage.Open(ctx, found, in)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, set.Release()) }()
-	b := NewBeside(in)
-	defer func() { err = errors.Join(err, b.Release()) }()
-	s, err := r.Samples(ctx, format.OpenRequest{Parts: set.Parts(), Records: encode.Options{Limits: opts.Limits}, Files: b}, opts.Clash)
-	if err != nil {
-		return err
-	}
-	for _, n := range notes {
-		if opts.Listed != nil {
-			opts.Listed(n[0], n[1])
-		}
-	}
-	return use(s)
+	return in.work(ctx, nil, func(w *work) error {
+		return w.local(ctx, in.firstOf(0), func(parts []converters.Part) error {
+			req := format.OpenRequest{Parts: parts, Records: encode.Options{Limits: c.Encode.Limits}, Files: w.beside}
+			s, err := c.Reader.Samples(ctx, req, clash)
+			if err != nil {
+				return err
+			}
+			in.tell(nil)
+			return use(s)
+		})
+	})
 }

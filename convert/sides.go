@@ -3,11 +3,9 @@ package convert
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -32,7 +30,7 @@ func (c Conversion) Sides(ctx context.Context) ([]Conversion, error) {
 	if c.Filter != nil {
 		return nil, refuseChoice("a split reads its sources once for each side, and option filter would run its program for each; convert without the split, then split the dataset: ffconvert ffr")
 	}
-	if err := c.checkParent(ctx); err != nil {
+	if err := c.output().checkParent(ctx); err != nil {
 		return nil, err
 	}
 	names := dirs
@@ -83,33 +81,6 @@ func (c Conversion) side(name string, dir bool) (one Conversion, err error) {
 		one.Choice.Value = name
 	}
 	return one, err
-}
-
-// checkParent refuses a directory for sides that is a dataset itself.
-func (c *Conversion) checkParent(ctx context.Context) error {
-	if IsURL(c.Out) {
-		if err := bucket.Check(c.Out); err != nil {
-			return err
-		}
-		there, err := c.hasDataset(ctx)
-		if there {
-			err = c.parentTaken()
-		}
-		return err
-	}
-	if err := dataset.CheckPath(c.Out); err != nil {
-		return err
-	}
-	for _, name := range []string{dataset.ManifestName, dataset.WorkDir} {
-		if _, err := os.Lstat(filepath.Join(c.Out, name)); err == nil {
-			return c.parentTaken()
-		}
-	}
-	return nil
-}
-
-func (c *Conversion) parentTaken() error {
-	return advise(anotherOutput, fmt.Errorf("%s: here is a dataset, and a split makes one in each of its directories", c.Out))
 }
 
 // values returns the values of Choice.SplitBy that the samples have. It writes nothing.

@@ -19,12 +19,11 @@ import (
 // [Conversion.Finish].
 func (c Conversion) Run(ctx context.Context, task plan.Task) (*shard.Report, error) {
 	began := time.Now()
-	if !IsURL(c.Out) {
-		if err := checkPlanned(c.Out); err != nil {
-			return nil, err
-		}
+	to := c.output()
+	if err := to.checkPlan(); err != nil {
+		return nil, err
 	}
-	out, err := c.openTask(ctx)
+	out, err := to.openTask(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +65,9 @@ func (c Conversion) run(ctx context.Context, out *dataset.Task, task plan.Task) 
 	if err != nil {
 		return nil, err
 	}
-	in, skip, err := c.findSlice(ctx, r, s)
+	in, skip, err := r.findSlice(ctx, s)
 	if err != nil {
-		return nil, c.adviseNames(err)
+		return nil, r.adviseNames(err)
 	}
 	err = in.work(ctx, out, func(w *work) error {
 		if together || w.directories() != nil {
@@ -98,7 +97,7 @@ func (c Conversion) run(ctx context.Context, out *dataset.Task, task plan.Task) 
 
 // findSlice finds the parts of a slice. If the format inspects the first part of the dataset, and it is of
 // another slice, that is put before them and skip is 1.
-func (c Conversion) findSlice(ctx context.Context, r *request, s *plan.Slice) (in *inputs, skip int, err error) {
+func (r *request) findSlice(ctx context.Context, s *plan.Slice) (in *inputs, skip int, err error) {
 	if r.Spec != nil || r.Reader.Directories { // the sources are not the parts
 		in, err = r.find(ctx)
 		return in, 0, err
@@ -110,7 +109,7 @@ func (c Conversion) findSlice(ctx context.Context, r *request, s *plan.Slice) (i
 	for i := range s.Plan.Parts {
 		names = append(names, s.Plan.Parts[i].Name)
 	}
-	if len(c.Sources) == 0 {
+	if !r.renamed {
 		in = &inputs{request: r, counts: []int{len(names)}}
 		in.names, err = input.FindNamed(ctx, names, r.inputOptions().Options)
 		return in, skip, err
@@ -120,7 +119,7 @@ func (c Conversion) findSlice(ctx context.Context, r *request, s *plan.Slice) (i
 	}
 	all := in.names
 	if len(all) != s.Parts {
-		return nil, 0, fmt.Errorf("%s: its plan is of %d sources, %d were found", c.Out, s.Parts, len(all))
+		return nil, 0, fmt.Errorf("%s: its plan is of %d sources, %d were found", r.Out, s.Parts, len(all))
 	}
 	in.names = all[s.First : s.First+len(s.Plan.Parts)]
 	if skip > 0 {

@@ -31,7 +31,7 @@ type work struct {
 // inOutput opens the output, calls use unless it has another dataset, and closes it. Indexes of tasks are dropped after
 // success.
 func (in *inputs) inOutput(ctx context.Context, use func(*work, *dataset.Writing) error) error {
-	out, err := in.openOut(ctx)
+	out, err := in.output().open(ctx)
 	if err != nil {
 		return err
 	}
@@ -158,10 +158,10 @@ func (in *inputs) firstOf(n int) []bool {
 	return slices.Repeat([]bool{true}, n)
 }
 
-// adviseRoom adds advice to an error that the cache is too small for all parts.
+// adviseRoom adds advice to an error that the cache is too small for all parts of a new dataset.
 func (w *work) adviseRoom(err error) error {
 	e, ok := errors.AsType[*input.Error](err)
-	if _, advised := errors.AsType[*AdvisedError](err); advised || !ok || !errors.Is(err, stage.ErrQuota) || w.was != nil || w.directories() != nil {
+	if _, advised := errors.AsType[*AdvisedError](err); advised || !ok || !errors.Is(err, stage.ErrQuota) || w.out == nil || w.was != nil || w.directories() != nil {
 		return err
 	}
 	e.Hint = ""
