@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,7 +13,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/arrow"
-	"github.com/ffconvert/ffconvert/internal/input"
 )
 
 // Directories that save_to_disk of Hugging Face's datasets makes.
@@ -57,17 +53,17 @@ func (o *arrowOpener) open(ctx context.Context, req OpenRequest) (converters.Sou
 	parts := req.Parts
 	dirs := make(map[string]*savedDir)
 	for i := range parts {
-		name, file, remote := dirOf(&parts[i])
-		if file == "" || remote && (req.Files == nil || !savedName.MatchString(file)) {
+		of, file := dirOf(&parts[i], req.Files)
+		if file == "" || !of.readable() || of.remote && !savedName.MatchString(file) {
 			continue
 		}
-		d := dirs[name]
+		d := dirs[of.name]
 		if d == nil {
-			d = &savedDir{name: name, remote: remote}
-			if err := d.read(ctx, req.Files); err != nil {
+			d = &savedDir{dir: of}
+			if err := d.read(ctx); err != nil {
 				return nil, err
 			}
-			dirs[name] = d
+			dirs[of.name] = d
 		}
 		if at := slices.Index(d.missing, file); at >= 0 {
 			d.missing = slices.Delete(d.missing, at, at+1)
@@ -76,8 +72,8 @@ func (o *arrowOpener) open(ctx context.Context, req OpenRequest) (converters.Sou
 			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "convert the directory, or move the file out of it"}
 		}
 	}
-	for _, d := range dirs {
-		if err := d.complete(ctx, req.Files); err != nil {
+	for _, d := range dirs { // a file that is missing would be lost without a word
+		if err := d.look(ctx, d.missing, stateName+" names it"); err != nil {
 			return nil, err
 		}
 	}
@@ -87,20 +83,15 @@ func (o *arrowOpener) open(ctx context.Context, req OpenRequest) (converters.Sou
 
 // A savedDir is the directory of a part.
 type savedDir struct {
-	name    string // ends in a slash
-	remote  bool
+	dir
 	saved   bool     // save_to_disk has made it
 	missing []string // files of the dataset that were not seen yet
 }
 
 // read reads the state.json, where there is one.
-func (d *savedDir) read(ctx context.Context, files Files) error {
-	file, err := fileBeside(ctx, files, d.name, d.remote, stateName)
-	if err != nil || file == "" {
-		return err
-	}
-	text, err := readBeside(file, d.name+stateName, mostState, "")
-	if err != nil {
+func (d *savedDir) read(ctx context.Context) error {
+	text, err := d.dir.read(ctx, stateName, mostState, "")
+	if err != nil || text == nil {
 		return err
 	}
 	type data []struct {
@@ -125,20 +116,4 @@ func (d *savedDir) read(ctx context.Context, files Files) error {
 		d.missing = append(d.missing, f.Filename)
 	}
 	return nil
-}
-
-// complete looks whether the files that are not read are there: one that is missing would be lost without a word.
-func (d *savedDir) complete(ctx context.Context, files Files) error {
-	var urls []string
-	for _, name := range d.missing {
-		if d.remote {
-			urls = append(urls, d.name+name)
-		} else if _, err := os.Lstat(filepath.Join(d.name, name)); errors.Is(err, fs.ErrNotExist) {
-			return &converters.Error{Where: d.name + name, Off: -1, Err: input.ErrNotFound, Hint: stateName + " names it"}
-		}
-	}
-	if len(urls) == 0 {
-		return nil
-	}
-	return files.Look(ctx, urls)
 }
