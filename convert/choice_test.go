@@ -112,6 +112,8 @@ type stopper struct{ stop context.CancelFunc }
 
 func (stopper) Start(string, int64)                             {}
 func (stopper) Add(int64, int64)                                {}
+func (stopper) Planned(int, int, int64)                         {}
+func (stopper) Moved(int64)                                     {}
 func (stopper) Begun(string)                                    {}
 func (s stopper) Finished(dataset.ManifestShard, float64, bool) { s.stop() }
 func samplesOf(choice choose.Options) func(*testing.T, string) *convert.Conversion {

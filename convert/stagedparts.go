@@ -65,9 +65,6 @@ func (s *stagedParts) checkQuota(p *plan.Plan) error {
 	return checkQuota(p, s.all[s.skip:], s.Input.Quota)
 }
 
-// Lead returns the part that the dataset is opened with, if it is of another slice.
-func (s *stagedParts) Lead() (converters.Part, bool) { return s.parts[0], s.skip > 0 }
-
 // plan returns the part-aligned plan that the output has, if it is of the same parts and options.
 // Otherwise it makes one, and fetches the first part for its columns.
 func (s *stagedParts) plan(ctx context.Context, out *dataset.Writing) (*plan.Plan, error) {

@@ -87,7 +87,9 @@ func (c Conversion) run(ctx context.Context, out *dataset.Task, task plan.Task) 
 			if err := parts.checkQuota(s.Plan); err != nil {
 				return err
 			}
-			parts.opened = s.Opened
+			if parts.opened = s.Opened; skip > 0 {
+				s.OpenedBy = &parts.parts[0]
+			}
 			report, err = shard.Run(ctx, parts, s, out, w.writeOptions())
 			return err
 		})
