@@ -27,13 +27,17 @@ var savedName = regexp.MustCompile(`^(data-[0-9]+-of-[0-9]+|dataset)\.arrow$`)
 var isArrow = hasExt(".arrow", ".arrows", ".feather", ".ipc")
 
 func arrowOptions(set *option.Set) Opener {
-	o := &arrowOpener{}
-	set.AddLimit("max-batch-size", "most bytes of the compressed buffers of a batch, decompressed", option.MaxSize(&o.opts.MaxBatch, arrow.DefaultMaxBatch))
-	set.AddLimit("max-value-size", "largest value accepted, and all nested values of a row", option.MaxSize(&o.opts.MaxValue, arrow.DefaultMaxValue))
-	return Opener{Open: o.open, Arrange: arrangeArrow}
+	var opts arrow.Options
+	set.AddLimit("max-batch-size", "most bytes of the compressed buffers of a batch, decompressed", option.MaxSize(&opts.MaxBatch, arrow.DefaultMaxBatch))
+	set.AddLimit("max-value-size", "largest value accepted, and all nested values of a row", option.MaxSize(&opts.MaxValue, arrow.DefaultMaxValue))
+	return Opener{Arrange: arrangeArrow, Open: func(ctx context.Context, req OpenRequest) (converters.Source, error) {
+		if err := checkSaved(ctx, req); err != nil {
+			return nil, err
+		}
+		opts.Fields, opts.Load = req.Records.Needs(), req.Records.Loads
+		return arrow.Open(req.Parts, opts)
+	}}
 }
-
-type arrowOpener struct{ opts arrow.Options }
 
 // arrangeArrow selects the Arrow files of a directory. In one that save_to_disk has made, map and filter leave files of their own,
 // and the others are in the order of their numbers.
@@ -48,8 +52,8 @@ func arrangeArrow(names []string) ([]string, error) {
 	return names, nil
 }
 
-// open opens files. If a state.json is beside them, it must name them, and the files that it names must be there.
-func (o *arrowOpener) open(ctx context.Context, req OpenRequest) (converters.Source, error) {
+// checkSaved returns an error unless a state.json beside files names them, and the files that it names are there.
+func checkSaved(ctx context.Context, req OpenRequest) error {
 	parts := req.Parts
 	dirs := make(map[string]*savedDir)
 	for i := range parts {
@@ -61,7 +65,7 @@ func (o *arrowOpener) open(ctx context.Context, req OpenRequest) (converters.Sou
 		if d == nil {
 			d = &savedDir{dir: of}
 			if err := d.read(ctx); err != nil {
-				return nil, err
+				return err
 			}
 			dirs[of.name] = d
 		}
@@ -69,16 +73,15 @@ func (o *arrowOpener) open(ctx context.Context, req OpenRequest) (converters.Sou
 			d.missing = slices.Delete(d.missing, at, at+1)
 		} else if d.saved {
 			err := fmt.Errorf("%w: %s does not name it", converters.ErrUnsupported, d.name+stateName)
-			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "convert the directory, or move the file out of it"}
+			return &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "convert the directory, or move the file out of it"}
 		}
 	}
 	for _, d := range dirs { // a file that is missing would be lost without a word
 		if err := d.look(ctx, d.missing, stateName+" names it"); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	o.opts.Fields, o.opts.Load = req.Records.Needs(), req.Records.Loads
-	return arrow.Open(parts, o.opts)
+	return nil
 }
 
 // A savedDir is the directory of a part.

@@ -26,15 +26,18 @@ func isMDS(name string) bool {
 }
 
 func mdsOptions(set *option.Set) Opener {
-	o := &mdsOpener{}
-	set.AddLimit("max-index-size", "largest index.json accepted", option.MaxSize(&o.maxIndex, 256<<20))
-	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&o.opts.MaxSample, mds.DefaultMaxSample))
-	return Opener{Open: o.open, Arrange: arrangeMDS}
-}
-
-type mdsOpener struct {
-	opts     mds.Options
-	maxIndex int64
+	var opts mds.Options
+	var maxIndex int64
+	set.AddLimit("max-index-size", "largest index.json accepted", option.MaxSize(&maxIndex, 256<<20))
+	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&opts.MaxSample, mds.DefaultMaxSample))
+	return Opener{Arrange: arrangeMDS, Open: func(ctx context.Context, req OpenRequest) (converters.Source, error) {
+		shards, err := mdsShards(ctx, req, maxIndex)
+		if err != nil {
+			return nil, err
+		}
+		opts.Limits, opts.Load = req.Records.Limits, loaded(req.Records)
+		return mds.Open(req.Parts, shards, opts)
+	}}
 }
 
 // arrangeMDS selects the shards of a directory, in the order of their numbers. Of one that is there compressed too, as
@@ -53,8 +56,8 @@ func arrangeMDS(names []string) ([]string, error) {
 	return all, nil
 }
 
-// open opens shards. It reads the index.json beside them, or above them.
-func (o *mdsOpener) open(ctx context.Context, req OpenRequest) (converters.Source, error) {
+// mdsShards returns what the index.json beside the parts, or above them, says of each. It has at most that many bytes.
+func mdsShards(ctx context.Context, req OpenRequest, maxIndex int64) ([]mds.Shard, error) {
 	parts := req.Parts
 	dirs := make(map[string]*mdsDir)
 	shards := make([]mds.Shard, len(parts))
@@ -66,7 +69,7 @@ func (o *mdsOpener) open(ctx context.Context, req OpenRequest) (converters.Sourc
 		d := dirs[of.name]
 		if d == nil {
 			var err error
-			if d, err = o.directory(ctx, of); err != nil {
+			if d, err = openMDS(ctx, of, maxIndex); err != nil {
 				return nil, err
 			}
 			dirs[of.name] = d
@@ -91,8 +94,7 @@ func (o *mdsOpener) open(ctx context.Context, req OpenRequest) (converters.Sourc
 			return nil, err
 		}
 	}
-	o.opts.Limits, o.opts.Load = req.Records.Limits, loaded(req.Records)
-	return mds.Open(parts, shards, o.opts)
+	return shards, nil
 }
 
 // An mdsDir is the directory of an index.json, and what that says.
@@ -107,11 +109,11 @@ type mdsDir struct {
 // mostUp is how many directories above its shards an index.json may be: a merged one names shards with directories.
 const mostUp = 3
 
-// directory reads the index.json of a directory of shards.
-func (o *mdsOpener) directory(ctx context.Context, of dir) (*mdsDir, error) {
+// openMDS reads the index.json of a directory of shards.
+func openMDS(ctx context.Context, of dir, maxIndex int64) (*mdsDir, error) {
 	d := &mdsDir{dir: of}
 	for range mostUp {
-		text, err := d.read(ctx, mds.IndexName, o.maxIndex, "option max-index-size")
+		text, err := d.read(ctx, mds.IndexName, maxIndex, "option max-index-size")
 		if err != nil {
 			return nil, err
 		}
