@@ -106,7 +106,7 @@ func (o *output) early(err error) error {
 
 // checkParent refuses an output for the sides of a split that is a dataset itself, begun or complete.
 func (o *output) checkParent(ctx context.Context) error {
-	taken := advise(anotherOutput, fmt.Errorf("%s: here is a dataset, and a split makes one in each of its directories", o.name))
+	taken := fmt.Errorf("%s: here is a dataset, and a split makes one in each of its directories", o.name)
 	if IsURL(o.name) {
 		if err := bucket.Check(o.name); err != nil {
 			return err

@@ -18,7 +18,7 @@ type stagedParts struct {
 	*work
 	stager *stage.Stager
 	all    []input.Name      // one for each part
-	firsts []int             // the first part of each collection; without a mixture, 0
+	firsts []int             // the first part of each collection
 	parts  []converters.Part // with stored sizes
 	skip   int               // leading parts that belong to another slice; the dataset is opened with the first
 
