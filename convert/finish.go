@@ -89,7 +89,7 @@ func (c *Conversion) finishOnce(ctx context.Context) (*shard.Report, error) {
 		return nil, err
 	}
 	out.Sign = c.Sign
-	report, err := shard.Finish(ctx, out, shard.FinishOptions{
+	report, err := shard.Finish(ctx, out, shard.WriteOptions{
 		Verify: c.Verify, AIO: c.AIO, Progress: c.Progress, Tool: c.Tool,
 	})
 	return report, closeOutput(out.Task, to.early(err))
