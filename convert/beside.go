@@ -5,9 +5,6 @@ import (
 	"errors"
 	"io"
 
-	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/stage"
 )
@@ -74,24 +71,4 @@ func (b *beside) Release() error {
 	}
 	b.sets = nil
 	return errors.Join(all...)
-}
-
-// openRequest returns how to open parts for records of the options rec: with the classes of the plan, if there is one.
-func (c *Conversion) openRequest(parts []converters.Part, rec encode.Options) format.OpenRequest {
-	if c.beside == nil {
-		c.beside = NewBeside(c.inputOptions())
-	}
-	req := format.OpenRequest{Parts: parts, Records: rec, Files: c.beside}
-	if c.planned != nil {
-		req.Classes = append([]string{}, c.classes...)
-	}
-	return req
-}
-
-// returnBeside ends the use of files that lie beside remote parts.
-func (c *Conversion) returnBeside() error {
-	if c.beside == nil {
-		return nil
-	}
-	return c.beside.Release()
 }

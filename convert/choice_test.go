@@ -112,6 +112,8 @@ type stopper struct{ stop context.CancelFunc }
 
 func (stopper) Start(string, int64)                             {}
 func (stopper) Add(int64, int64)                                {}
+func (stopper) Planned(int, int, int64)                         {}
+func (stopper) Moved(int64)                                     {}
 func (stopper) Begun(string)                                    {}
 func (s stopper) Finished(dataset.ManifestShard, float64, bool) { s.stop() }
 func samplesOf(choice choose.Options) func(*testing.T, string) *convert.Conversion {
@@ -171,13 +173,13 @@ func TestChoiceRemote(t *testing.T) {
 		if _, err := c.Plan(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		how := convert.PlannedOptions{Options: conversion(t, server.URL, tasks).Options}
+		how := convert.Conversion{Out: tasks, Options: conversion(t, server.URL, tasks).Options}
 		for k := range 2 {
-			if _, err := convert.Run(t.Context(), tasks, plan.Task{K: k, N: 2}, how); err != nil {
+			if _, err := how.Run(t.Context(), plan.Task{K: k, N: 2}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := convert.Finish(t.Context(), tasks, convert.FinishOptions{Verify: true}); err != nil {
+		if _, err := (convert.Conversion{Out: tasks, Options: convert.Options{Verify: true}}).Finish(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
 		sameShards(t, local, tasks)
@@ -244,8 +246,8 @@ func TestLimitFetches(t *testing.T) {
 	if err := os.Truncate(filepath.Join(out, "PART_00002.ffr"), 100); err != nil {
 		t.Fatal(err)
 	}
-	how := convert.PlannedOptions{Options: conversion(t, server.URL, out).Options}
-	if _, err := convert.Repair(t.Context(), out, how, nil); err != nil {
+	how := convert.Conversion{Out: out, Options: conversion(t, server.URL, out).Options}
+	if _, err := how.Repair(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := told(); got != "0:1 1:1 2:1" {
@@ -259,10 +261,11 @@ func TestLimitFetches(t *testing.T) {
 	if got := told(); got != "0:1 1:1 2:1 3:1" {
 		t.Errorf("a plan fetches %s", got)
 	}
-	if _, err := convert.Run(t.Context(), tasks, plan.Task{}, how); err != nil {
+	how.Out = tasks
+	if _, err := how.Run(t.Context(), plan.Task{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := convert.Finish(t.Context(), tasks, convert.FinishOptions{}); err != nil {
+	if _, err := (convert.Conversion{Out: tasks}).Finish(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	// A shard of a few kB may be written before the next one asks for the part that they share, which is gone by then.

@@ -113,9 +113,9 @@ func TestDamagedLink(t *testing.T) {
 		"ffr, by parts":    convertAs(convert.CutParts),
 		"export": func(t *testing.T, l *damagedLink) error {
 			f, _ := format.Named("ffr")
-			opts := convert.SamplesOptions{}
-			opts.Input.Remote = l
-			return convert.WithSamples(t.Context(), f.Reader(), []string{linkURL + "in/"}, opts, func(s *format.Samples) error {
+			c := convert.Conversion{Reader: f.Reader(), Sources: []string{linkURL + "in/"}}
+			c.Input.Remote = l
+			return c.WithSamples(t.Context(), false, func(s *format.Samples) error {
 				n := 0
 				for part := range s.Source.Parts() {
 					for _, err := range s.Source.Read(t.Context(), converters.Run{Part: part, Count: s.Heads[part].Samples}) {

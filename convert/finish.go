@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
-	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/shard"
-	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // waitPause returns the time until the next check of the directory: a tenth of the time waited so
@@ -21,32 +21,21 @@ func waitPause(waited time.Duration) time.Duration {
 	return min(max(waited/10, least), most)
 }
 
-// FinishOptions say how a dataset is completed.
-type FinishOptions struct {
-	Wait     time.Duration                         // how long to wait for missing shards and for the plan; 0: not at all
-	Verify   bool                                  // re-read all shards
-	AIO      aio.Options                           // for re-reading
-	Tool     string                                // name and version of the program, for the manifest
-	Sign     func(manifest []byte) ([]byte, error) // as in Options
-	Progress plan.Progress                         // may be nil
-	Waiting  func(what string)                     // called every minute with what is missing; may be nil
-	Bucket   bucket.Options                        // of a dataset in an object store
-}
-
-// Finish checks that all shards of the plan in a directory exist and that the counts of entries,
-// samples and fields add up, and writes the manifest, which completes the dataset.
-func Finish(ctx context.Context, dir string, opts FinishOptions) (*shard.Report, error) {
+// Finish checks that all shards of the plan in the output exist and that the counts of entries,
+// samples and fields add up, and writes the manifest, which completes the dataset. wait is how long
+// to wait for missing shards and for the plan; 0: not at all.
+func (c Conversion) Finish(ctx context.Context, wait time.Duration) (*shard.Report, error) {
 	began := time.Now()
 	for {
-		if err := allNamed(ctx, opts, began, dir); err != nil {
+		if err := c.allNamed(ctx, wait, began); err != nil {
 			return nil, err
 		}
-		report, err := finishOnce(ctx, opts, dir)
+		report, err := c.finishOnce(ctx)
 		if err == nil {
 			return report, nil
 		}
 		pause := waitPause(time.Since(began))
-		if time.Since(began)+pause > opts.Wait || !worthWaiting(err) {
+		if time.Since(began)+pause > wait || !worthWaiting(err) {
 			return nil, err
 		}
 		if err := sleep(ctx, pause); err != nil {
@@ -57,38 +46,27 @@ func Finish(ctx context.Context, dir string, opts FinishOptions) (*shard.Report,
 
 // allNamed waits until all shards have their names, or the time is over. Meanwhile it leaves the lock
 // to the tasks.
-func allNamed(ctx context.Context, opts FinishOptions, began time.Time, dir string) error {
+func (c *Conversion) allNamed(ctx context.Context, wait time.Duration, began time.Time) error {
 	var told time.Time
-	for time.Since(began) < opts.Wait {
-		named, of, err := opts.named(ctx, dir)
+	for time.Since(began) < wait {
+		named, of, err := c.output().named(ctx)
 		if err == nil && named == of || err != nil && !worthWaiting(err) {
 			return err
 		}
-		if opts.Waiting != nil && time.Since(told) >= waitTold {
+		if c.Waiting != nil && time.Since(told) >= waitTold {
 			told = time.Now()
 			what := fmt.Sprintf("%d of %d shards have their names", named, of)
 			if err != nil {
 				what = err.Error()
 			}
-			opts.Waiting(what)
+			c.Waiting(what)
 		}
 		waited := time.Since(began)
-		if err := sleep(ctx, min(waitPause(waited), opts.Wait-waited)); err != nil {
+		if err := sleep(ctx, min(waitPause(waited), wait-waited)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// named returns how many shards of a plan have their names, or their lines in a bucket, and how many there are.
-func (o *FinishOptions) named(ctx context.Context, dir string) (named, of int, err error) {
-	if IsURL(dir) {
-		return bucket.Named(ctx, dir, o.Bucket)
-	}
-	if err := checkPlanned(dir); err != nil {
-		return 0, 0, err
-	}
-	return dataset.Named(dir)
 }
 
 // waitTold is the time between two calls of Waiting.
@@ -104,45 +82,38 @@ func worthWaiting(err error) bool {
 	return false
 }
 
-func finishOnce(ctx context.Context, opts FinishOptions, dir string) (*shard.Report, error) {
-	out, err := opts.open(ctx, dir)
+func (c *Conversion) finishOnce(ctx context.Context) (*shard.Report, error) {
+	to := c.output()
+	out, err := to.openPlanned(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out.Sign = opts.Sign
-	report, err := shard.Finish(ctx, out, shard.FinishOptions{
-		Verify: opts.Verify, AIO: opts.AIO, Progress: opts.Progress, Tool: opts.Tool,
+	out.Sign = c.Sign
+	report, err := shard.Finish(ctx, out, shard.WriteOptions{
+		Verify: c.Verify, AIO: c.AIO, Progress: c.Progress, Tool: c.Tool,
 	})
-	if !IsURL(dir) {
-		err = early(dir, err)
-	}
-	return report, closeOutput(out.Task, err)
+	return report, closeOutput(out.Task, to.early(err))
 }
 
-func (o *FinishOptions) open(ctx context.Context, dir string) (*dataset.Writing, error) {
-	if IsURL(dir) {
-		out, err := bucket.Open(ctx, dir, o.Bucket)
-		if err == nil {
-			if err = planned(out.Dataset); err != nil {
-				err = errors.Join(err, out.Close())
-			}
+// SignManifest signs the manifest of a finished dataset by Sign, in place of a signature that is there. If the manifest
+// has no SHA-256 of the files it reads and compares them all, and writes the manifest anew with these; summed reports that.
+func (c Conversion) SignManifest(ctx context.Context) (m *dataset.Manifest, summed bool, err error) {
+	if !IsURL(c.Out) { // opening it would make a directory
+		if err := dataset.CheckPath(c.Out); err != nil {
+			return nil, false, err
 		}
-		return out, err
+		if _, err := os.Lstat(c.Out); errors.Is(err, fs.ErrNotExist) {
+			return nil, false, fmt.Errorf("%s: %w", c.Out, input.ErrNotFound)
+		}
+		if _, err := os.Lstat(filepath.Join(c.Out, dataset.ManifestName)); errors.Is(err, fs.ErrNotExist) {
+			return nil, false, fmt.Errorf("%s: there is no %s: %w", c.Out, dataset.ManifestName, dataset.ErrUnfinished)
+		}
 	}
-	if err := checkPlanned(dir); err != nil {
-		return nil, err
+	out, err := c.output().open(ctx)
+	if err != nil {
+		return nil, false, err
 	}
-	out, err := dataset.Open(dir)
-	return out, early(dir, err)
-}
-
-// early adds dataset.ErrMissing to dataset.ErrLocked if shards are missing.
-func early(dir string, err error) error {
-	if !errors.Is(err, dataset.ErrLocked) {
-		return err
-	}
-	if named, of, failed := dataset.Named(dir); named == of || failed != nil {
-		return err
-	}
-	return fmt.Errorf("%w, and %w", err, dataset.ErrMissing)
+	out.Sign = c.Sign
+	m, summed, err = out.SignManifest(ctx, c.AIO, c.Progress)
+	return m, summed, closeOutput(out.Task, err)
 }

@@ -14,42 +14,121 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// An output is named by a local directory, or by the URL of a dataset in an object store: then it is opened with a
-// scratch directory of its own, and everything that follows is the same.
-
-// openOut opens an output alone.
-func (o *Options) openOut(ctx context.Context, name string) (*dataset.Writing, error) {
-	if IsURL(name) {
-		return bucket.Open(ctx, name, o.bucket())
-	}
-	return dataset.Open(name)
+// An output is where a dataset is: a local directory, or a URL in an object store. There it is opened with a scratch
+// directory of its own, and everything that follows is the same.
+type output struct {
+	name    string
+	bucket  bucket.Options
+	waiting func(what string) // called once if a task waits for the lock; may be nil
 }
 
-// openTask opens an output for one task of several.
-func (o *Options) openTask(ctx context.Context, name string) (*dataset.Task, error) {
-	if IsURL(name) {
-		return bucket.OpenTask(ctx, name, o.bucket())
+func (c *Conversion) output() *output {
+	o := &output{c.Out, c.Bucket, c.Waiting}
+	o.bucket.Beside = c.IntoNonempty
+	if o.bucket.Client == nil {
+		o.bucket.Client = c.Input.Remote
 	}
-	return openShared(ctx, name, o.Waiting)
+	return o
 }
 
-// bucket returns the options of an output in an object store.
-func (o *Options) bucket() bucket.Options {
-	b := o.Bucket
-	b.Beside = o.IntoNonempty
-	return withClient(b, o.Input)
+// open opens the output alone.
+func (o *output) open(ctx context.Context) (*dataset.Writing, error) {
+	if IsURL(o.name) {
+		return bucket.Open(ctx, o.name, o.bucket)
+	}
+	return dataset.Open(o.name)
 }
 
-// withClient adds the client of the inputs, unless there is one.
-func withClient(b bucket.Options, in stage.Options) bucket.Options {
-	if b.Client == nil {
-		b.Client = in.Remote
+// openTask opens the output for one task of several.
+func (o *output) openTask(ctx context.Context) (*dataset.Task, error) {
+	if IsURL(o.name) {
+		return bucket.OpenTask(ctx, o.name, o.bucket)
 	}
-	return b
+	return openShared(ctx, o.name, o.waiting)
+}
+
+// openPlanned opens the output, which must have a plan, alone.
+func (o *output) openPlanned(ctx context.Context) (*dataset.Writing, error) {
+	if err := o.checkPlan(); err != nil {
+		return nil, err
+	}
+	out, err := o.open(ctx)
+	if err == nil {
+		if err = planned(out.Dataset); err != nil {
+			err = errors.Join(err, out.Close())
+		}
+	}
+	return out, o.early(err)
+}
+
+// view opens the output, which must have a plan, for reading.
+func (o *output) view(ctx context.Context) (*dataset.Dataset, error) {
+	if err := o.checkPlan(); err != nil {
+		return nil, err
+	}
+	if !IsURL(o.name) {
+		return dataset.View(o.name)
+	}
+	d, err := bucket.View(ctx, o.name, o.bucket)
+	if err != nil {
+		return nil, err
+	}
+	if err := planned(d); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// named returns how many shards of the plan have their names, or their lines in a bucket, and how many there are.
+func (o *output) named(ctx context.Context) (named, of int, err error) {
+	if IsURL(o.name) {
+		return bucket.Named(ctx, o.name, o.bucket)
+	}
+	if err := o.checkPlan(); err != nil {
+		return 0, 0, err
+	}
+	return dataset.Named(o.name)
+}
+
+// early adds dataset.ErrMissing to dataset.ErrLocked if shards are missing in a local directory.
+func (o *output) early(err error) error {
+	if IsURL(o.name) || !errors.Is(err, dataset.ErrLocked) {
+		return err
+	}
+	if named, of, failed := dataset.Named(o.name); named == of || failed != nil {
+		return err
+	}
+	return fmt.Errorf("%w, and %w", err, dataset.ErrMissing)
+}
+
+// checkParent refuses an output for the sides of a split that is a dataset itself, begun or complete.
+func (o *output) checkParent(ctx context.Context) error {
+	taken := fmt.Errorf("%s: here is a dataset, and a split makes one in each of its directories", o.name)
+	if IsURL(o.name) {
+		if err := bucket.Check(o.name); err != nil {
+			return err
+		}
+		for _, name := range []string{dataset.ManifestName, dataset.PlanName} {
+			if _, err := o.bucket.Client.Stat(ctx, bucket.Base(o.name)+name); err == nil {
+				return taken
+			} else if !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := dataset.CheckPath(o.name); err != nil {
+		return err
+	}
+	for _, name := range []string{dataset.ManifestName, dataset.WorkDir} {
+		if _, err := os.Lstat(filepath.Join(o.name, name)); err == nil {
+			return taken
+		}
+	}
+	return nil
 }
 
 // planned returns [ErrUnplanned] if an open output has no plan.
@@ -83,46 +162,14 @@ func unplanned(name string, there func(file string) (bool, error)) error {
 	return advise(APlan, fmt.Errorf("%s: %w", name, ErrUnplanned))
 }
 
-// hasDataset reports whether there is a dataset, begun or complete, at a URL.
-func (o *Options) hasDataset(ctx context.Context, url string) (bool, error) {
-	for _, name := range []string{dataset.ManifestName, dataset.PlanName} {
-		_, err := o.bucket().Client.Stat(ctx, bucket.Base(url)+name)
-		if err == nil {
-			return true, nil
-		}
-		if !errors.Is(err, store.ErrNotFound) {
-			return false, err
-		}
-	}
-	return false, nil
-}
-
 // ReadStatus reads how far the dataset in a directory, or in an object store, is. Nothing is locked or changed.
 func ReadStatus(ctx context.Context, name string, b bucket.Options) (*dataset.Status, error) {
-	d, err := view(ctx, name, b)
+	d, err := (&output{name: name, bucket: b}).view(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s, err := d.Status()
 	return s, errors.Join(err, d.Close())
-}
-
-// view opens a dataset that was planned, for reading.
-func view(ctx context.Context, name string, b bucket.Options) (*dataset.Dataset, error) {
-	if !IsURL(name) {
-		if err := checkPlanned(name); err != nil {
-			return nil, err
-		}
-		return dataset.View(name)
-	}
-	d, err := bucket.View(ctx, name, b)
-	if err != nil {
-		return nil, err
-	}
-	if err := planned(d); err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
-	return d, nil
 }
 
 // ErrUnplanned reports a directory without a plan.
@@ -131,9 +178,13 @@ var ErrUnplanned = place.New(place.Unfinished, "no plan is here yet")
 // errExport reports a directory that is no dataset.
 var errExport = place.New(place.Unfinished, "an export is here, and it is not finished")
 
-// checkPlanned returns [ErrUnplanned] if a directory has no plan. It makes nothing there, and does not
-// list the directory, which may have very many shards.
-func checkPlanned(dir string) error {
+// checkPlan returns [ErrUnplanned] if a local directory has no plan: opening it would make one. It does not
+// list the directory, which may have very many shards. Of a URL it knows nothing.
+func (o *output) checkPlan() error {
+	if IsURL(o.name) {
+		return nil
+	}
+	dir := o.name
 	if err := dataset.CheckPath(dir); err != nil {
 		return err
 	}

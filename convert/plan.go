@@ -1,128 +1,229 @@
 package convert
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/stage"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// check returns an error if the output has another dataset, as far as this is known before the input
-// is read.
-func (c *Conversion) check() error {
-	var names []string // names of the parts; nil for directories, which are listed later
-	if c.directories() == nil {
-		for _, p := range c.foundParts() {
-			names = append(names, p.Name)
+// A Planned is the report of Conversion.Plan.
+type Planned struct {
+	Plan    *plan.Plan
+	Digest  string
+	Same    bool    // the output had this plan already
+	Ready   bool    // and the dataset is complete
+	Indexed int     // parts that tasks had indexed
+	Unused  []error // why indexes of tasks were not used
+}
+
+// Plan plans the conversion and writes the plan to the output, for [Conversion.Run]. It writes no shard.
+func (c Conversion) Plan(ctx context.Context) (*Planned, error) {
+	in, err := c.beginPlan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	done := &Planned{}
+	err = in.inOutput(ctx, func(w *work, out *dataset.Writing) error {
+		before, err := out.Lookup(dataset.PlanName)
+		if err != nil {
+			return err
+		}
+		var known *dataset.Indexed // nil where parts are not known beforehand, or all needed at once
+		if !in.aligned && in.directories() == nil && !in.joins() {
+			how, err := in.planOptions()
+			if err != nil {
+				return err
+			}
+			if known, err = out.Indexed(how, in.parts()); err != nil {
+				return err
+			}
+		}
+		err = w.plan(ctx, out, known, func(local shard.PartProvider, p *plan.Plan) error {
+			if in.directories() == nil {
+				all, _ := passes(in, in.names)
+				if err := checkQuota(p, all, in.Input.Quota); err != nil {
+					return err
+				}
+			}
+			parts := slices.Clone(local.Parts())
+			for i := range parts {
+				parts[i].Size = p.Parts[i].Size // from the index if the part is not local
+			}
+			j, err := out.Begin(p, parts, in.named(), in.Overwrite)
+			if err != nil {
+				return err
+			}
+			done.Plan, done.Digest = p, j.Plan()
+			return errors.Join(j.Changed, j.Close())
+		})
+		if err != nil {
+			return err
+		}
+		if done.Indexed = known.Len(); known != nil {
+			done.Unused = known.Unused
+		}
+		after, err := out.Lookup(dataset.PlanName)
+		if err != nil {
+			return err
+		}
+		if done.Same = !in.Overwrite && before != nil && after != nil && os.SameFile(before, after); done.Same {
+			s, err := out.Status()
+			if err != nil {
+				return err
+			}
+			done.Ready = s.Complete
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+// beginPlan is begin for sources that other processes read later.
+func (c Conversion) beginPlan(ctx context.Context) (*inputs, error) {
+	in, err := c.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(in.names, isStdin) {
+		return nil, &converters.Error{Where: "-", Off: -1, Err: fmt.Errorf("%w: no task could read standard input again", converters.ErrUnsupported), Hint: "write it to a file first"}
+	}
+	for _, n := range in.names {
+		if !utf8.ValidString(n.Name) {
+			return nil, &converters.Error{Where: n.Name, Off: -1, Err: fmt.Errorf("%w: its name is not UTF-8, which a plan is: no task would find it", converters.ErrUnsupported), Hint: "rename it"}
 		}
 	}
-	how, err := c.request()
+	return in, nil
+}
+
+// plan plans the shards and calls use with the parts and the plan. known are parts that are indexed already; nil: none.
+func (w *work) plan(ctx context.Context, out *dataset.Writing, known *dataset.Indexed, use func(shard.PartProvider, *plan.Plan) error) error {
+	if w.aligned {
+		return w.byParts(ctx, 0, func(s *stagedParts) error {
+			p, err := s.plan(ctx, out)
+			if err != nil {
+				return err
+			}
+			return use(s, p)
+		})
+	}
+	local, err := w.trim(ctx)
 	if err != nil {
 		return err
 	}
-	return c.output.Check(how, names, c.Overwrite)
+	return w.survey(ctx, selection{known: known, local: local}, func(s *survey) error {
+		p, err := w.planOf(s)
+		if err != nil {
+			return err
+		}
+		return use(shard.Local(s.Source), p)
+	})
 }
 
-// request returns the options of the plan before anything is read. Its encoding is the caller's, or "".
-func (c *Conversion) request() (plan.Options, error) {
-	source, err := c.sourceSpec()
-	return plan.Options{Source: source, Encode: c.Encode, Sizes: c.Sizes, Shuffle: c.Shuffle, Choice: c.choice()}, err
+// A SliceIndex is the report of IndexTask.
+type SliceIndex struct {
+	Parts   int    // parts of the task
+	Before  int    // parts that an earlier run of the task has indexed
+	Of      int    // parts of the dataset; 0: not known
+	Samples int64  // samples in the parts of the task
+	Bytes   int64  // bytes of these parts
+	Why     string // why there was nothing to index; "": there was. It is no error, so that the same commands work for all datasets
 }
 
-// sourceSpec returns the format and its options for the plan.
-func (c *Conversion) sourceSpec() (source plan.SourceSpec, err error) {
+// IndexTask indexes one slice of the parts and saves the index for a later [Conversion.Plan].
+func (c Conversion) IndexTask(ctx context.Context, t plan.Task) (*SliceIndex, error) {
+	if err := checkTaskChoice(&c.Choice); err != nil {
+		return nil, err
+	}
+	in, err := c.beginPlan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	done := &SliceIndex{}
 	switch {
-	case c.planned != nil:
-		return *c.planned, nil
-	case c.Mixture != nil:
-		if source, err = c.Mixture.sourceSpec(); err != nil {
-			return source, err
-		}
+	case in.aligned:
+		done.Why = "shards are part-aligned: planned by the sizes of parts"
+	case in.directories() != nil:
+		done.Why = "a directory is indexed as one"
+	case in.joins():
+		done.Why = "all parts are needed at once"
 	default:
-		source = plan.SourceSpec{Format: c.Reader.Name, Options: c.Reader.Set.Kept()}
+		done.Of = len(in.places())
+		some := in.slice(t)
+		if len(some) == 0 {
+			done.Why = "no part is this task's"
+			break
+		}
+		out, err := in.output().openTask(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err = in.check(out); err == nil {
+			err = in.work(ctx, out, func(w *work) error { return w.indexSlice(ctx, t, some, done) })
+		}
+		return done, closeOutput(out, err)
 	}
-	if c.Filter != nil {
-		source.Filter = c.Filter.Name
-	}
-	return source, nil
+	in.tellDoubts(nil)
+	return done, nil
 }
 
-// plan indexes the sources and plans the shards.
-func (c *Conversion) plan(ctx context.Context, set *stage.Set) (*plan.Plan, converters.Source, error) {
-	o, err := c.open(ctx, c.withOthers(set))
+// slice returns the numbers of the parts of a task. Tasks have equal numbers of bytes. Parts without
+// a mark are left out: the planning process could not tell whether they have changed.
+func (in *inputs) slice(t plan.Task) []int {
+	parts := in.parts()
+	sizes := make([]int64, len(parts))
+	for i, p := range parts {
+		sizes[i] = p.Size
+	}
+	first, n := t.Slice(sizes)
+	var some []int
+	for i := first; i < first+n; i++ {
+		if parts[i].Copy.Mark != "" {
+			some = append(some, i)
+		}
+	}
+	return some
+}
+
+// indexSlice indexes some parts and saves the index. Other tasks may use the output at the same time.
+func (w *work) indexSlice(ctx context.Context, t plan.Task, some []int, done *SliceIndex) error {
+	there, err := w.out.Lookup(dataset.PlanName)
 	if err != nil {
-		return nil, nil, err
-	}
-	c.describe(o)
-	chooser, err := c.chooser(o)
-	if err != nil {
-		return nil, nil, err
-	}
-	index, err := plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Workers: Indexers(c.Workers), Progress: c.Progress, Choose: chooser})
-	if err := cmp.Or(err, chooser.Finish()); err != nil {
-		return nil, nil, err
-	}
-	if err := check(ctx, o.Source); err != nil {
-		return nil, nil, err
-	}
-	how, err := c.options(o)
-	if err != nil {
-		return nil, nil, err
-	}
-	p, err := plan.New(index, how)
-	return p, o.Source, empty(set.Parts[0].Name, index, err)
-}
-
-// check makes the checks of a source that need all its samples, which were indexed.
-func check(ctx context.Context, src converters.Source) error {
-	if c, ok := src.(interface{ Check(context.Context) error }); ok {
-		return c.Check(ctx)
-	}
-	return nil
-}
-
-// An EmptyError reports that the sources have no samples to convert. It wraps [plan.ErrEmpty].
-type EmptyError struct {
-	Name      string           // the first of the sources
-	LeftOut   int64            // samples that lack a field
-	NotChosen map[string]int64 // samples that were not chosen, by the option that left them out
-	Skipped   map[string]int64
-	Err       error
-}
-
-func (e *EmptyError) Error() string { return fmt.Sprintf("%s: %v to convert", e.Name, e.Err) }
-func (e *EmptyError) Unwrap() error { return e.Err }
-
-// empty returns an EmptyError with the counts of the index if err is plan.ErrEmpty, else err.
-func empty(first string, index []plan.PartIndex, err error) error {
-	if !errors.Is(err, plan.ErrEmpty) {
 		return err
 	}
-	e := &EmptyError{Name: first, Skipped: make(map[string]int64), NotChosen: make(map[string]int64), Err: err}
-	for i := range index {
-		e.LeftOut += index[i].Account.WithoutField()
-		for option, n := range index[i].Account.LeftOutBy {
-			e.NotChosen[option] += n
-		}
-		for reason, n := range index[i].Account.Skipped {
-			e.Skipped[reason] += n
-		}
+	if there != nil && !w.Overwrite {
+		done.Why = "it is planned already"
+		return nil
 	}
-	return e
-}
-
-// Indexing a part that is not in the page cache waits for many small reads, one after another, so more parts
-// are indexed at once than there are workers: as many as keep the device busy.
-const (
-	usualIndexers = 32 // or as many as there are workers
-	leastIndexers = 8  // even if few files may be open
-)
-
-// Indexers returns the number of parts to index at once. Each has an open file.
-func Indexers(workers int) int {
-	return min(max(workers, usualIndexers), max(leastIndexers, openFiles()/4))
+	how, err := w.planOptions()
+	if err != nil {
+		return err
+	}
+	known, err := w.out.IndexedBy(t, how, w.parts())
+	if err != nil {
+		return err
+	}
+	return w.survey(ctx, selection{some: some, known: known}, func(s *survey) error {
+		done.Parts = len(some)
+		indexed := make(map[int]plan.PartIndex, len(some))
+		for i, part := range some {
+			indexed[part] = s.index[i]
+			if known.Has(part) {
+				done.Before++
+			}
+			done.Bytes += s.index[i].Size
+			done.Samples += s.index[i].Account.Written()
+		}
+		return known.Save(t, s.says, s.each, indexed)
+	})
 }

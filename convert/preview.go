@@ -3,11 +3,16 @@ package convert
 import (
 	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"slices"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/stage"
+	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -35,44 +40,35 @@ type fetch struct {
 
 // Preview plans the conversion as far as it can without fetching anything. It stages local inputs in a
 // temporary directory.
-func (c *Conversion) Preview(ctx context.Context) (*Preview, error) {
-	aligned, err := c.prepare(ctx)
+func (c Conversion) Preview(ctx context.Context) (*Preview, error) {
+	in, err := c.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if aligned || slices.ContainsFunc(c.found, func(n input.Name) bool { return n.URL() != "" }) {
-		return c.previewFetch(aligned)
+	if in.aligned || slices.ContainsFunc(in.names, func(n input.Name) bool { return n.URL() != "" }) {
+		return in.previewFetch()
 	}
-	in := c.inputOptions()
-	if c.Input.CacheDir == "" {
-		remove := TemporaryCache(&in)
-		defer remove()
-		c.Input.CacheDir, c.Input.NoCache = in.CacheDir, in.NoCache // for answers of a filter
-	}
-	in.Progress = c.staging(c.found)
-	if err := c.trim(ctx, in); err != nil {
-		return nil, err
-	}
-	set, err := c.stage(ctx, c.wanted(), in)
+	var done Preview
+	err = in.work(ctx, nil, func(w *work) error {
+		return w.plan(ctx, nil, nil, func(_ shard.PartProvider, p *plan.Plan) error {
+			done.Plan = p
+			return nil
+		})
+	})
 	if err != nil {
 		return nil, err
 	}
-	p, _, err := c.plan(ctx, set)
-	if err := errors.Join(err, c.endFilter(), set.Release(), c.returnBeside()); err != nil {
-		return nil, err
-	}
-	c.tellDoubts()
-	return &Preview{Plan: p}, nil
+	return &done, nil
 }
 
 // previewFetch says what a conversion of remote parts would fetch. Their samples are not known.
-func (c *Conversion) previewFetch(aligned bool) (*Preview, error) {
-	found := c.found
-	if aligned {
-		found, _ = passes(c.Mixture, found)
+func (in *inputs) previewFetch() (*Preview, error) {
+	found := in.names
+	if in.aligned {
+		found, _ = passes(in, found)
 	}
 	parts := make([]converters.Part, len(found))
-	f := &fetch{Parts: len(found), Bytes: toFetch(found), Fewer: c.trimmable(), Folders: c.Reader != nil && c.Reader.Directories}
+	f := &fetch{Parts: len(found), Bytes: toFetch(found), Fewer: in.trimmable(), Folders: in.Reader != nil && in.Reader.Directories}
 	for i, n := range found {
 		parts[i] = n.Part()
 		f.Stored += max(0, n.Size)
@@ -88,11 +84,11 @@ func (c *Conversion) previewFetch(aligned bool) (*Preview, error) {
 			f.Unknown++
 		}
 	}
-	if !aligned {
+	if !in.aligned {
 		f.Cache = f.Bytes + f.Trees.Room
 		return &Preview{Fetch: f}, nil
 	}
-	how, err := c.request()
+	how, err := in.planOptions()
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +97,60 @@ func (c *Conversion) previewFetch(aligned bool) (*Preview, error) {
 	if err != nil {
 		return nil, empty(found[0].Name, nil, err)
 	}
-	f.Together = min(c.Workers+1, len(p.Shards))
+	f.Together = min(in.Workers+1, len(p.Shards))
 	f.Cache = heldAtOnce(p, found, f.Together)
 	return &Preview{Plan: p, Fetch: f}, nil
+}
+
+// checkQuota returns an error if the parts of one shard need more than the quota of the cache. found
+// has one input for each part. Only stored sizes count: decompressed sizes are not known.
+func checkQuota(p *plan.Plan, found []input.Name, quota int64) error {
+	if quota <= 0 {
+		return nil
+	}
+	for i := range p.Shards {
+		if need := toFetchFor(p, found, i); need > quota {
+			return advise(MoreRoomForOne, &place.Error{Where: p.Shards[i].Name, Off: -1,
+				Err: fmt.Errorf("%w: its parts are %s bytes to fetch, and the cache has %s", stage.ErrQuota, humanize.Comma(need), humanize.Comma(quota))})
+		}
+	}
+	return nil
+}
+
+// toFetch returns the sum of the known sizes of remote inputs.
+func toFetch(found []input.Name) int64 {
+	n := int64(0)
+	for _, f := range found {
+		if f.URL() != "" {
+			n += max(0, f.Size)
+		}
+	}
+	return n
+}
+
+// toFetchFor returns the bytes of the remote parts of a shard. A repeated part counts once.
+func toFetchFor(p *plan.Plan, found []input.Name, i int) (n int64) {
+	first, end := p.Shards[i].PartRange()
+	seen := make(map[string]bool, end-first)
+	for _, f := range found[first:end] {
+		if f.URL() != "" && !seen[f.URL()] {
+			n += max(0, f.Size)
+		}
+		seen[f.URL()] = true
+	}
+	return n
+}
+
+// heldAtOnce returns the bytes of the remote parts of the n largest shards.
+func heldAtOnce(p *plan.Plan, found []input.Name, n int) int64 {
+	remote := make([]int64, len(p.Shards))
+	for i := range p.Shards {
+		remote[i] = toFetchFor(p, found, i)
+	}
+	slices.SortFunc(remote, func(a, b int64) int { return cmp.Compare(b, a) })
+	sum := int64(0)
+	for _, size := range remote[:n] {
+		sum += size
+	}
+	return sum
 }

@@ -35,40 +35,39 @@ func (c *Conversion) checkOut() error {
 		return bucket.Check(c.Out) // what is there, bucket.Open looks at
 	}
 	err := dataset.CheckDir(c.Out)
+	if !errors.Is(err, dataset.ErrNotEmpty) {
+		return err
+	}
+	out, failed := os.Stat(c.Out)
+	isOut := func(source string) bool {
+		st, err := os.Stat(source)
+		return err == nil && failed == nil && os.SameFile(st, out)
+	}
 	switch {
-	case errors.Is(err, dataset.ErrNotEmpty) && c.isSource(c.Out):
+	case slices.ContainsFunc(c.Sources, isOut):
 		return fmt.Errorf("%s: a source, and the output, too; name another directory", c.Out)
-	case errors.Is(err, dataset.ErrNotEmpty) && c.IntoNonempty:
+	case c.IntoNonempty:
 		return nil
 	}
 	return err
 }
 
-// isSource reports whether path is one of the sources.
-func (c *Conversion) isSource(path string) bool {
-	out, err := os.Stat(path)
-	return err == nil && slices.ContainsFunc(c.Sources, func(name string) bool {
-		src, err := os.Stat(name)
-		return err == nil && os.SameFile(src, out)
-	})
-}
-
 // checkInside returns an error if the output is inside a source directory: the next run would convert
 // its shards.
-func (c *Conversion) checkInside() error {
-	roots := c.directories()
+func (in *inputs) checkInside() error {
+	roots := in.directories()
 	if roots == nil {
 		return nil
 	}
-	if IsURL(c.Out) {
+	if IsURL(in.Out) {
 		for _, r := range roots {
-			if r.URL() != "" && strings.HasPrefix(bucket.Base(c.Out), bucket.Base(r.URL())) {
-				return c.inside(r.Name)
+			if r.URL() != "" && strings.HasPrefix(bucket.Base(in.Out), bucket.Base(r.URL())) {
+				return in.inside(r.Name)
 			}
 		}
 		return nil
 	}
-	out, err := realPath(c.Out)
+	out, err := realPath(in.Out)
 	if err != nil {
 		return err
 	}
@@ -81,14 +80,14 @@ func (c *Conversion) checkInside() error {
 			return err
 		}
 		if rel, err := filepath.Rel(root, out); err == nil && filepath.IsLocal(rel) {
-			return c.inside(r.Name)
+			return in.inside(r.Name)
 		}
 	}
 	return nil
 }
 
-func (c *Conversion) inside(source string) error {
-	return fmt.Errorf("%s: it lies inside %s, which is to be converted; choose another place", c.Out, source)
+func (in *inputs) inside(source string) error {
+	return fmt.Errorf("%s: it lies inside %s, which is to be converted; choose another place", in.Out, source)
 }
 
 // isInside reports whether path is dir or in it. It also returns true if this cannot be decided.
@@ -111,4 +110,40 @@ func realPath(name string) (string, error) {
 	}
 	parent, err := realPath(filepath.Dir(name))
 	return filepath.Join(parent, filepath.Base(name)), err
+}
+
+// An Advice says what helps against an error, as a hint of place.Error does. COMMAND and OUT in it stand for the command that
+// failed and the directory of its dataset.
+type Advice string
+
+const (
+	MoreRoomForAll    Advice = "" // a larger cache, or fewer parts at once, as the command allows
+	MoreRoomForOne    Advice = "raise option cache-size, or make more shards, by option shards or option shard-size, where it has several parts"
+	DirectoryForCache Advice = "name a directory that can be written to with option cache-dir"
+	NotAligned        Advice = "leave option whole-parts out; option exact cuts at samples"
+	FewerInputs       Advice = "option max-names"
+	NamedSources      Advice = "run it where the conversion was planned, or name the sources: ffconvert COMMAND OUT SOURCE"
+	ProgramArguments  Advice = "to run a plugin again, name it and its arguments: ffconvert COMMAND --plugin NAME OUT ARGS"
+	TheFilter         Advice = "give it again with option filter"
+	APlan             Advice = "ffconvert plan makes one"
+	VerifyOrPlan      Advice = "ffconvert verify OUT checks the dataset, the command that made it writes the plan anew"
+	TheCopy           Advice = "the same ffconvert copy goes on"
+	TheExport         Advice = "the same ffconvert export goes on"
+)
+
+// An AdvisedError is an error with an advice.
+type AdvisedError struct {
+	Advice Advice
+	Err    error
+}
+
+func (e *AdvisedError) Error() string { return e.Err.Error() }
+func (e *AdvisedError) Unwrap() error { return e.Err }
+
+// advise adds advice to an error, if there is one.
+func advise(advice Advice, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &AdvisedError{advice, err}
 }

@@ -59,23 +59,23 @@ func TestRemote(t *testing.T) {
 		t.Fatalf("%+v, %v", again, err)
 	}
 
-	if _, err := convert.Run(t.Context(), byTasks, plan.Task{N: 1}, convert.PlannedOptions{}); !errors.Is(err, convert.ErrUnplanned) {
+	if _, err := (convert.Conversion{Out: byTasks}).Run(t.Context(), plan.Task{N: 1}); !errors.Is(err, convert.ErrUnplanned) {
 		t.Fatalf("without a plan: %v", err)
 	}
 	planned, err := conversion(t, server.URL, byTasks).Plan(t.Context())
 	if err != nil || len(planned.Plan.Shards) != 3 || planned.Same {
 		t.Fatalf("%+v, %v", planned, err)
 	}
-	how := convert.PlannedOptions{Options: conversion(t, server.URL, byTasks).Options}
+	how := convert.Conversion{Out: byTasks, Options: conversion(t, server.URL, byTasks).Options}
 	for k := range 2 {
-		if _, err := convert.Finish(t.Context(), byTasks, convert.FinishOptions{}); !errors.Is(err, dataset.ErrMissing) {
+		if _, err := (convert.Conversion{Out: byTasks}).Finish(t.Context(), 0); !errors.Is(err, dataset.ErrMissing) {
 			t.Errorf("finished with shards missing: %v", err)
 		}
-		if _, err := convert.Run(t.Context(), byTasks, plan.Task{K: k, N: 2}, how); err != nil {
+		if _, err := how.Run(t.Context(), plan.Task{K: k, N: 2}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := convert.Finish(t.Context(), byTasks, convert.FinishOptions{Verify: true}); err != nil {
+	if _, err := (convert.Conversion{Out: byTasks, Options: convert.Options{Verify: true}}).Finish(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	sameShards(t, once, byTasks)
@@ -85,7 +85,7 @@ func TestRemote(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := 0
-	repaired, err := convert.Repair(t.Context(), byTasks, how, func(problems []verify.Problem) error { told = len(problems); return nil })
+	repaired, err := how.Repair(t.Context(), func(problems []verify.Problem) error { told = len(problems); return nil })
 	if err != nil || !slices.Equal(repaired.Rewritten, []string{"PART_00001.ffr"}) || told == 0 {
 		t.Fatalf("%+v, %v, %d problems", repaired, err, told)
 	}

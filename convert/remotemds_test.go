@@ -56,13 +56,13 @@ func TestRemoteMDS(t *testing.T) {
 	if _, err := from(url, "tasks", convert.CutAuto).Plan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	how := convert.PlannedOptions{Options: from(url, "tasks", convert.CutAuto).Options}
+	how := convert.Conversion{Out: filepath.Join(dir, "tasks"), Options: from(url, "tasks", convert.CutAuto).Options}
 	for k := range 2 {
-		if _, err := convert.Run(t.Context(), filepath.Join(dir, "tasks"), plan.Task{K: k, N: 2}, how); err != nil {
+		if _, err := how.Run(t.Context(), plan.Task{K: k, N: 2}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := convert.Finish(t.Context(), filepath.Join(dir, "tasks"), convert.FinishOptions{}); err != nil {
+	if _, err := how.Finish(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	same("tasks")

@@ -60,13 +60,13 @@ func TestRemoteShards(t *testing.T) {
 	if _, err := reshard(t, url, tasks, convert.CutAuto).Plan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	how := convert.PlannedOptions{Options: reshard(t, url, tasks, convert.CutAuto).Options}
+	how := convert.Conversion{Out: tasks, Options: reshard(t, url, tasks, convert.CutAuto).Options}
 	for k := range 2 {
-		if _, err := convert.Run(t.Context(), tasks, plan.Task{K: k, N: 2}, how); err != nil {
+		if _, err := how.Run(t.Context(), plan.Task{K: k, N: 2}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := convert.Finish(t.Context(), tasks, convert.FinishOptions{}); err != nil {
+	if _, err := how.Finish(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	sameShards(t, filepath.Join(dir, "in"), tasks)

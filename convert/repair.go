@@ -11,10 +11,9 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/shard"
-	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -26,26 +25,25 @@ type Repaired struct {
 }
 
 // Repair verifies all shards of a dataset, and writes damaged and missing shards again by the plan of
-// the dataset. A shard that would not get the same bytes is not replaced. If found is not nil, it is
+// the dataset. A shard that would not get the same bytes is not replaced. If tell is not nil, it is
 // called with the problems before anything is written.
-func Repair(ctx context.Context, dir string, opts PlannedOptions, found func([]verify.Problem) error) (*Repaired, error) {
+func (c Conversion) Repair(ctx context.Context, tell func([]verify.Problem) error) (*Repaired, error) {
 	began := time.Now()
-	if !IsURL(dir) {
-		if err := dataset.CheckPath(dir); err != nil {
+	if !IsURL(c.Out) {
+		if err := dataset.CheckPath(c.Out); err != nil {
 			return nil, err
 		}
-		if _, err := os.Lstat(filepath.Join(dir, dataset.WorkDir)); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: %w", dir, dataset.ErrNothingKept)
+		if _, err := os.Lstat(filepath.Join(c.Out, dataset.WorkDir)); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: %w", c.Out, dataset.ErrNothingKept)
 		} else if err != nil {
 			return nil, err
 		}
 	}
-	out, err := opts.openOut(ctx, dir)
+	out, err := c.output().open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := repair{recorded: recorded{PlannedOptions: opts, dir: dir}, out: out}
-	done, err := r.run(ctx, found)
+	done, err := c.repair(ctx, out, tell)
 	if err := closeOutput(out.Task, err); err != nil {
 		return nil, err
 	}
@@ -53,22 +51,15 @@ func Repair(ctx context.Context, dir string, opts PlannedOptions, found func([]v
 	return done, nil
 }
 
-// A repair is one Repair.
-type repair struct {
-	recorded
-	out  *dataset.Writing
-	kept *dataset.Kept
-}
-
-func (r *repair) run(ctx context.Context, tell func([]verify.Problem) error) (*Repaired, error) {
-	var err error
-	if r.kept, err = r.out.Kept(); err != nil {
-		if at, ok := errors.AsType[*AdvisedError](planned(r.out.Dataset)); ok && at.Advice == TheCopy {
+func (c Conversion) repair(ctx context.Context, out *dataset.Writing, tell func([]verify.Problem) error) (*Repaired, error) {
+	kept, err := out.Kept()
+	if err != nil {
+		if at, ok := errors.AsType[*AdvisedError](planned(out.Dataset)); ok && at.Advice == TheCopy {
 			return nil, at
 		}
 		return nil, err
 	}
-	found, damaged, err := r.out.Reread(ctx, r.kept.Shards, r.kept.Meta, aio.Options{Backend: r.AIO.Backend}, r.Progress)
+	found, damaged, err := out.Reread(ctx, kept.Shards, kept.Meta, aio.Options{Backend: c.AIO.Backend}, c.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +68,12 @@ func (r *repair) run(ctx context.Context, tell func([]verify.Problem) error) (*R
 			return nil, err
 		}
 	}
-	r.kept.Damaged = damaged
-	done := &Repaired{Rewritten: damaged, Unfinished: len(r.kept.Plan.Shards) - len(r.kept.Shards)}
+	kept.Damaged = damaged
+	done := &Repaired{Rewritten: damaged, Unfinished: len(kept.Plan.Shards) - len(kept.Shards)}
 	if len(done.Rewritten)+done.Unfinished == 0 {
-		done.Report, err = shard.Repair(ctx, nil, r.kept, r.out, shard.WriteOptions{Tool: r.Tool})
+		done.Report, err = shard.Repair(ctx, nil, kept, out, shard.WriteOptions{Tool: c.Tool})
 	} else {
-		done.Report, err = r.write(ctx)
+		done.Report, err = c.rewrite(ctx, out, kept)
 	}
 	if err != nil {
 		return nil, err
@@ -92,34 +83,43 @@ func (r *repair) run(ctx context.Context, tell func([]verify.Problem) error) (*R
 	return done, nil
 }
 
-// write opens the sources and writes the damaged and the unfinished shards.
-func (r *repair) write(ctx context.Context) (*shard.Report, error) {
-	r.named, r.plan = r.kept.Named, r.kept.Plan
-	c, err := r.conversion()
+// rewrite opens the sources and writes the damaged and the unfinished shards.
+func (c Conversion) rewrite(ctx context.Context, out *dataset.Writing, kept *dataset.Kept) (report *shard.Report, err error) {
+	r, err := c.resolvePlan(kept.Plan, kept.Named)
 	if err != nil {
 		return nil, err
 	}
-	c.output = r.out.Task
-	c.was = func(part int) *plan.Part { return &r.kept.Plan.Parts[part] }
-	if err := c.find(ctx); err != nil {
-		return nil, r.advise(err)
+	in, err := r.find(ctx)
+	if err != nil {
+		return nil, r.adviseNames(err)
 	}
-	var report *shard.Report
-	if r.kept.Plan.Whole {
-		err = c.withParts(ctx, 0, func(s *stagedParts) error {
-			report, err = shard.Repair(ctx, s, r.kept, r.out, c.writeOptions())
+	err = in.work(ctx, out.Task, func(w *work) error {
+		if kept.Plan.Whole {
+			return w.byParts(ctx, 0, func(s *stagedParts) error {
+				report, err = shard.Repair(ctx, s, kept, out, w.writeOptions())
+				return err
+			})
+		}
+		return w.together(ctx, func(o *opened) error {
+			report, err = shard.Repair(ctx, shard.Local(o.Source), kept, out, w.writeOptions())
 			return err
 		})
-		return report, err
+	})
+	return report, err
+}
+
+// together opens the dataset of a plan with all parts at once, of which those are local that the plan reads, and calls use.
+func (w *work) together(ctx context.Context, use func(*opened) error) error {
+	n := 0 // all
+	if parts := w.was.Parts; w.was.Choice != nil && w.Spec == nil && w.directories() == nil && len(parts) == len(w.names) {
+		for n = len(parts); n > 1 && parts[n-1].Account.Unread > 0; n-- {
+		}
 	}
-	c.trimTo(r.kept.Plan)
-	err = c.staged(ctx, func(set *stage.Set) error {
-		o, err := c.open(ctx, c.withOthers(set))
+	return w.local(ctx, w.firstOf(n), func(parts []converters.Part) error {
+		o, err := w.open(ctx, parts)
 		if err != nil {
 			return err
 		}
-		report, err = shard.Repair(ctx, shard.Local(o.Source), r.kept, r.out, c.writeOptions())
-		return err
+		return use(o)
 	})
-	return report, err
 }

@@ -2,22 +2,19 @@ package convert
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
-	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
-	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // Sides returns a conversion for each side of Choice.Split or Choice.SplitBy, or for each directory that the format's option split
 // names, with a directory of its own in Out; without them, c alone. Each reads the sources again and is resumed by itself. For SplitBy all samples are indexed now.
-func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
+func (c Conversion) Sides(ctx context.Context) ([]Conversion, error) {
 	o := &c.Choice
 	var dirs []string
 	if c.Reader != nil {
@@ -25,7 +22,7 @@ func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
 	}
 	switch {
 	case o.Split == "" && o.SplitBy == "" && dirs == nil:
-		return []*Conversion{c}, nil
+		return []Conversion{c}, nil
 	case dirs != nil && (o.Split != "" || o.SplitBy != ""):
 		return nil, place.Options("directories are split already; convert one of them, DIR/NAME, with option split NAME=FRACTION,… or option split-by")
 	case o.Split != "" && o.SplitBy != "":
@@ -34,7 +31,7 @@ func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
 	if c.Filter != nil {
 		return nil, place.Options("a split reads its sources once for each side, and option filter would run its program for each; convert without the split, then split the dataset: ffconvert ffr")
 	}
-	if err := c.checkParent(ctx); err != nil {
+	if err := c.output().checkParent(ctx); err != nil {
 		return nil, err
 	}
 	names := dirs
@@ -52,7 +49,7 @@ func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
 			return nil, err
 		}
 	}
-	var sides []*Conversion
+	var sides []Conversion
 	for _, name := range names {
 		side, err := c.side(name, dirs != nil)
 		if err != nil {
@@ -61,21 +58,21 @@ func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
 		sides = append(sides, side)
 	}
 	if o.SplitBy == "" && (o.Split != "" || len(sides) > 1) {
-		if _, err := sides[0].prepare(ctx); err != nil {
+		in, err := sides[0].begin(ctx)
+		if err != nil {
 			return nil, err
 		}
-		return sides, sides[0].oneRead()
+		return sides, in.oneRead()
 	}
 	return sides, nil
 }
 
 // side returns the conversion of one side; dir means that it is a directory of the source.
-func (c *Conversion) side(name string, dir bool) (*Conversion, error) {
-	one := *c
+func (c Conversion) side(name string, dir bool) (one Conversion, err error) {
+	one = c
 	if one.Out = filepath.Join(c.Out, name); IsURL(c.Out) {
 		one.Out = bucket.Base(c.Out) + name
 	}
-	var err error
 	switch {
 	case dir:
 		one.Reader, err = c.Reader.OfSplit(name)
@@ -84,79 +81,41 @@ func (c *Conversion) side(name string, dir bool) (*Conversion, error) {
 	default:
 		one.Choice.Value = name
 	}
-	return &one, err
-}
-
-// checkParent refuses a directory for sides that is a dataset itself.
-func (c *Conversion) checkParent(ctx context.Context) error {
-	if IsURL(c.Out) {
-		if err := bucket.Check(c.Out); err != nil {
-			return err
-		}
-		there, err := c.hasDataset(ctx, c.Out)
-		if there {
-			err = c.parentTaken()
-		}
-		return err
-	}
-	if err := dataset.CheckPath(c.Out); err != nil {
-		return err
-	}
-	for _, name := range []string{dataset.ManifestName, dataset.WorkDir} {
-		if _, err := os.Lstat(filepath.Join(c.Out, name)); err == nil {
-			return c.parentTaken()
-		}
-	}
-	return nil
-}
-
-func (c *Conversion) parentTaken() error {
-	return fmt.Errorf("%s: here is a dataset, and a split makes one in each of its directories", c.Out)
+	return one, err
 }
 
 // values returns the values of Choice.SplitBy that the samples have. It writes nothing.
-func (c *Conversion) values(ctx context.Context) ([]string, error) {
-	all := *c
-	all.tally = true
-	all.Choice.Slice, all.Choice.Limit, all.Choice.Sort = "", 0, "" // which apply to each side
-	if _, err := all.prepare(ctx); err != nil {
-		return nil, err
-	}
-	if err := all.oneRead(); err != nil {
-		return nil, err
-	}
-	in := all.inputOptions()
-	if in.CacheDir = c.Input.CacheDir; in.CacheDir == "" {
-		remove := TemporaryCache(&in)
-		defer remove()
-	}
-	in.Progress = all.staging(all.found)
-	set, err := all.stage(ctx, all.found, in)
+func (c Conversion) values(ctx context.Context) (names []string, err error) {
+	c.Choice.Slice, c.Choice.Limit, c.Choice.Sort = "", 0, "" // which apply to each side
+	c.Doubt, c.Listed = nil, nil                              // each side tells them
+	in, err := c.findAll(ctx)
 	if err != nil {
 		return nil, err
 	}
-	names, err := all.tallied(ctx, set)
-	return names, errors.Join(err, set.Release())
+	if err := in.oneRead(); err != nil {
+		return nil, err
+	}
+	err = in.work(ctx, nil, func(w *work) error {
+		return w.survey(ctx, selection{}, func(s *survey) error {
+			if names = s.chooser.Values(); names == nil {
+				return empty(in.names[0].Name, s.index, plan.ErrEmpty)
+			}
+			return nil
+		})
+	})
+	return names, err
 }
 
-func (c *Conversion) tallied(ctx context.Context, set *stage.Set) ([]string, error) {
-	o, err := c.open(ctx, set.Parts)
-	if err != nil {
-		return nil, err
+// oneRead returns an error if the sources cannot be read once for each side of a split.
+func (in *inputs) oneRead() error {
+	for _, n := range in.names {
+		switch {
+		case in.program != nil || isStdin(n):
+			err := fmt.Errorf("%w: a split reads its sources once for each side", converters.ErrUnsupported)
+			return &converters.Error{Where: n.Name, Off: -1, Err: err, Hint: "write it to a file first"}
+		case n.URL() != "" && in.Input.CacheDir == "":
+			return place.Options("a split reads its sources once for each side, and some are remote: option cache-dir says where they are kept, so that each is fetched once")
+		}
 	}
-	chooser, err := c.chooser(o)
-	if err != nil {
-		return nil, err
-	}
-	index, err := plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Workers: Indexers(c.Workers), Progress: c.Progress, Choose: chooser})
-	if err != nil {
-		return nil, err
-	}
-	if err := chooser.Finish(); err != nil {
-		return nil, err
-	}
-	if chooser.Values() == nil {
-		return nil, empty(set.Parts[0].Name, index, plan.ErrEmpty)
-	}
-	return chooser.Values(), nil
+	return nil
 }

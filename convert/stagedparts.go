@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -13,10 +14,10 @@ import (
 
 // stagedParts makes parts local when their shards are written. It is a shard.PartProvider.
 type stagedParts struct {
-	c      *Conversion
+	*work
 	stager *stage.Stager
 	all    []input.Name      // one for each part
-	firsts []int             // the first part of each collection; without a mixture, 0
+	firsts []int             // the first part of each collection
 	parts  []converters.Part // with stored sizes
 	skip   int               // leading parts that belong to another slice; the dataset is opened with the first
 
@@ -31,18 +32,29 @@ type stagedParts struct {
 	lead []int                // these collections
 }
 
-// newStagedParts returns stagedParts of which no part is local yet.
-func (c *Conversion) newStagedParts(skip int) (*stagedParts, error) {
-	in := c.inputOptions()
-	in.Transient, in.Progress = c.Input.CacheDir == "", c.fetching()
-	s := &stagedParts{c: c, skip: skip}
-	s.all, s.firsts = passes(c.Mixture, c.found)
-	for i := range s.all {
-		s.parts = append(s.parts, s.all[i].Part())
+// byParts calls use with the parts, which become local as use takes them. For skip see stagedParts.
+func (w *work) byParts(ctx context.Context, skip int, use func(*stagedParts) error) (err error) {
+	w.stage.Transient = w.Input.CacheDir == ""
+	opts := w.stage
+	opts.Progress = w.fetching()
+	s := &stagedParts{work: w, skip: skip, parts: w.parts()}
+	s.all, s.firsts = passes(w.inputs, w.names)
+	if s.stager, err = stage.NewStager(s.all, opts); err != nil {
+		return err
 	}
-	var err error
-	s.stager, err = stage.NewStager(s.all, in)
-	return s, err
+	err = use(s)
+	return errors.Join(err, w.endFilter(), s.letGo(), s.stager.Close())
+}
+
+// fetching returns a function that counts the bytes fetched while shards are written.
+func (o *Options) fetching() func(string, int64) {
+	switch p := o.Progress.(type) {
+	case nil:
+		return nil
+	case interface{ Fetched(bytes int64) }:
+		return func(_ string, n int64) { p.Fetched(n) }
+	}
+	return func(_ string, n int64) { o.Progress.Add(0, n) }
 }
 
 // Parts lists all parts.
@@ -50,40 +62,81 @@ func (s *stagedParts) Parts() []converters.Part { return s.parts[s.skip:] }
 
 // checkQuota returns an error if the cache is too small for a shard of the plan.
 func (s *stagedParts) checkQuota(p *plan.Plan) error {
-	return checkQuota(p, s.all[s.skip:], s.c.Input.Quota)
+	return checkQuota(p, s.all[s.skip:], s.Input.Quota)
 }
 
-// Lead returns the part that the dataset is opened with, if it is of another slice.
-func (s *stagedParts) Lead() (converters.Part, bool) { return s.parts[0], s.skip > 0 }
+// plan returns the part-aligned plan that the output has, if it is of the same parts and options.
+// Otherwise it makes one, and fetches the first part for its columns.
+func (s *stagedParts) plan(ctx context.Context, out *dataset.Writing) (*plan.Plan, error) {
+	how, err := s.planOptions()
+	if err != nil {
+		return nil, err
+	}
+	if !s.Overwrite {
+		p, err := out.Resumable(s.parts, how)
+		if err == nil && p != nil {
+			err = s.checkQuota(p)
+		}
+		if err != nil || p != nil {
+			return p, err
+		}
+	}
+	// The first part decides no size, so a plan that fails is refused before it is fetched.
+	if p, err := plan.NewAligned(s.parts, nil, how); err != nil {
+		return nil, empty(s.parts[0].Name, nil, err)
+	} else if err := s.checkQuota(p); err != nil {
+		return nil, err
+	}
+	shown := int64(0)
+	for _, first := range s.firsts {
+		shown += s.parts[first].Size
+	}
+	if s.Progress != nil {
+		s.Progress.Start("fetch the first part", shown)
+	}
+	o, err := s.open(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	s.describe(o)
+	seen, err := s.index(ctx, o.each)
+	if err != nil {
+		return nil, err
+	}
+	if how, err = s.optionsOf(o); err != nil {
+		return nil, err
+	}
+	p, err := plan.NewAligned(s.parts, seen, how)
+	return p, empty(s.parts[0].Name, seen, err)
+}
 
-// open opens the dataset with its first part, which shows columns and types; a mixture with the first
-// part of each collection. If the plan exists, only formats that inspect the part need it.
+// open opens the dataset with its first part, which shows columns and types; several collections with the first
+// part of each. If the plan exists, only formats that inspect the part need it.
 func (s *stagedParts) open(ctx context.Context, planned bool) (*opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.like != nil {
 		return s.data, nil
 	}
-	parts := make([]converters.Part, len(s.c.found)) // only the first ones are local
-	for i, n := range s.c.found {
-		parts[i] = n.Part()
-	}
 	if s.held == nil {
 		if err := s.hold(ctx, planned); err != nil {
 			return nil, err
 		}
 	}
-	all := s.c.collections()
+	parts := make([]converters.Part, len(s.names)) // only the first ones are local
+	for i, n := range s.names {
+		parts[i] = n.Part()
+	}
+	of := split(s.inputs, parts)
 	for i, at := range s.lead {
-		part := s.held.Parts[i]
-		parts[all[at].first] = part
+		of[at][0] = s.held.Parts[i]
 		if s.opened != nil {
-			if err := s.opened(ctx, s.firsts[at]-s.skip, part); err != nil {
+			if err := s.opened(ctx, s.firsts[at]-s.skip, of[at][0]); err != nil {
 				return nil, err
 			}
 		}
 	}
-	o, err := s.c.open(ctx, parts)
+	o, err := s.work.open(ctx, parts)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +152,8 @@ func (s *stagedParts) open(ctx context.Context, planned bool) (*opened, error) {
 func (s *stagedParts) hold(ctx context.Context, planned bool) (err error) {
 	var firsts []int
 	s.lead = nil
-	for i, of := range s.c.collections() {
-		if !planned || of.Inspects {
+	for i, c := range s.collections {
+		if !planned || c.Inspects {
 			s.lead, firsts = append(s.lead, i), append(firsts, s.firsts[i])
 		}
 	}
@@ -111,7 +164,7 @@ func (s *stagedParts) hold(ctx context.Context, planned bool) (err error) {
 }
 
 // index indexes the first parts.
-func (s *stagedParts) index(ctx context.Context, each plan.Encodings, progress plan.Progress) ([]plan.PartIndex, error) {
+func (s *stagedParts) index(ctx context.Context, each plan.Encodings) ([]plan.PartIndex, error) {
 	var all []plan.PartIndex
 	for i, first := range s.firsts {
 		of := plan.Encodings{Specs: each.Specs}
@@ -119,7 +172,7 @@ func (s *stagedParts) index(ctx context.Context, each plan.Encodings, progress p
 			of.Of = each.Of[first : first+1]
 		}
 		src := s.like.WithParts(first, s.held.Parts[i:i+1])
-		index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: of, Workers: 1, Progress: progress})
+		index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: of, Workers: 1, Progress: s.Progress})
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +193,11 @@ func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.like.WithParts(first, set.Parts), s.c.held(first, n, set.Release), nil
+	free := func() error { return nil }
+	if s.filter != nil {
+		free = s.filter.Hold(first, n)
+	}
+	return s.like.WithParts(first, set.Parts), func() error { return errors.Join(free(), set.Release()) }, nil
 }
 
 // letGo releases the held parts.
@@ -151,5 +208,3 @@ func (s *stagedParts) letGo() error {
 	s.held = nil
 	return held.Release()
 }
-
-func (s *stagedParts) close() error { return errors.Join(s.letGo(), s.stager.Close()) }

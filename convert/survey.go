@@ -3,58 +3,52 @@ package convert
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
+// A selection says which parts of a dataset are indexed.
+type selection struct {
+	some  []int            // numbers of the parts; nil: all
+	known *dataset.Indexed // parts that are indexed already, and not read
+	local int              // number of inputs, from the first on, that have all samples that are wanted; 0: all. See trim
+}
+
 // A survey is an open dataset with the index of some of its parts.
 type survey struct {
 	*opened                  // with all parts; only some are local
-	some    []int            // numbers of the indexed parts
-	index   []plan.PartIndex // index of each part in some
+	index   []plan.PartIndex // of each part of the selection
+	chooser *choose.Chooser  // nil: all samples are chosen
 }
 
-// survey indexes the parts with the numbers some, or all if some is nil, and calls use. Parts in known
-// are not read. Only inputs that are read are made local.
-func (c *Conversion) survey(ctx context.Context, some []int, known *dataset.Indexed, use func(*survey) error) (err error) {
-	defer func() { err = errors.Join(err, c.endFilter()) }()
-	all := c.directories() != nil
+// survey indexes the selected parts, and calls use. Only inputs that are read are made local.
+func (w *work) survey(ctx context.Context, of selection, use func(*survey) error) error {
+	all := w.directories() != nil
 	for {
-		need, again := c.need(some, known, all), false
-		err := c.withLocal(ctx, need, func(parts []converters.Part) (err error) {
-			s := &survey{some: some}
-			if s.opened, err = c.open(ctx, parts); err != nil {
+		need, again := w.need(of, all), false
+		err := w.local(ctx, need, func(parts []converters.Part) error {
+			o, err := w.open(ctx, parts)
+			if err != nil {
 				// The first part may have no rows. Then a format looks at the next one.
-				again = errors.Is(err, fs.ErrNotExist) && !all
+				again = errors.Is(err, fs.ErrNotExist) && slices.Contains(need, false)
 				all = all || again
 				return err
 			}
-			c.describe(s.opened)
-			dropped, err := known.Keep(s.says, s.each)
+			w.describe(o)
+			dropped, err := of.known.Keep(o.says, o.each)
 			if err != nil || dropped > 0 {
 				again = err == nil
 				return err
 			}
-			if some == nil {
-				s.some = indices(len(s.Parts()))
-			}
-			chooser, err := c.chooser(s.opened)
-			if err != nil {
-				return err
-			}
-			s.index, err = plan.Index(ctx, s.Source, plan.IndexOptions{Encodings: s.each, Only: s.some, Known: known.Get, Workers: Indexers(c.Workers), Progress: c.Progress, Choose: chooser})
-			if err == nil && some == nil && known.Len() == 0 {
-				err = chooser.Finish() // else samples of other parts have not passed
-			}
-			if err == nil && some == nil {
-				err = check(ctx, s.Source)
-			}
+			s, err := w.index(ctx, o, of)
 			if err != nil {
 				return err
 			}
@@ -66,91 +60,127 @@ func (c *Conversion) survey(ctx context.Context, some []int, known *dataset.Inde
 	}
 }
 
-func indices(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
+// index indexes the selected parts of an open dataset.
+func (w *work) index(ctx context.Context, o *opened, of selection) (s *survey, err error) {
+	s = &survey{opened: o}
+	if s.chooser, err = w.chooser(o); err != nil {
+		return nil, err
 	}
-	return all
-}
-
-// places returns the number of the input of each part: a mixture may read a collection in several
-// passes. It is not for directories: their parts are not known yet.
-func (c *Conversion) places() []int {
-	all, _ := passes(c.Mixture, indices(len(c.found)))
-	return all
-}
-
-// foundParts returns the parts before staging.
-func (c *Conversion) foundParts() []converters.Part {
-	all, _ := passes(c.Mixture, c.found)
-	parts := make([]converters.Part, len(all))
-	for i, n := range all {
-		parts[i] = n.Part()
+	s.index, err = plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Only: of.some, Known: of.known.Get, Workers: Indexers(w.Workers), Progress: w.Progress, Choose: s.chooser})
+	if err == nil && of.some == nil && of.known.Len() == 0 {
+		err = s.chooser.Finish() // else samples of other parts have not passed
 	}
-	return parts
+	if all, ok := o.Source.(interface{ Check(context.Context) error }); err == nil && of.some == nil && ok {
+		err = all.Check(ctx) // of all samples
+	}
+	return s, err
 }
 
-// need reports for each input whether it must be local to index some parts. Parts in known need not
-// be read.
-func (c *Conversion) need(some []int, known *dataset.Indexed, all bool) []bool {
-	need := make([]bool, len(c.found))
+// need reports for each input whether it must be local to index a selection.
+func (w *work) need(of selection, all bool) []bool {
 	if all {
-		return slices.Repeat([]bool{true}, len(c.found))
+		return w.firstOf(0)
 	}
-	places := c.places()
+	need, places, some := make([]bool, len(w.names)), w.places(), of.some
 	switch {
-	case some == nil && c.local > 0:
-		some = indices(c.local)
+	case some == nil && of.local > 0:
+		some = indices(of.local)
 	case some == nil:
 		some = indices(len(places))
 	}
 	for _, part := range some {
-		need[places[part]] = need[places[part]] || !known.Has(part)
+		need[places[part]] = need[places[part]] || !of.known.Has(part)
 	}
-	for _, at := range c.inspected() {
-		need[at] = true
+	for i, some := range split(w.inputs, need) {
+		if w.collections[i].Inspects && len(some) > 0 {
+			some[0] = true
+		}
 	}
 	return need
 }
 
-// inspected returns the numbers of the inputs that formats inspect to open the dataset.
-func (c *Conversion) inspected() []int {
-	var firsts []int
-	for _, of := range c.collections() {
-		if of.Inspects {
-			firsts = append(firsts, of.first)
+// trim finds out how many of the inputs, from the first on, hold all samples that a limit or a slice wants, so that no
+// others are fetched or decompressed; 0: all. It makes 1, 2, 4 … of them local until these are enough; the copies stay in
+// the cache. Inputs that are local files already are not looked at.
+func (w *work) trim(ctx context.Context) (enough int, err error) {
+	if !w.trimmable() {
+		return 0, nil
+	}
+	remote := slices.ContainsFunc(w.names, func(n input.Name) bool { return n.URL() != "" })
+	var held *stage.Set
+	defer func() { err = errors.Join(err, held.Release()) }()
+	for n := 1; n < len(w.names); n *= 2 {
+		set, parts, err := w.stageSome(ctx, w.firstOf(n))
+		if err != nil {
+			return 0, w.adviseRoom(err)
+		}
+		err = held.Release()
+		if held = set; err != nil {
+			return 0, err
+		}
+		if n == 1 && !remote && set.Parts[0].Copy == nil {
+			return 0, nil
+		}
+		o, err := w.open(ctx, parts)
+		if err != nil {
+			return 0, err
+		}
+		s, err := w.index(ctx, o, selection{some: indices(n)})
+		if err != nil || s.chooser.Done() {
+			return n, err
 		}
 	}
-	return firsts
+	return 0, nil
 }
 
-// withLocal makes the needed inputs local and calls use with all parts.
-func (c *Conversion) withLocal(ctx context.Context, need []bool, use func([]converters.Part) error) error {
-	var names []input.Name
-	for i, n := range c.found {
-		if need[i] {
-			names = append(names, n)
-		}
-	}
-	in := c.inputOptions()
-	in.Progress = c.staging(names)
-	stage := stage.Open
-	if len(names) == len(c.found) {
-		stage = c.stage
-	}
-	set, err := stage(ctx, names, in)
+// planOf plans the shards of a survey of all parts.
+func (w *work) planOf(s *survey) (*plan.Plan, error) {
+	how, err := w.optionsOf(s.opened)
 	if err != nil {
-		return c.allAtOnce(err)
+		return nil, err
 	}
-	here := set.Parts
-	parts := make([]converters.Part, len(c.found))
-	for i, n := range c.found {
-		if need[i] {
-			parts[i], here = here[0], here[1:]
-		} else {
-			parts[i] = n.Part()
+	p, err := plan.New(s.index, how)
+	return p, empty(w.names[0].Name, s.index, err)
+}
+
+// An EmptyError reports that the sources have no samples to convert. It wraps [plan.ErrEmpty].
+type EmptyError struct {
+	Name      string           // the first of the sources
+	LeftOut   int64            // samples that lack a field
+	NotChosen map[string]int64 // samples that were not chosen, by the option that left them out
+	Skipped   map[string]int64
+	Err       error
+}
+
+func (e *EmptyError) Error() string { return fmt.Sprintf("%s: %v to convert", e.Name, e.Err) }
+func (e *EmptyError) Unwrap() error { return e.Err }
+
+// empty returns an EmptyError with the counts of the index if err is plan.ErrEmpty, else err.
+func empty(first string, index []plan.PartIndex, err error) error {
+	if !errors.Is(err, plan.ErrEmpty) {
+		return err
+	}
+	e := &EmptyError{Name: first, Skipped: make(map[string]int64), NotChosen: make(map[string]int64), Err: err}
+	for i := range index {
+		e.LeftOut += index[i].Account.WithoutField()
+		for option, n := range index[i].Account.LeftOutBy {
+			e.NotChosen[option] += n
+		}
+		for reason, n := range index[i].Account.Skipped {
+			e.Skipped[reason] += n
 		}
 	}
-	return errors.Join(use(parts), set.Release())
+	return e
+}
+
+// Indexing a part that is not in the page cache waits for many small reads, one after another, so more parts
+// are indexed at once than there are workers: as many as keep the device busy.
+const (
+	usualIndexers = 32 // or as many as there are workers
+	leastIndexers = 8  // even if few files may be open
+)
+
+// Indexers returns the number of parts to index at once. Each has an open file.
+func Indexers(workers int) int {
+	return min(max(workers, usualIndexers), max(leastIndexers, openFiles()/4))
 }

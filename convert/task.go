@@ -2,7 +2,6 @@ package convert
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,30 +10,27 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
-	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Run writes one slice of the shards of the plan in a directory. Any number of processes may run at the
-// same time, on any machines that see the directory and the sources. Run writes no manifest: see
-// [Finish].
-func Run(ctx context.Context, dir string, task plan.Task, opts PlannedOptions) (*shard.Report, error) {
+// Run writes one slice of the shards of the plan in the output. Any number of processes may run at the
+// same time, on any machines that see the output and the sources. Run writes no manifest: see
+// [Conversion.Finish].
+func (c Conversion) Run(ctx context.Context, task plan.Task) (*shard.Report, error) {
 	began := time.Now()
-	if !IsURL(dir) {
-		if err := checkPlanned(dir); err != nil {
-			return nil, err
-		}
+	to := c.output()
+	if err := to.checkPlan(); err != nil {
+		return nil, err
 	}
-	out, err := opts.openTask(ctx, dir)
+	out, err := to.openTask(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := planned(out.Dataset); err != nil {
-		return nil, errors.Join(err, out.Close())
+	var report *shard.Report
+	if err = planned(out.Dataset); err == nil {
+		report, err = c.run(ctx, out, task)
 	}
-	r := taskRun{recorded: recorded{PlannedOptions: opts, dir: dir}, task: task, out: out}
-	report, err := r.run(ctx)
 	if err := closeOutput(out, err); err != nil {
 		return nil, err
 	}
@@ -42,152 +38,113 @@ func Run(ctx context.Context, dir string, task plan.Task, opts PlannedOptions) (
 	return report, nil
 }
 
-// A taskRun is one call of Run.
-type taskRun struct {
-	recorded
-	task  plan.Task
-	out   *dataset.Task
-	slice *plan.Slice
-}
-
-func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
-	var err error
-	if r.slice, err = r.out.Slice(r.task, false); err != nil {
-		return nil, err
-	}
-	if len(r.slice.Plan.Shards) == 0 {
-		return &shard.Report{Task: r.task}, nil
-	}
-	if r.wantsAll() {
-		if r.slice, err = r.out.Slice(r.task, true); err != nil {
-			return nil, err
-		}
-	}
-	r.plan = r.slice.Plan
-	if r.wantsNamed() {
-		if r.named, err = r.out.SourcesNamed(); err != nil {
-			return nil, err
-		}
-	}
-	c, err := r.conversion()
+func (c Conversion) run(ctx context.Context, out *dataset.Task, task plan.Task) (report *shard.Report, err error) {
+	s, err := out.Slice(task, false)
 	if err != nil {
 		return nil, err
 	}
-	c.output = r.out
-	c.was = func(part int) *plan.Part { return &r.slice.Plan.Parts[part] }
-	skip, err := r.find(ctx, c)
-	if err != nil {
-		return nil, r.advise(err)
+	if len(s.Plan.Shards) == 0 {
+		return &shard.Report{Task: task}, nil
 	}
-	if !r.slice.Plan.InOrder() || r.oneStream() || c.directories() != nil {
-		return r.writeTogether(ctx, c)
-	}
-	var report *shard.Report
-	err = c.withParts(ctx, skip, func(s *stagedParts) error {
-		if err := s.checkQuota(r.slice.Plan); err != nil {
-			return err
-		}
-		s.opened = r.slice.Opened
-		report, err = shard.Run(ctx, s, r.slice, r.out, c.writeOptions())
-		return err
-	})
-	return report, err
-}
-
-// wantsNamed reports whether the sources cannot be found by the names of the parts: a directory has
-// many parts, and a mixture repeats parts.
-func (r *taskRun) wantsNamed() bool {
-	f, _ := format.Named(r.slice.Plan.Source.Format)
-	return f.Directories || r.slice.Plan.Source.Format == SpecFormat
-}
-
-// wantsAll reports whether the slice has all parts, or all are needed to open it.
-func (r *taskRun) wantsAll() bool {
-	return r.slice.Plan.Source.Format == SpecFormat || !r.slice.Plan.InOrder() || r.oneStream()
-}
-
-// oneStream reports whether the parts of the dataset are one stream.
-func (r *taskRun) oneStream() bool {
-	source := r.slice.Plan.Source
+	source := s.Plan.Source
 	f, _ := format.Named(source.Format)
-	return f.Stream != "" && source.Options[f.Stream] == "true"
-}
-
-// names returns the names of the parts of the slice.
-func (r *taskRun) names() []string {
-	var names []string
-	for i := range r.slice.Plan.Parts {
-		names = append(names, r.slice.Plan.Parts[i].Name)
-	}
-	return names
-}
-
-// find finds the parts of the slice. If the format inspects the first part of the dataset, and it is of
-// another slice, find puts it before them and skip is 1.
-func (r *taskRun) find(ctx context.Context, c *Conversion) (skip int, err error) {
-	s := r.slice
-	if c.Mixture != nil || c.Reader.Directories { // the sources are not the parts
-		return 0, c.find(ctx)
-	}
-	names := r.names()
-	if c.Reader.Inspects && s.First != s.LeadAt {
-		names, skip = append([]string{s.Lead.Name}, names...), 1
-	}
-	if len(r.Sources) == 0 {
-		c.found, err = input.FindNamed(ctx, names, c.inputOptions().Options)
-		return skip, err
-	}
-	if err := c.find(ctx); err != nil {
-		return 0, err
-	}
-	all := c.found
-	if len(all) != s.Parts {
-		return 0, fmt.Errorf("%s: its plan is of %d sources, %d were found", r.dir, s.Parts, len(all))
-	}
-	c.found = all[s.First : s.First+len(s.Plan.Parts)]
-	if skip > 0 {
-		c.found = append([]input.Name{all[s.LeadAt]}, c.found...)
-	}
-	return skip, nil
-}
-
-// writeTogether writes the slice of a dataset that is opened with all parts at once. Only directories
-// that the slice needs are listed.
-func (r *taskRun) writeTogether(ctx context.Context, c *Conversion) (*shard.Report, error) {
-	var report *shard.Report
-	c.trimTo(r.slice.Plan)
-	c.was = func(part int) *plan.Part { return &r.slice.Plan.Parts[part-r.slice.First] }
-	err := c.staged(ctx, func(set *stage.Set) error {
-		o, err := c.open(ctx, c.withOthers(set))
-		if err != nil {
-			return err
+	oneStream := f.Stream != "" && source.Options[f.Stream] == "true"
+	if source.Format == SpecFormat || !s.Plan.InOrder() || oneStream { // all parts are needed to open the slice
+		if s, err = out.Slice(task, true); err != nil {
+			return nil, err
 		}
-		src := o.Source
-		if c.directories() != nil {
-			if src, err = r.recognised(ctx, c, o); err != nil {
+	}
+	together := !s.Plan.InOrder() || oneStream
+	var named []string
+	if f.Directories || source.Format == SpecFormat { // the sources are not the parts
+		if named, err = out.SourcesNamed(); err != nil {
+			return nil, err
+		}
+	}
+	r, err := c.resolvePlan(s.Plan, named)
+	if err != nil {
+		return nil, err
+	}
+	in, skip, err := r.findSlice(ctx, s)
+	if err != nil {
+		return nil, r.adviseNames(err)
+	}
+	err = in.work(ctx, out, func(w *work) error {
+		if together || w.directories() != nil {
+			w.firstPart = s.First
+			return w.together(ctx, func(o *opened) error {
+				src, err := o.Source, error(nil)
+				if w.directories() != nil {
+					if src, err = w.recognise(ctx, s, o); err != nil {
+						return err
+					}
+				}
+				report, err = shard.Run(ctx, shard.Local(src), s, out, w.writeOptions())
+				return err
+			})
+		}
+		return w.byParts(ctx, skip, func(parts *stagedParts) error {
+			if err := parts.checkQuota(s.Plan); err != nil {
 				return err
 			}
-		}
-		report, err = shard.Run(ctx, shard.Local(src), r.slice, r.out, c.writeOptions())
-		return err
+			if parts.opened = s.Opened; skip > 0 {
+				s.OpenedBy = &parts.parts[0]
+			}
+			report, err = shard.Run(ctx, parts, s, out, w.writeOptions())
+			return err
+		})
 	})
 	return report, err
 }
 
-// recognised returns a source of the parts of the slice, after comparing them with the plan.
-func (r *taskRun) recognised(ctx context.Context, c *Conversion, o *opened) (converters.Source, error) {
-	c.describe(o)
-	src, err := r.slice.Of(o.Source)
+// findSlice finds the parts of a slice. If the format inspects the first part of the dataset, and it is of
+// another slice, that is put before them and skip is 1.
+func (r *request) findSlice(ctx context.Context, s *plan.Slice) (in *inputs, skip int, err error) {
+	if r.Spec != nil || r.Reader.Directories { // the sources are not the parts
+		in, err = r.find(ctx)
+		return in, 0, err
+	}
+	var names []string
+	if r.Reader.Inspects && s.First != s.LeadAt {
+		names, skip = append(names, s.Lead.Name), 1
+	}
+	for i := range s.Plan.Parts {
+		names = append(names, s.Plan.Parts[i].Name)
+	}
+	if !r.renamed {
+		in = &inputs{request: r, counts: []int{len(names)}}
+		in.names, err = input.FindNamed(ctx, names, r.inputOptions().Options)
+		return in, skip, err
+	}
+	if in, err = r.find(ctx); err != nil {
+		return nil, 0, err
+	}
+	all := in.names
+	if len(all) != s.Parts {
+		return nil, 0, fmt.Errorf("%s: its plan is of %d sources, %d were found", r.Out, s.Parts, len(all))
+	}
+	in.names = all[s.First : s.First+len(s.Plan.Parts)]
+	if skip > 0 {
+		in.names = append([]input.Name{all[s.LeadAt]}, in.names...)
+	}
+	in.counts[0] = len(in.names)
+	return in, skip, nil
+}
+
+// recognise returns a source of the parts of a slice of directories, after comparing them with the plan.
+func (w *work) recognise(ctx context.Context, s *plan.Slice, o *opened) (converters.Source, error) {
+	w.describe(o)
+	src, err := s.Of(o.Source)
 	if err != nil {
 		return nil, err
 	}
-	how := plan.IndexOptions{Encodings: o.each, Workers: c.Workers, Progress: c.Progress}
-	if r.slice.Plan.Choice != nil {
+	how := plan.IndexOptions{Encodings: o.each, Workers: w.Workers, Progress: w.Progress}
+	if s.Plan.Choice != nil {
 		how.Choose = choose.Nothing() // names and sizes of files are compared
 	}
 	index, err := plan.Index(ctx, src, how)
 	if err != nil {
 		return nil, err
 	}
-	return src, r.slice.Recognise(index)
+	return src, s.Recognise(index)
 }

@@ -92,7 +92,7 @@ func TestVerifiedByOne(t *testing.T) {
 			t.Errorf("%q: a third run has kept %+v, %v", order, report, err)
 		}
 		for range 2 { // by the journals, and by the one that they have become
-			if report, err := shardtest.Finish(t, dir, shard.FinishOptions{}); err != nil || !report.Manifest.Verified {
+			if report, err := shardtest.Finish(t, dir, shard.WriteOptions{}); err != nil || !report.Manifest.Verified {
 				t.Errorf("%q: the manifest says that it is not verified, %v", order, err)
 			}
 		}
@@ -144,7 +144,7 @@ func TestFinishWithoutLocks(t *testing.T) {
 	}
 	shardtest.Claimed(t, dir, "PART_00001.ffr", time.Minute)
 	out := dataset.OpenUnlocked(t, dir)
-	report, err := shard.Finish(t.Context(), out, shard.FinishOptions{})
+	report, err := shard.Finish(t.Context(), out, shard.WriteOptions{})
 	if err := errors.Join(err, out.Close()); err != nil || report.Manifest == nil {
 		t.Error(err)
 	}

@@ -20,8 +20,10 @@ type during struct {
 	begun, finished func()
 }
 
-func (*during) Start(string, int64) {}
-func (*during) Add(int64, int64)    {}
+func (*during) Start(string, int64)     {}
+func (*during) Add(int64, int64)        {}
+func (*during) Planned(int, int, int64) {}
+func (*during) Moved(int64)             {}
 
 func (d *during) Begun(string) {
 	if d.begun != nil {

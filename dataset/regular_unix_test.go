@@ -84,7 +84,7 @@ func TestOwnDirectories(t *testing.T) {
 				go func() {
 					shardtest.Status(dir)
 					_, err1 := shardtest.RunTask(t, dir, plan.Task{}, src, true, shard.WriteOptions{})
-					_, err2 := shardtest.Finish(t, dir, shard.FinishOptions{})
+					_, err2 := shardtest.Finish(t, dir, shard.WriteOptions{})
 					_, err3 := shardtest.Write(t, src, p, dir, shard.WriteOptions{})
 					if err1 == nil || err2 == nil || err3 == nil {
 						err1, err2, err3 = errors.New("it was used"), nil, nil

@@ -75,7 +75,7 @@ func TestSumsMissing(t *testing.T) {
 	if _, report, err := shardtest.Repair(t, src, dir); err != nil || report.Manifest.Version != 2 {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	if _, err := shardtest.Finish(t, dir, shard.FinishOptions{Verify: true}); err != nil {
+	if _, err := shardtest.Finish(t, dir, shard.WriteOptions{Verify: true}); err != nil {
 		t.Fatal(err)
 	}
 	_, text := sumsOf(t, dir)

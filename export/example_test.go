@@ -30,7 +30,7 @@ func Example() {
 		panic(err)
 	}
 	ffr, _ := format.Named("ffr")
-	err = convert.WithSamples(ctx, ffr.Reader(), []string{shards}, convert.SamplesOptions{}, func(s *format.Samples) error {
+	err = convert.Conversion{Reader: ffr.Reader(), Sources: []string{shards}}.WithSamples(ctx, false, func(s *format.Samples) error {
 		src := &export.Source{Samples: s.Source, Whole: s.Whole, Says: s.Says, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads}
 		done, err := export.Tars(ctx, src, filepath.Join(dir, "pets-%03d.tar"), export.TarOptions{})
 		if err != nil {

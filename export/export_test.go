@@ -54,7 +54,7 @@ func write(t testing.TB, src converters.Source, opts encode.Options, n int) stri
 // with opens shards and calls use.
 func with(ctx context.Context, use func(*export.Source) error, sources ...string) error {
 	f, _ := format.Named("ffr")
-	return convert.WithSamples(ctx, f.Reader(), sources, convert.SamplesOptions{}, func(s *format.Samples) error {
+	return convert.Conversion{Reader: f.Reader(), Sources: sources}.WithSamples(ctx, false, func(s *format.Samples) error {
 		return use(&export.Source{Samples: s.Source, Whole: s.Whole, Says: s.Says, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads})
 	})
 }

@@ -63,7 +63,7 @@ func BenchmarkRows(b *testing.B) {
 				b.Fatal(err)
 			}
 			out := openTemp(b)
-			k := &worker{writer: &writer{plan: p, out: out, progress: unheard{}}, blocks: testBlocks(b)}
+			k := &worker{writer: &writer{plan: p, out: out, progress: discard{}, watcher: discard{}}, blocks: testBlocks(b)}
 			for range readers {
 				k.encoders = append(k.encoders, newEncoders(spec))
 			}

@@ -24,6 +24,6 @@
 // and in the end one process:
 //
 //	out, err := dataset.Open("out")
-//	report, err := shard.Finish(ctx, out, shard.FinishOptions{})
+//	report, err := shard.Finish(ctx, out, shard.WriteOptions{})
 //	err = out.Close()
 package shard

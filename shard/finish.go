@@ -5,25 +5,16 @@ import (
 	"errors"
 	"time"
 
-	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/shard/plan"
 )
-
-// FinishOptions say how much to look at. The zero value is usable.
-type FinishOptions struct {
-	Verify   bool          // re-read all shards, too; else headers are checked
-	AIO      aio.Options   // for that
-	Progress plan.Progress // may be nil
-	Tool     string        // name and version of the program, for the manifest
-}
 
 // Finish completes a dataset after its tasks: it checks that each shard exists with a sound header
 // and its index, closes the balance, writes the manifest, and removes the working files of tasks.
 // If shards are missing it changes nothing and returns a [dataset.Missing]: on a file system without
 // locks, or with locks of one machine only, tasks may still be running. If none is missing, a task
-// that is still running writes only shards that already exist, and does no harm.
-func Finish(ctx context.Context, out *dataset.Writing, opts FinishOptions) (*Report, error) {
+// that is still running writes only shards that already exist, and does no harm. Of the options Verify, AIO, Progress
+// and Tool count; without Verify headers are checked.
+func Finish(ctx context.Context, out *dataset.Writing, opts WriteOptions) (*Report, error) {
 	began := time.Now()
 	kept, err := out.Kept()
 	if err != nil {

@@ -81,7 +81,7 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 		return err
 	}
 	if k.reader != nil {
-		err := k.verify(ctx, k.out.Temp(s.Name), done, k.counted(s.job, second{moverOf(k.progress)}))
+		err := k.verify(ctx, k.out.Temp(s.Name), done, k.counted(s.job, second{k.watcher}))
 		if err == nil {
 			var res verify.Result
 			res, err = k.out.ReadBack(ctx, k.reader, k.out.Temp(index), verify.Sum{Name: index, Bytes: done.Index.Bytes, CRC: done.Index.CRC}, verify.Options{SHA256: true})
@@ -106,14 +106,14 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 	if err := s.index.Replace(index); err != nil {
 		return err
 	}
-	if err := k.out.Deliver(ctx, done, moverOf(k.progress).Moved); err != nil {
+	if err := k.out.Deliver(ctx, done, k.watcher.Moved); err != nil {
 		return err
 	}
 	if err := k.journal.Add(*done); err != nil {
 		return err
 	}
 	k.count(*done, first, done.Verified)
-	watcherOf(k.opts.Progress).Finished(done.ManifestShard, time.Since(s.began).Seconds(), first)
+	k.watcher.Finished(done.ManifestShard, time.Since(s.began).Seconds(), first)
 	return nil
 }
 

@@ -106,8 +106,10 @@ func TestFirstFailureIsReported(t *testing.T) {
 // A crowd counts shards that were begun and are not finished.
 type crowd struct{ now, most atomic.Int64 }
 
-func (*crowd) Start(string, int64) {}
-func (*crowd) Add(_, _ int64)      {}
+func (*crowd) Start(string, int64)     {}
+func (*crowd) Add(_, _ int64)          {}
+func (*crowd) Planned(int, int, int64) {}
+func (*crowd) Moved(int64)             {}
 func (c *crowd) Begun(string) {
 	if n := c.now.Add(1); n > c.most.Load() {
 		c.most.Store(n)

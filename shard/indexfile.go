@@ -17,7 +17,7 @@ import (
 )
 
 // The columns of index/PART_00000.arrow, an Arrow IPC file (Feather v2) of one row a
-// sample. A dataset without keys has no keyColumn, one without classes no labelColumn. Where a [Rule]
+// sample. A dataset without keys has no keyColumn, one without classes no labelColumn. Where a rule
 // in the schema gives the places, the columns of placeTable are left out.
 var (
 	keyColumn  = arrow.Field{Name: "key", Type: arrow.BinaryTypes.String}
@@ -60,19 +60,19 @@ type indexFile struct {
 	schema *arrow.Schema
 	shape  plan.Columns
 	first  int32 // row of "sources" in the manifest that part 0 of the entries is
-	rule   *Rule // nil: the index has a row for every sample, with its place
+	rule   *rule // nil: the index has a row for every sample, with its place
 	rows   indexBatch
 }
 
 // createIndex begins the index of a shard; shape is what the dataset's indexes have.
 func createIndex(d *dataset.Dir, t *job, shape plan.Columns, blocks [][]byte) (*indexFile, error) {
 	name := dataset.IndexName(t.Name)
-	var rule *Rule
+	var by *rule
 	var about *arrow.Metadata
 	if shape.Alike = shape.Alike && t.plan.Columns.Alike; shape.Alike {
 		var err error
-		rule = newRule(t.Shard, t.first)
-		if about, err = rule.metadata(); err != nil {
+		by = newRule(t.Shard, t.first)
+		if about, err = by.metadata(); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +88,7 @@ func createIndex(d *dataset.Dir, t *job, shape plan.Columns, blocks [][]byte) (*
 		f.Discard()
 		return nil, err
 	}
-	return &indexFile{file: f, stream: stream, out: out, schema: schema, shape: shape, first: int32(t.first), rule: rule}, nil
+	return &indexFile{file: f, stream: stream, out: out, schema: schema, shape: shape, first: int32(t.first), rule: by}, nil
 }
 
 // add enters the sample that was written at e.

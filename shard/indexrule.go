@@ -11,11 +11,11 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A Rule is what the index of a shard of equal records has in place of the columns of places. Sample i has
+// A rule is what the index of a shard of equal records has in place of the columns of places. Sample i has
 // Length bytes at Offset + i·Length, and its CRC is checksum i of the shard's header. The rule is JSON in
-// the metadata of the Arrow schema, under [RuleKey].
-type Rule struct {
-	Version int   `json:"index"` // [RuleVersion]
+// the metadata of the Arrow schema, under ruleKey.
+type rule struct {
+	Version int   `json:"index"` // ruleVersion
 	Samples int64 `json:"samples"`
 	Offset  int64 `json:"offset"` // of sample 0 in the shard, bytes
 	Length  int64 `json:"length"` // of each sample, bytes
@@ -30,13 +30,13 @@ type Rule struct {
 type ruleRun [4]int64
 
 const (
-	RuleKey     = "ffconvert"
-	RuleVersion = 2 // indexes of version 1 have a row for every sample, and no metadata
+	ruleKey     = "ffconvert"
+	ruleVersion = 2 // indexes of version 1 have a row for every sample, and no metadata
 )
 
 // newRule returns the rule of a shard of equal records; first is the row of "sources" of its part 0.
-func newRule(s *plan.Shard, first int) *Rule {
-	r := &Rule{Version: RuleVersion, Samples: s.Samples, Offset: record.FileSize(s.Samples, 0), Length: s.RecordSize()}
+func newRule(s *plan.Shard, first int) *rule {
+	r := &rule{Version: ruleVersion, Samples: s.Samples, Offset: record.FileSize(s.Samples, 0), Length: s.RecordSize()}
 	sample := int64(0)
 	for _, run := range s.Runs {
 		r.Runs = append(r.Runs, ruleRun{sample, int64(first + run.Part), run.First, run.Off})
@@ -46,9 +46,9 @@ func newRule(s *plan.Shard, first int) *Rule {
 }
 
 // metadata returns the metadata of the schema.
-func (r *Rule) metadata() (*arrow.Metadata, error) {
+func (r *rule) metadata() (*arrow.Metadata, error) {
 	text, err := json.Marshal(r)
-	about := arrow.NewMetadata([]string{RuleKey}, []string{string(text)})
+	about := arrow.NewMetadata([]string{ruleKey}, []string{string(text)})
 	return &about, err
 }
 

@@ -57,7 +57,7 @@ func TestIndexRule(t *testing.T) {
 		for i := range p.Shards {
 			name := p.Shards[i].Name
 			x := shardtest.ReadIndex(t, dir, name)
-			if x.Rule == nil || len(x.Columns) > 0 || x.Rows != int(p.Shards[i].Samples) || x.Rule.Version != shard.RuleVersion {
+			if x.Rule == nil || len(x.Columns) > 0 || x.Rows != int(p.Shards[i].Samples) || x.Rule.Version != 2 {
 				t.Fatalf("index of %s: %+v", name, x)
 			}
 			samples += checkRule(t, src, filepath.Join(dir, name), x.Rule)
@@ -69,7 +69,7 @@ func TestIndexRule(t *testing.T) {
 }
 
 // checkRule compares each sample of a shard with the one of the source that the rule names.
-func checkRule(t *testing.T, src *memsource.Source, path string, rule *shard.Rule) int {
+func checkRule(t *testing.T, src *memsource.Source, path string, rule *shardtest.Rule) int {
 	t.Helper()
 	r, err := record.Open(path, record.Options{})
 	if err != nil {

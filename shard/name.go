@@ -65,7 +65,7 @@ func (k *finisher) compare(ctx context.Context, done *dataset.Finished) (presenc
 		if k.reader == nil {
 			return equal, nil
 		}
-		switch err := k.verify(ctx, done.Name, done, unheard{}); {
+		switch err := k.verify(ctx, done.Name, done, discard{}); {
 		case err == nil:
 			return equal, nil
 		case ctx.Err() != nil:

@@ -22,14 +22,6 @@ type PartProvider interface {
 	Take(ctx context.Context, first, n int) (src converters.Source, release func() error, err error)
 }
 
-// A led provider has the parts of a slice and was opened by Slice.Lead, a part outside the slice that
-// shows the columns of the whole dataset. That part must be unchanged, too.
-type led interface {
-	PartProvider
-	// Lead returns that part; false if it is in the slice, or none is needed.
-	Lead() (converters.Part, bool)
-}
-
 // local has all parts here all the time.
 type local struct{ converters.Source }
 
@@ -122,17 +114,12 @@ func unchanged(parts []converters.Part) error {
 	return nil
 }
 
-// sameLead refuses a provider that is opened by another first part than the plan was made with.
-func sameLead(ctx context.Context, parts PartProvider, s *plan.Slice, j *dataset.Journal) error {
-	l, ok := parts.(led)
-	if !ok {
+// sameLead refuses a slice that was opened by another first part of the dataset than the plan was made with.
+func sameLead(ctx context.Context, s *plan.Slice, j *dataset.Journal) error {
+	if s.OpenedBy == nil {
 		return nil
 	}
-	part, ok := l.Lead()
-	if !ok {
-		return nil
-	}
-	p, lead := &plan.Plan{Whole: s.Plan.Whole, Parts: []plan.Part{s.Lead}}, []converters.Part{part}
+	p, lead := &plan.Plan{Whole: s.Plan.Whole, Parts: []plan.Part{s.Lead}}, []converters.Part{*s.OpenedBy}
 	if err := p.CheckParts(ctx, lead, &plan.Contents{}); err != nil {
 		return err
 	}

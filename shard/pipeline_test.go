@@ -106,7 +106,7 @@ func runPipeline(t *testing.T, src mixed, readers int, samples, want int64, file
 	for range readers - 1 {
 		of = append(of, newEncoders(spec))
 	}
-	err = p.run(t.Context(), src, p.newReaders(of, unheard{}))
+	err = p.run(t.Context(), src, p.newReaders(of, discard{}))
 	if err == nil {
 		_, err = w.Close()
 	}

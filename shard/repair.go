@@ -3,7 +3,6 @@ package shard
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -18,7 +17,7 @@ import (
 // the files beside the shards are mended from the plan.
 func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, out *dataset.Writing, opts WriteOptions) (*Report, error) {
 	if parts == nil {
-		parts = Local(absent{kept.Plan})
+		parts = absent{kept.Plan}
 	}
 	if err := kept.Plan.CheckParts(ctx, parts.Parts(), &plan.Contents{}); err != nil {
 		return nil, err
@@ -69,7 +68,7 @@ func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, out *da
 	return report, nil
 }
 
-// An absent source is one that was not opened: nothing is read of it.
+// absent are the parts of sources that were not opened.
 type absent struct{ plan *plan.Plan }
 
 func (a absent) Parts() []converters.Part {
@@ -80,12 +79,6 @@ func (a absent) Parts() []converters.Part {
 	return parts
 }
 
-func (a absent) Index(context.Context, int) iter.Seq2[*converters.Span, error] {
-	return func(yield func(*converters.Span, error) bool) { yield(nil, errAbsent) }
+func (absent) Take(context.Context, int, int) (converters.Source, func() error, error) {
+	return nil, nil, errors.New("the sources were not opened")
 }
-
-func (a absent) Read(context.Context, converters.Run) iter.Seq2[*converters.Sample, error] {
-	return func(yield func(*converters.Sample, error) bool) { yield(nil, errAbsent) }
-}
-
-var errAbsent = errors.New("the sources were not opened")

@@ -96,7 +96,7 @@ func TestTasks(t *testing.T) {
 				if err != nil || s.Done != len(p.Shards) || len(s.Running)+len(s.Missing) > 0 || s.Complete || s.DoneSize != s.Bytes {
 					t.Errorf("seed %d: status %+v, %v", seed, s, err)
 				}
-				report, err := shardtest.Finish(t, dir, shard.FinishOptions{Verify: seed%2 == 0})
+				report, err := shardtest.Finish(t, dir, shard.WriteOptions{Verify: seed%2 == 0})
 				if err != nil || report.Manifest == nil || !report.Manifest.Verified || report.Verified != (seed%2 == 0) || report.VerifiedAt.IsZero() != report.Verified {
 					t.Fatalf("seed %d: finish: %+v, %v", seed, report, err)
 				}
@@ -189,7 +189,7 @@ func TestFinishMissing(t *testing.T) {
 				row.harm(t, dir)
 			}
 			before := shardtest.Files(t, dir)
-			_, err := shardtest.Finish(t, dir, shard.FinishOptions{Verify: row.verify})
+			_, err := shardtest.Finish(t, dir, shard.WriteOptions{Verify: row.verify})
 			missing, ok := errors.AsType[*dataset.Missing](err)
 			if !ok || !errors.Is(err, dataset.ErrMissing) || strings.Join(missing.Shards, ", ") != row.want || missing.Of != 8 {
 				t.Fatalf("finish: %v", err)
@@ -202,7 +202,7 @@ func TestFinishMissing(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, err := shardtest.Finish(t, dir, shard.FinishOptions{Verify: true}); err != nil {
+			if _, err := shardtest.Finish(t, dir, shard.WriteOptions{Verify: true}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -238,7 +238,7 @@ func TestFinishUnknown(t *testing.T) {
 			if err := errors.Join(os.Rename(path, path+".saved"), row.harm(path)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := shardtest.Finish(t, dir, shard.FinishOptions{}); !errors.Is(err, row.want) || errors.Is(err, dataset.ErrMissing) {
+			if _, err := shardtest.Finish(t, dir, shard.WriteOptions{}); !errors.Is(err, row.want) || errors.Is(err, dataset.ErrMissing) {
 				t.Errorf("finish: %v", err)
 			}
 			if _, err := shardtest.RunTask(t, dir, plan.Task{}, src, true, shard.WriteOptions{}); !errors.Is(err, row.want) {
@@ -354,7 +354,7 @@ func TestFinishTooEarlyChangesNothing(t *testing.T) {
 	}
 	before := tree()
 	for _, verify := range []bool{false, true} {
-		if _, err := shardtest.Finish(t, dir, shard.FinishOptions{Verify: verify}); !errors.Is(err, dataset.ErrMissing) {
+		if _, err := shardtest.Finish(t, dir, shard.WriteOptions{Verify: verify}); !errors.Is(err, dataset.ErrMissing) {
 			t.Errorf("verify %v: %v", verify, err)
 		}
 	}
@@ -378,7 +378,7 @@ func TestFinishVerifies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	report, err := shard.Finish(t.Context(), out, shard.FinishOptions{Verify: true})
+	report, err := shard.Finish(t.Context(), out, shard.WriteOptions{Verify: true})
 	if err != nil {
 		t.Fatal(err)
 	}

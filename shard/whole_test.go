@@ -274,6 +274,9 @@ func (p *told) Planned(shards, kept int, beside int64) {
 	p.shards, p.kept, p.beside = shards, kept, beside
 }
 
+func (*told) Begun(string)                                  {}
+func (*told) Finished(dataset.ManifestShard, float64, bool) {}
+
 func (p *told) Moved(bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

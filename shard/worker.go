@@ -24,7 +24,7 @@ type worker struct {
 // their contents. The caller discards the shard, also after an error.
 func (k *worker) write(ctx context.Context, t *job) (full *filled, err error) {
 	full = &filled{job: t, began: time.Now()}
-	watcherOf(k.opts.Progress).Begun(t.Name)
+	k.watcher.Begun(t.Name)
 	if k.plan.Whole {
 		if err := k.indexParts(ctx, t); err != nil {
 			return full, err

@@ -32,7 +32,7 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 		phase, beside = phase+" + upload", beside+total
 	}
 	w.progress = plan.StartPhase(w.opts.Progress, phase, total)
-	moverOf(w.progress).Planned(len(todo), len(w.plan.Shards)-len(todo), beside)
+	w.watcher.Planned(len(todo), len(w.plan.Shards)-len(todo), beside)
 	if w.whole != nil {
 		if err := w.whole.Sweep(); err != nil {
 			return err

@@ -63,7 +63,7 @@ func Run(ctx context.Context, parts PartProvider, slice *plan.Slice, out *datase
 		return nil, err
 	}
 	defer w.journal.Close()
-	if err := sameLead(ctx, parts, slice, w.journal); err != nil {
+	if err := sameLead(ctx, slice, w.journal); err != nil {
 		return nil, plan.ForTask(err)
 	}
 	if err := w.journal.Changed; err != nil {
@@ -99,7 +99,8 @@ type writer struct {
 	opts     WriteOptions
 	workers  int
 	open     chan struct{} // has a value for each shard that is being filled or finished
-	progress plan.Progress
+	progress plan.Progress // of the phase that writes
+	watcher  watcher
 	repair   bool // the manifest says what the dataset must become again
 	contents plan.Contents
 	began    time.Time
@@ -116,7 +117,7 @@ type writer struct {
 
 // newWriter prepares to write a slice. Its journal is not opened yet, and the caller's to close.
 func newWriter(parts PartProvider, slice *plan.Slice, out *dataset.Task, opts WriteOptions) (w *writer, err error) {
-	w = &writer{parts: parts, slice: slice, plan: slice.Plan, out: out, opts: opts, sound: make(map[string]bool), reread: make(map[string]bool), began: time.Now()}
+	w = &writer{parts: parts, slice: slice, plan: slice.Plan, out: out, opts: opts, watcher: watcherOf(opts.Progress), sound: make(map[string]bool), reread: make(map[string]bool), began: time.Now()}
 	w.specs, err = w.plan.Specs()
 	return w, err
 }

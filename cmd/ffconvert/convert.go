@@ -98,7 +98,7 @@ func (c *conversion) run(ctx context.Context) error {
 	made := errors.Is(err, fs.ErrNotExist)
 	for _, s := range sides {
 		one := *c
-		one.Conversion = *s
+		one.Conversion = s
 		if c.opts.DryRun {
 			fmt.Fprintf(c.stdout, "%s:\n", text.Name(s.Out))
 		}
@@ -113,7 +113,7 @@ func (c *conversion) run(ctx context.Context) error {
 }
 
 // sides returns the conversions of a split, which may have to index all samples.
-func (c *conversion) sides(ctx context.Context, choice choose.Options) ([]*convert.Conversion, error) {
+func (c *conversion) sides(ctx context.Context, choice choose.Options) ([]convert.Conversion, error) {
 	progress := progress.New(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.Options(ctx, tool(), progress)
@@ -227,7 +227,7 @@ func (c *conversion) moreRoom() string {
 
 // formatName returns the name of the format's command.
 func (c *conversion) formatName() string {
-	if c.Mixture != nil {
+	if c.Spec != nil {
 		return convert.SpecFormat
 	}
 	return c.Reader.Name
@@ -235,7 +235,7 @@ func (c *conversion) formatName() string {
 
 // explain adds to the errors of inputs that the format does not read what kind of input they are.
 func (c *conversion) explain(err error) error {
-	if c.Mixture != nil || c.Program != nil {
+	if c.Spec != nil || c.Program != nil {
 		return err
 	}
 	return hint.Kind(err, c.purpose, c.Reader, c.Sources)

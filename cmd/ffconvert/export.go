@@ -140,11 +140,11 @@ func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []stri
 	}
 	shown := progress.New(o.Progress, os.Stderr)
 	defer shown.Stop()
-	how := convert.SamplesOptions{Input: o.Input(), Limits: o.Encode.Limits, Clash: o.key == export.KeyOrdinal, Listed: shown.Listed}
+	c := convert.Conversion{Reader: o.reader, Sources: sources, Options: convert.Options{Encode: o.Encode, Input: o.Input(), Listed: shown.Listed}}
 	if err := convert.LocalPath(to); err != nil {
 		return err
 	}
-	err = convert.WithSamples(ctx, o.reader, sources, how, func(s *format.Samples) error {
+	err = c.WithSamples(ctx, o.key == export.KeyOrdinal, func(s *format.Samples) error {
 		return use(&export.Source{
 			Samples: s.Source, Whole: s.Whole, Says: s.Says, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads,
 			Options: []any{s.Options, s.Added}, Changed: s.Changed,

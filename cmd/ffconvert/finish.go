@@ -67,14 +67,14 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 	}
 	progress := progress.New(opts.progress, os.Stderr)
 	defer progress.Stop()
-	how := convert.FinishOptions{
-		Wait: opts.wait, Verify: opts.verify, AIO: aio.Options{Backend: opts.backend, Depth: opts.depth},
+	how := convert.Options{
+		Verify: opts.verify, AIO: aio.Options{Backend: opts.backend, Depth: opts.depth},
 		Tool: "ffconvert " + version, Progress: progress, Waiting: progress.Waiting, Bucket: opts.Options(progress.Note),
 	}
 	if key != nil {
 		how.Sign = key.Sign
 	}
-	report, err := convert.Finish(ctx, dir, how)
+	report, err := convert.Conversion{Out: dir, Options: how}.Finish(ctx, opts.wait)
 	if err != nil {
 		return hint.Add(err, "finish", dir)
 	}

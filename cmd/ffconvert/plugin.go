@@ -82,7 +82,7 @@ behind --. Nothing is kept of its output unless it exits with status 0.`,
 		example: "  ffconvert " + name + " ARGS... out/",
 	}
 	cmd := newConvertCommand(f, func(c *conversion) {
-		c.Program = pluginProgram(name, path, c.Sources)
+		c.Program = func(string) (*input.Command, error) { return pluginProgram(name, path, c.Sources), nil }
 	})
 	cmd.Flags().SetInterspersed(false) // flags after the first argument are the plugin's
 	return cmd

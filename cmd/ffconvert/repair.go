@@ -70,11 +70,11 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	}
 	progress := progress.New(opts.Progress, os.Stderr)
 	defer progress.Stop()
-	how := opts.Planned(ctx, tool(), progress, sources, opts.limits)
+	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Options(ctx, tool(), progress)}
 	if opts.plugin != "" {
-		how.Program = func(format string) (*input.Command, error) { return opts.program(format, dir, sources) }
+		c.Program = func(format string) (*input.Command, error) { return opts.program(format, dir, sources) }
 	}
-	done, err := convert.Repair(ctx, dir, how, func(problems []verify.Problem) error {
+	done, err := c.Repair(ctx, func(problems []verify.Problem) error {
 		for _, p := range problems {
 			if _, err := fmt.Fprintln(stdout, p); err != nil {
 				return err

@@ -69,7 +69,8 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	}
 	progress := progress.New(opts.Progress, os.Stderr)
 	defer progress.Stop()
-	report, err := convert.Run(ctx, dir, task, opts.Planned(ctx, tool(), progress, sources, opts.limits))
+	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Options(ctx, tool(), progress)}
+	report, err := c.Run(ctx, task)
 	progress.Stop()
 	if err != nil {
 		return hint.Add(err, "run", dir)

@@ -65,7 +65,8 @@ func runSign(ctx context.Context, opts signOptions, dir string) error {
 	}
 	progress := progress.New(opts.progress, os.Stderr)
 	defer progress.Stop()
-	m, summed, err := convert.Sign(ctx, dir, convert.SignOptions{Sign: key.Sign, Progress: progress, Bucket: opts.Options(progress.Note)})
+	c := convert.Conversion{Out: dir, Options: convert.Options{Sign: key.Sign, Progress: progress, Bucket: opts.Options(progress.Note)}}
+	m, summed, err := c.SignManifest(ctx)
 	progress.Stop()
 	if err != nil {
 		return hint.Add(err, "sign", dir)

@@ -5,8 +5,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
-	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/internal/samples/spec"
 )
 
@@ -56,13 +54,6 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
 		if err != nil {
 			return err
 		}
-		mixture, err := convert.NewMixture(file)
-		if err != nil {
-			return err
-		}
-		if err := mixture.SetLimits(cliflag.Changed(limits)); err != nil {
-			return hint.Add(err, "spec", args[1])
-		}
 		if !flags.Changed("seed") && file.SeedGiven != nil {
 			opts.Seed = *file.SeedGiven
 		}
@@ -76,7 +67,7 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
 			file.Seed = opts.Seed
 		}
 		c := conversion{opts: opts, stdout: cmd.OutOrStdout()}
-		c.Mixture, c.Sources, c.Out = mixture, args[:1], args[1]
+		c.Spec, c.Limits, c.Sources, c.Out = file, cliflag.Changed(limits), args[:1], args[1]
 		if adapt != nil {
 			adapt(&c)
 		}

@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,7 +13,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/arrow"
-	"github.com/ffconvert/ffconvert/internal/input"
 )
 
 // Directories that save_to_disk of Hugging Face's datasets makes.
@@ -31,13 +27,17 @@ var savedName = regexp.MustCompile(`^(data-[0-9]+-of-[0-9]+|dataset)\.arrow$`)
 var isArrow = hasExt(".arrow", ".arrows", ".feather", ".ipc")
 
 func arrowOptions(set *option.Set) Opener {
-	o := &arrowOpener{}
-	set.AddLimit("max-batch-size", "most bytes of the compressed buffers of a batch, decompressed", option.MaxSize(&o.opts.MaxBatch, arrow.DefaultMaxBatch))
-	set.AddLimit("max-value-size", "largest value accepted, and all nested values of a row", option.MaxSize(&o.opts.MaxValue, arrow.DefaultMaxValue))
-	return Opener{Open: o.open, Arrange: arrangeArrow}
+	var opts arrow.Options
+	set.AddLimit("max-batch-size", "most bytes of the compressed buffers of a batch, decompressed", option.MaxSize(&opts.MaxBatch, arrow.DefaultMaxBatch))
+	set.AddLimit("max-value-size", "largest value accepted, and all nested values of a row", option.MaxSize(&opts.MaxValue, arrow.DefaultMaxValue))
+	return Opener{Arrange: arrangeArrow, Open: func(ctx context.Context, req OpenRequest) (converters.Source, error) {
+		if err := checkSaved(ctx, req); err != nil {
+			return nil, err
+		}
+		opts.Fields, opts.Load = req.Records.Needs(), req.Records.Loads
+		return arrow.Open(req.Parts, opts)
+	}}
 }
-
-type arrowOpener struct{ opts arrow.Options }
 
 // arrangeArrow selects the Arrow files of a directory. In one that save_to_disk has made, map and filter leave files of their own,
 // and the others are in the order of their numbers.
@@ -52,55 +52,49 @@ func arrangeArrow(names []string) ([]string, error) {
 	return names, nil
 }
 
-// open opens files. If a state.json is beside them, it must name them, and the files that it names must be there.
-func (o *arrowOpener) open(ctx context.Context, req OpenRequest) (converters.Source, error) {
+// checkSaved returns an error unless a state.json beside files names them, and the files that it names are there.
+func checkSaved(ctx context.Context, req OpenRequest) error {
 	parts := req.Parts
 	dirs := make(map[string]*savedDir)
 	for i := range parts {
-		name, file, remote := dirOf(&parts[i])
-		if file == "" || remote && (req.Files == nil || !savedName.MatchString(file)) {
+		of, file := dirOf(&parts[i], req.Files)
+		if file == "" || !of.readable() || of.remote && !savedName.MatchString(file) {
 			continue
 		}
-		d := dirs[name]
+		d := dirs[of.name]
 		if d == nil {
-			d = &savedDir{name: name, remote: remote}
-			if err := d.read(ctx, req.Files); err != nil {
-				return nil, err
+			d = &savedDir{dir: of}
+			if err := d.read(ctx); err != nil {
+				return err
 			}
-			dirs[name] = d
+			dirs[of.name] = d
 		}
 		if at := slices.Index(d.missing, file); at >= 0 {
 			d.missing = slices.Delete(d.missing, at, at+1)
 		} else if d.saved {
 			err := fmt.Errorf("%w: %s does not name it", converters.ErrUnsupported, d.name+stateName)
-			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "convert the directory, or move the file out of it"}
+			return &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "convert the directory, or move the file out of it"}
 		}
 	}
-	for _, d := range dirs {
-		if err := d.complete(ctx, req.Files); err != nil {
-			return nil, err
+	for _, d := range dirs { // a file that is missing would be lost without a word
+		if err := d.look(ctx, d.missing, stateName+" names it"); err != nil {
+			return err
 		}
 	}
-	o.opts.Fields, o.opts.Load = req.Records.Needs(), req.Records.Loads
-	return arrow.Open(parts, o.opts)
+	return nil
 }
 
 // A savedDir is the directory of a part.
 type savedDir struct {
-	name    string // ends in a slash
-	remote  bool
+	dir
 	saved   bool     // save_to_disk has made it
 	missing []string // files of the dataset that were not seen yet
 }
 
 // read reads the state.json, where there is one.
-func (d *savedDir) read(ctx context.Context, files Files) error {
-	file, err := fileBeside(ctx, files, d.name, d.remote, stateName)
-	if err != nil || file == "" {
-		return err
-	}
-	text, err := readBeside(file, d.name+stateName, mostState, "")
-	if err != nil {
+func (d *savedDir) read(ctx context.Context) error {
+	text, err := d.dir.read(ctx, stateName, mostState, "")
+	if err != nil || text == nil {
 		return err
 	}
 	type data []struct {
@@ -125,20 +119,4 @@ func (d *savedDir) read(ctx context.Context, files Files) error {
 		d.missing = append(d.missing, f.Filename)
 	}
 	return nil
-}
-
-// complete looks whether the files that are not read are there: one that is missing would be lost without a word.
-func (d *savedDir) complete(ctx context.Context, files Files) error {
-	var urls []string
-	for _, name := range d.missing {
-		if d.remote {
-			urls = append(urls, d.name+name)
-		} else if _, err := os.Lstat(filepath.Join(d.name, name)); errors.Is(err, fs.ErrNotExist) {
-			return &converters.Error{Where: d.name + name, Off: -1, Err: input.ErrNotFound, Hint: stateName + " names it"}
-		}
-	}
-	if len(urls) == 0 {
-		return nil
-	}
-	return files.Look(ctx, urls)
 }

@@ -24,15 +24,15 @@ func jsonlOptions(set *option.Set) Opener {
 		opts.Load = loaded(req.Records)
 		var dirs []string
 		for i := range parts {
-			dir, name, remote := dirOf(&parts[i])
+			of, name := dirOf(&parts[i], req.Files)
 			if !isMetadata(name) {
 				continue
 			}
-			if remote {
+			if of.remote {
 				err := fmt.Errorf("%w: the files that its lines name are not fetched", converters.ErrUnsupported)
 				return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "copy the directory here; or another name of the file converts its lines alone"}
 			}
-			dirs = append(dirs, filepath.Join(".", dir))
+			dirs = append(dirs, filepath.Join(".", of.name))
 		}
 		switch len(dirs) {
 		case 0:

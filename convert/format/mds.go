@@ -26,15 +26,18 @@ func isMDS(name string) bool {
 }
 
 func mdsOptions(set *option.Set) Opener {
-	o := &mdsOpener{}
-	set.AddLimit("max-index-size", "largest index.json accepted", option.MaxSize(&o.maxIndex, 256<<20))
-	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&o.opts.MaxSample, mds.DefaultMaxSample))
-	return Opener{Open: o.open, Arrange: arrangeMDS}
-}
-
-type mdsOpener struct {
-	opts     mds.Options
-	maxIndex int64
+	var opts mds.Options
+	var maxIndex int64
+	set.AddLimit("max-index-size", "largest index.json accepted", option.MaxSize(&maxIndex, 256<<20))
+	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&opts.MaxSample, mds.DefaultMaxSample))
+	return Opener{Arrange: arrangeMDS, Open: func(ctx context.Context, req OpenRequest) (converters.Source, error) {
+		shards, err := mdsShards(ctx, req, maxIndex)
+		if err != nil {
+			return nil, err
+		}
+		opts.Limits, opts.Load = req.Records.Limits, loaded(req.Records)
+		return mds.Open(req.Parts, shards, opts)
+	}}
 }
 
 // arrangeMDS selects the shards of a directory, in the order of their numbers. Of one that is there compressed too, as
@@ -53,27 +56,27 @@ func arrangeMDS(names []string) ([]string, error) {
 	return all, nil
 }
 
-// open opens shards. It reads the index.json beside them, or above them.
-func (o *mdsOpener) open(ctx context.Context, req OpenRequest) (converters.Source, error) {
+// mdsShards returns what the index.json beside the parts, or above them, says of each. It has at most that many bytes.
+func mdsShards(ctx context.Context, req OpenRequest, maxIndex int64) ([]mds.Shard, error) {
 	parts := req.Parts
 	dirs := make(map[string]*mdsDir)
 	shards := make([]mds.Shard, len(parts))
 	for i := range parts {
-		dir, name, remote := dirOf(&parts[i])
-		if name == "" || remote && req.Files == nil {
+		of, name := dirOf(&parts[i], req.Files)
+		if name == "" || !of.readable() {
 			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: fmt.Errorf("%w: %s is not beside it", converters.ErrUnsupported, mds.IndexName), Hint: "name files, or a directory"}
 		}
-		d := dirs[dir]
+		d := dirs[of.name]
 		if d == nil {
 			var err error
-			if d, err = o.directory(ctx, req.Files, dir, remote); err != nil {
+			if d, err = openMDS(ctx, of, maxIndex); err != nil {
 				return nil, err
 			}
-			dirs[dir] = d
+			dirs[of.name] = d
 		}
 		if name == mds.IndexName {
 			hint := "name the directory"
-			if remote {
+			if of.remote {
 				hint = "name the directory, or where a server gives no list of it the shards, shard.{00000..00009}.mds"
 			}
 			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: fmt.Errorf("%w: it is the list of the shards", converters.ErrUnsupported), Hint: hint}
@@ -82,23 +85,21 @@ func (o *mdsOpener) open(ctx context.Context, req OpenRequest) (converters.Sourc
 		if err != nil {
 			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err}
 		}
-		if shards[i] = *s; !remote && s.Zip.Name != "" && path.Base(s.Zip.Name) == name {
-			shards[i].Stored = filepath.Join(dir, name)
+		if shards[i] = *s; !of.remote && s.Zip.Name != "" && path.Base(s.Zip.Name) == name {
+			shards[i].Stored = filepath.Join(of.name, name)
 		}
 	}
 	for _, d := range dirs {
-		if err := d.complete(ctx, req.Files); err != nil {
+		if err := d.complete(ctx); err != nil {
 			return nil, err
 		}
 	}
-	o.opts.Limits, o.opts.Load = req.Records.Limits, loaded(req.Records)
-	return mds.Open(parts, shards, o.opts)
+	return shards, nil
 }
 
 // An mdsDir is the directory of an index.json, and what that says.
 type mdsDir struct {
-	name   string // of the directory of the index, ends in a slash
-	remote bool
+	dir           // of the index
 	below  string // from there to the directory of the shards: "", or a path that ends in a slash
 	shards []mds.Shard
 	byName map[string]int
@@ -108,16 +109,16 @@ type mdsDir struct {
 // mostUp is how many directories above its shards an index.json may be: a merged one names shards with directories.
 const mostUp = 3
 
-// directory reads the index.json of a directory of shards.
-func (o *mdsOpener) directory(ctx context.Context, files Files, name string, remote bool) (*mdsDir, error) {
-	d := &mdsDir{name: name, remote: remote}
+// openMDS reads the index.json of a directory of shards.
+func openMDS(ctx context.Context, of dir, maxIndex int64) (*mdsDir, error) {
+	d := &mdsDir{dir: of}
 	for range mostUp {
-		file, err := fileBeside(ctx, files, d.name, remote, mds.IndexName)
+		text, err := d.read(ctx, mds.IndexName, maxIndex, "option max-index-size")
 		if err != nil {
 			return nil, err
 		}
-		if file != "" {
-			return d, d.read(file, o.maxIndex)
+		if text != nil {
+			return d, d.parse(text)
 		}
 		up, last := path.Split(strings.TrimSuffix(filepath.ToSlash(d.name), "/"))
 		if last == "" || last == "." || last == ".." || strings.HasSuffix(up, "//") {
@@ -125,16 +126,11 @@ func (o *mdsOpener) directory(ctx context.Context, files Files, name string, rem
 		}
 		d.name, d.below = up, last+"/"+d.below
 	}
-	return nil, &converters.Error{Where: name + mds.IndexName, Off: -1, Err: input.ErrNotFound, Hint: "shards are read by the index.json beside them"}
+	return nil, &converters.Error{Where: of.name + mds.IndexName, Off: -1, Err: input.ErrNotFound, Hint: "shards are read by the index.json beside them"}
 }
 
-func (d *mdsDir) read(file string, most int64) error {
-	name := d.name + mds.IndexName
-	text, err := readBeside(file, name, most, "option max-index-size")
-	if err != nil {
-		return err
-	}
-	d.shards, err = mds.ParseIndex(text, name)
+func (d *mdsDir) parse(text []byte) (err error) {
+	d.shards, err = mds.ParseIndex(text, d.name+mds.IndexName)
 	d.taken, d.byName = make([]bool, len(d.shards)), make(map[string]int)
 	for i := range d.shards {
 		for _, name := range []string{d.shards[i].Raw.Name, d.shards[i].Zip.Name} {
@@ -171,28 +167,18 @@ func (d *mdsDir) take(name string) (*mds.Shard, error) {
 
 // complete looks whether the shards beside the ones that are read are there: one that is missing would be lost without
 // a word.
-func (d *mdsDir) complete(ctx context.Context, files Files) error {
-	var urls []string
+func (d *mdsDir) complete(ctx context.Context) error {
+	var names []string
 	for i := range d.shards {
 		s := &d.shards[i]
 		if dir, _ := path.Split(s.Raw.Name); d.taken[i] || dir != d.below {
 			continue
 		}
-		if d.remote {
-			urls = append(urls, d.name+cmp.Or(s.Zip.Name, s.Raw.Name))
-			continue
+		name := cmp.Or(s.Zip.Name, s.Raw.Name)
+		if _, err := os.Lstat(filepath.Join(d.name, filepath.FromSlash(s.Zip.Name))); !d.remote && errors.Is(err, fs.ErrNotExist) {
+			name = s.Raw.Name // either is enough
 		}
-		missing := true
-		for _, name := range []string{s.Raw.Name, s.Zip.Name} {
-			_, err := os.Lstat(filepath.Join(d.name, filepath.FromSlash(name)))
-			missing = missing && (name == "" || errors.Is(err, fs.ErrNotExist))
-		}
-		if missing {
-			return &converters.Error{Where: d.name + s.Raw.Name, Off: -1, Err: input.ErrNotFound, Hint: "index.json names it"}
-		}
+		names = append(names, name)
 	}
-	if len(urls) == 0 {
-		return nil
-	}
-	return files.Look(ctx, urls)
+	return d.look(ctx, names, "index.json names it")
 }

@@ -54,7 +54,7 @@ func (r *Reader) Samples(ctx context.Context, req OpenRequest, clash bool) (*Sam
 	}
 	s := &Samples{Source: src, Whole: ffr.Open(parts, whole), Says: converters.Describe(src), Dataset: datasetOf(known)}
 	if s.Dataset != nil {
-		manifest, err := known[0].dir.file(ctx, req.Files, dataset.ManifestName, isManifest)
+		manifest, err := known[0].dir.path(ctx, dataset.ManifestName, isManifest)
 		if err != nil {
 			return nil, err
 		}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -34,29 +32,10 @@ func (k *knownShard) shard() ffr.Shard {
 
 // A shardDir is a directory with shards, local or remote, and what its manifest says.
 type shardDir struct {
-	name     string // ends in a slash
-	remote   bool
+	dir
 	manifest *dataset.Manifest // nil: it holds no dataset of this program
 	at       map[string]int    // of the shards of the manifest, by name
 	meta     *dataset.Meta
-}
-
-// dirOf returns the name of the directory of a part, and its name there. It is "" for what has no name:
-// standard input, the output of commands.
-func dirOf(p *converters.Part) (dir, name string, remote bool) {
-	local, ok := p.Path, p.Copy == nil
-	if p.Path == "" || !ok {
-		local, ok = input.LocalPath(p.Name)
-	}
-	if ok {
-		dir, name = filepath.Split(local)
-		return dir, name, false
-	}
-	if strings.Contains(p.Name, "://") && !strings.ContainsAny(p.Name, "?#") { // a signed URL names one object
-		dir, name = path.Split(p.Name)
-		return dir, name, true
-	}
-	return "", "", false
 }
 
 // shardsOf says of which datasets parts are shards. Manifests, descriptions and indexes of remote ones are
@@ -65,17 +44,17 @@ func shardsOf(ctx context.Context, parts []converters.Part, files Files) ([]know
 	dirs := make(map[string]*shardDir)
 	known := make([]knownShard, len(parts))
 	for i := range parts {
-		dir, name, remote := dirOf(&parts[i])
-		if name == "" || remote && files == nil {
+		of, name := dirOf(&parts[i], files)
+		if name == "" || !of.readable() {
 			continue
 		}
-		d := dirs[dir]
+		d := dirs[of.name]
 		if d == nil {
-			d = &shardDir{name: dir, remote: remote}
-			if err := d.read(ctx, files); err != nil {
+			d = &shardDir{dir: of}
+			if err := d.read(ctx); err != nil {
 				return nil, err
 			}
-			dirs[dir] = d
+			dirs[of.name] = d
 		}
 		at, ok := d.at[name]
 		if !ok && d.manifest != nil {
@@ -87,7 +66,7 @@ func shardsOf(ctx context.Context, parts []converters.Part, files Files) ([]know
 		}
 	}
 	for _, d := range dirs {
-		if err := d.complete(ctx, files, known); err != nil {
+		if err := d.complete(ctx, known); err != nil {
 			return nil, err
 		}
 	}
@@ -95,13 +74,13 @@ func shardsOf(ctx context.Context, parts []converters.Part, files Files) ([]know
 }
 
 // read reads the manifest and the description of a directory.
-func (d *shardDir) read(ctx context.Context, files Files) error {
-	manifest, err := d.file(ctx, files, dataset.ManifestName, isManifest)
+func (d *shardDir) read(ctx context.Context) error {
+	manifest, err := d.path(ctx, dataset.ManifestName, isManifest)
 	if err != nil {
 		return err
 	}
 	if manifest == "" {
-		begun, err := d.begun(ctx, files)
+		begun, err := d.begun(ctx)
 		if err != nil {
 			return err
 		}
@@ -117,7 +96,7 @@ func (d *shardDir) read(ctx context.Context, files Files) error {
 	for i := range d.manifest.Shards {
 		d.at[d.manifest.Shards[i].Name] = i
 	}
-	meta, err := d.file(ctx, files, dataset.MetaName, d.sums())
+	meta, err := d.path(ctx, dataset.MetaName, d.sums())
 	if err != nil {
 		return err
 	}
@@ -170,66 +149,22 @@ func finished(dir string, read func(name string) (text []byte, where string, err
 }
 
 // begun reports whether a conversion or a copy into the directory was begun.
-func (d *shardDir) begun(ctx context.Context, files Files) (bool, error) {
+func (d *shardDir) begun(ctx context.Context) (bool, error) {
 	if !d.remote {
 		_, err := os.Lstat(filepath.Join(d.name, dataset.WorkDir))
 		return err == nil, nil
 	}
 	for _, name := range []string{dataset.PlanName, dataset.CopyName} {
-		if err := files.Look(ctx, []string{d.name + name}); !errors.Is(err, input.ErrNotFound) {
+		if err := d.look(ctx, []string{name}, ""); !errors.Is(err, input.ErrNotFound) {
 			return err == nil, err
 		}
 	}
 	return false, nil
 }
 
-// file returns the path of a file of the directory, "" if there is none. It is fetched and judged if it is remote.
-func (d *shardDir) file(ctx context.Context, files Files, name string, sound judge) (string, error) {
-	if d.remote {
-		return fetchBeside(ctx, files, d.name+name, sound)
-	}
-	return fileBeside(ctx, nil, d.name, false, name)
-}
-
-// fetchBeside fetches a file that lies beside remote shards and returns its path, "" if there is none.
-func fetchBeside(ctx context.Context, files Files, url string, sound judge) (string, error) {
-	paths, err := files.Fetch(ctx, []string{url}, sound)
-	if errors.Is(err, input.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return paths[0], nil
-}
-
-// fileBeside is shardDir.file for a directory, local or remote, of a file that nothing judges. dir ends in a slash.
-func fileBeside(ctx context.Context, files Files, dir string, remote bool, name string) (string, error) {
-	if remote {
-		return fetchBeside(ctx, files, dir+name, nil)
-	}
-	path := filepath.Join(dir, filepath.FromSlash(name))
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	return path, nil
-}
-
-// readBeside reads a file that lies beside shards. name and hint are for the error of a file that is larger than most.
-func readBeside(file, name string, most int64, hint string) ([]byte, error) {
-	st, err := os.Stat(file)
-	if err != nil {
-		return nil, err
-	}
-	if st.Size() > most {
-		return nil, &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: it has %d bytes, %d are allowed", converters.ErrLimit, st.Size(), most), Hint: hint}
-	}
-	return os.ReadFile(file)
-}
-
 // complete sets the indexes of the shards that are read, and looks whether the others are there: one that is
 // missing would be lost without a word.
-func (d *shardDir) complete(ctx context.Context, files Files, known []knownShard) error {
+func (d *shardDir) complete(ctx context.Context, known []knownShard) error {
 	if d.manifest == nil {
 		return nil
 	}
@@ -250,33 +185,10 @@ func (d *shardDir) complete(ctx context.Context, files Files, known []knownShard
 	for _, k := range read {
 		indexes = append(indexes, dataset.IndexName(d.manifest.Shards[k.at].Name))
 	}
-	if d.remote {
-		return d.completeRemote(ctx, files, read, others, indexes)
-	}
-	for _, name := range others {
-		if _, err := os.Lstat(filepath.Join(d.name, name)); errors.Is(err, fs.ErrNotExist) {
-			return d.missing(name)
-		}
-	}
-	for i, k := range read {
-		k.index = filepath.Join(d.name, filepath.FromSlash(indexes[i]))
-		if _, err := os.Lstat(k.index); errors.Is(err, fs.ErrNotExist) {
-			return d.missing(indexes[i])
-		}
-	}
-	return nil
-}
-
-func (d *shardDir) completeRemote(ctx context.Context, files Files, read []*knownShard, others, indexes []string) error {
-	for _, names := range [][]string{others, indexes} {
-		for i := range names {
-			names[i] = d.name + names[i]
-		}
-	}
-	if err := files.Look(ctx, others); err != nil {
+	if err := d.look(ctx, others, ""); err != nil {
 		return d.lost(err)
 	}
-	paths, err := files.Fetch(ctx, indexes, d.sums())
+	paths, err := d.paths(ctx, indexes, d.sums())
 	if err != nil {
 		return d.lost(err)
 	}

@@ -180,26 +180,26 @@ func TestTasks(t *testing.T) {
 	t.Parallel()
 	s, dir := newStore(), local(t)
 	opts := func() convert.Options { return of(t, s, t.TempDir(), url).Options }
-	if _, err := convert.Run(t.Context(), url, plan.Task{N: 1}, convert.PlannedOptions{Options: opts()}); !errors.Is(err, convert.ErrUnplanned) {
+	if _, err := (convert.Conversion{Out: url, Options: opts()}).Run(t.Context(), plan.Task{N: 1}); !errors.Is(err, convert.ErrUnplanned) {
 		t.Fatalf("without a plan: %v", err)
 	}
 	planned, err := of(t, s, t.TempDir(), url).Plan(t.Context())
 	if err != nil || len(planned.Plan.Shards) != 3 {
 		t.Fatalf("%+v, %v", planned, err)
 	}
-	finish := convert.FinishOptions{Bucket: opts().Bucket, Tool: "test"}
-	if _, err := convert.Finish(t.Context(), url, finish); !errors.Is(err, dataset.ErrMissing) {
+	finish := convert.Conversion{Out: url, Options: convert.Options{Bucket: opts().Bucket, Tool: "test"}}
+	if _, err := finish.Finish(t.Context(), 0); !errors.Is(err, dataset.ErrMissing) {
 		t.Fatalf("without shards: %v", err)
 	}
 	for k := range 2 {
-		if _, err := convert.Run(t.Context(), url, plan.Task{K: k, N: 2}, convert.PlannedOptions{Options: opts()}); err != nil {
+		if _, err := (convert.Conversion{Out: url, Options: opts()}).Run(t.Context(), plan.Task{K: k, N: 2}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if named, all, err := bucket.Named(t.Context(), url, opts().Bucket); named != 3 || all != 3 || err != nil {
 		t.Errorf("%d of %d, %v", named, all, err)
 	}
-	done, err := convert.Finish(t.Context(), url, finish)
+	done, err := finish.Finish(t.Context(), 0)
 	if err != nil || done.Shards != 3 || done.Samples != 120 {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -269,7 +269,7 @@ func TestRepair(t *testing.T) {
 	}
 	delete(s.objects, url+"PART_00009.ffr")
 	opts := of(t, s, t.TempDir(), url).Options
-	done, err := convert.Repair(t.Context(), url, convert.PlannedOptions{Options: opts}, nil)
+	done, err := (convert.Conversion{Out: url, Options: opts}).Repair(t.Context(), nil)
 	if err != nil || len(done.Rewritten) != 3 {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -294,7 +294,7 @@ func TestRepairCopied(t *testing.T) {
 		if err != nil || status.Complete != complete {
 			t.Fatalf("complete %t: %+v, %v", complete, status, err)
 		}
-		done, err := convert.Repair(t.Context(), url, convert.PlannedOptions{Options: c.Options}, nil)
+		done, err := (convert.Conversion{Out: url, Options: c.Options}).Repair(t.Context(), nil)
 		if err != nil || len(done.Rewritten) != 0 || slices.Contains(done.Beside, dataset.JournalName) == complete {
 			t.Fatalf("complete %t: %+v, %v", complete, done, err)
 		}
@@ -331,7 +331,7 @@ func TestRot(t *testing.T) {
 			if name == ".ffconvert/plan" {
 				_, err = c.Write(t.Context())
 			} else {
-				_, err = convert.Repair(t.Context(), url, convert.PlannedOptions{Options: c.Options}, nil)
+				_, err = (convert.Conversion{Out: url, Options: c.Options}).Repair(t.Context(), nil)
 			}
 			if err != nil {
 				t.Fatal(err)

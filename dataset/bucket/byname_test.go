@@ -40,12 +40,12 @@ func TestUnlisted(t *testing.T) {
 	}
 	opts := of(t, s, t.TempDir(), url).Options
 	for k := range 2 {
-		if _, err := convert.Run(t.Context(), url, plan.Task{K: k, N: 2}, convert.PlannedOptions{Options: opts}); err != nil {
+		if _, err := (convert.Conversion{Out: url, Options: opts}).Run(t.Context(), plan.Task{K: k, N: 2}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.hidden = map[string]bool{url + "PART_00000.ffr": true, url + "index/PART_00001.arrow": true, url + ".ffconvert/done/PART_00002.ffr": true, url + ".ffconvert/plan": true}
-	if _, err := convert.Finish(t.Context(), url, convert.FinishOptions{Bucket: opts.Bucket, Tool: "test"}); err != nil {
+	if _, err := (convert.Conversion{Out: url, Options: convert.Options{Bucket: opts.Bucket, Tool: "test"}}).Finish(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, s, dir)

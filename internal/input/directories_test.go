@@ -65,7 +65,7 @@ func TestFindDirectories(t *testing.T) {
 			}
 			var want []Name
 			for i, path := range rooted(root, tt.paths) {
-				want = append(want, Name{Name: strings.ReplaceAll(tt.want[i], "@", root), Path: path})
+				want = append(want, Name{Name: strings.ReplaceAll(tt.want[i], "@", root), Path: path, Directory: true})
 			}
 			if !slices.Equal(found, want) {
 				t.Fatalf("got %+v, want %+v", found, want)
@@ -80,7 +80,7 @@ func TestFindDirectoriesRewritten(t *testing.T) {
 	env := func(key string) (string, bool) { return "/data=" + root, key == "GOPEN_REWRITE" }
 	found, err := Find(t.Context(), []string{"/data/imagenet/"}, Options{Directories: true, LookupEnv: env})
 	must(t, err)
-	if want := []Name{{Name: "/data/imagenet", Path: root + "/imagenet"}}; !slices.Equal(found, want) {
+	if want := []Name{{Name: "/data/imagenet", Path: root + "/imagenet", Directory: true}}; !slices.Equal(found, want) {
 		t.Fatalf("%+v", found)
 	}
 }

@@ -78,7 +78,7 @@ func localName(name, path string, fi fs.FileInfo, directories bool) (Name, error
 	case directories && !fi.IsDir():
 		return Name{}, place.Refuse(name, ErrNotDirectory, "name the directory that holds it", "a %s", kindOf(fi.Mode()))
 	case directories:
-		return Name{Name: trimSlashes(name), Path: trimSlashes(path)}, nil
+		return Name{Name: trimSlashes(name), Path: trimSlashes(path), Directory: true}, nil
 	case !fi.Mode().IsRegular():
 		return Name{}, NotRegular(name, fi.Mode())
 	}

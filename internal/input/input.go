@@ -90,6 +90,8 @@ type Name struct {
 	ModTime time.Time // of a file or an object; zero: not known
 	Command *Command  // the input is its output; nil: none. See [FromCommand]
 
+	Directory bool // Path is a local directory
+
 	// Object is the object of a remote name; nil: none. Name is redacted then: it holds no
 	// password, token or signature.
 	Object *store.Object

@@ -93,7 +93,7 @@ func (s *Set) inspect(ctx context.Context, found []input.Name, opts Options) ([]
 		if s.Parts[i].Name = n.Name; n.Path == "" {
 			continue
 		}
-		if opts.Directories {
+		if n.Directory {
 			s.Parts[i].Path = n.Path
 			continue
 		}

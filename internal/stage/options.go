@@ -10,7 +10,7 @@ import (
 
 // Options say how files are staged. The zero value is usable.
 type Options struct {
-	input.Options // how the names were found; Directories, Remote and Stdin matter here
+	input.Options // how the names were found; Remote and Stdin matter here
 
 	// Guarded runs each command below a process that kills it, with its process group, when this
 	// process is killed. The program's main function must call [Guard] first. Linux and macOS.

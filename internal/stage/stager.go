@@ -37,7 +37,7 @@ type Stager struct {
 }
 
 // NewStager prepares to stage found names; nothing is read yet. Of opts, CacheDir and what
-// follows it matter, and Directories and Remote.
+// follows it matter, and Remote.
 func NewStager(found []input.Name, opts Options) (*Stager, error) {
 	for _, n := range found {
 		if n.URL() != "" && opts.Remote == nil {
@@ -55,9 +55,8 @@ func NewStager(found []input.Name, opts Options) (*Stager, error) {
 // Take makes the names at places local, seekable, uncompressed files, and holds them until the Set is
 // released; its Parts are in the order of places. One that is all of that already is used in place; others are staged,
 // opts.Workers at once, or taken from the cache where a complete copy stands. Every local file
-// must still have the size and modification time that [Find] saw. With opts.Directories names
-// that have a path are directories, and are handed on unopened; a [ObjectTree] becomes one, whole, for
-// each Take anew.
+// must still have the size and modification time that [Find] saw. A local directory
+// is handed on unopened; an [input.ObjectTree] becomes one, whole, for each Take anew.
 //
 // Take waits, in the order of calls, until the cache has room for all copies, as large as they are
 // expected to become, or no other Set of this Stager has room. If copies grow beyond that, Take begins

@@ -7,20 +7,23 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/record"
 )
 
 // A Slice is what one task needs of a plan: its shards, and the parts that they are made of.
 type Slice struct {
-	Task   Task   // whose slice it is
-	Plan   *Plan  // of the slice alone: Plan.Shards are its shards, of which runs count parts from 0 in Plan.Parts
-	First  int    // number in the dataset of the first of Plan.Parts
-	Lead   Part   // the first part of the dataset with samples, which some formats inspect to read any
-	LeadAt int    // number in the dataset of Lead
-	From   int    // number in the dataset of the first of Plan.Shards
-	Shards int    // how many shards the dataset has
-	Parts  int    // how many parts the dataset has
-	Digest string // of the whole plan
+	Task   Task  // whose slice it is
+	Plan   *Plan // of the slice alone: Plan.Shards are its shards, of which runs count parts from 0 in Plan.Parts
+	First  int   // number in the dataset of the first of Plan.Parts
+	Lead   Part  // the first part of the dataset with samples, which some formats inspect to read any
+	LeadAt int   // number in the dataset of Lead
+	// OpenedBy is what Lead is now, if it is of another slice and the source was opened with it, else nil.
+	OpenedBy *converters.Part
+	From     int    // number in the dataset of the first of Plan.Shards
+	Shards   int    // how many shards the dataset has
+	Parts    int    // how many parts the dataset has
+	Digest   string // of the whole plan
 }
 
 // All is all of a plan.

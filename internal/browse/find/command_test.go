@@ -144,12 +144,8 @@ func TestMixture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := convert.NewMixture(parsed)
-	if err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(dir, "out")
-	if _, err := (&convert.Conversion{Mixture: m, Out: path}).Write(t.Context()); err != nil {
+	if _, err := (&convert.Conversion{Spec: parsed, Out: path}).Write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	x := fixture{}

@@ -11,12 +11,20 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/shard"
 )
+
+// A Rule gives the places of samples in an index without columns for them, as JSON in its schema.
+type Rule struct {
+	Version int        `json:"index"`
+	Samples int64      `json:"samples"`
+	Offset  int64      `json:"offset"`
+	Length  int64      `json:"length"`
+	Runs    [][4]int64 `json:"runs"`
+}
 
 // An Index is what the index of a shard says.
 type Index struct {
-	Rule    *shard.Rule // nil: there is none
+	Rule    *Rule // nil: there is none
 	Columns []string
 	Rows    int
 	Keys    []string
@@ -37,7 +45,7 @@ func ReadIndex(t testing.TB, dir, name string) *Index {
 	}
 	defer r.Close()
 	x := &Index{}
-	if text, ok := r.Schema().Metadata().GetValue(shard.RuleKey); ok {
+	if text, ok := r.Schema().Metadata().GetValue("ffconvert"); ok {
 		if err := json.Unmarshal([]byte(text), &x.Rule); err != nil {
 			t.Fatal(err)
 		}

@@ -112,7 +112,7 @@ func RunTask(t testing.TB, dir string, task plan.Task, src *memsource.Source, to
 	return shard.Run(t.Context(), stock, slice, out, opts)
 }
 
-func Finish(t testing.TB, dir string, opts shard.FinishOptions) (*shard.Report, error) {
+func Finish(t testing.TB, dir string, opts shard.WriteOptions) (*shard.Report, error) {
 	t.Helper()
 	out, err := dataset.Open(dir)
 	if err != nil {

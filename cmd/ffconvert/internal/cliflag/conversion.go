@@ -205,8 +205,3 @@ func (o *Conversion) Options(ctx context.Context, tool string, progress *progres
 	}
 	return opts
 }
-
-// Planned returns the options of a run from a plan. limits are the flags that AddPlanned has returned.
-func (o *Conversion) Planned(ctx context.Context, tool string, progress *progress.Reporter, sources []string, limits *pflag.FlagSet) convert.PlannedOptions {
-	return convert.PlannedOptions{Options: o.Options(ctx, tool, progress), Sources: sources, Limits: Changed(limits)}
-}

@@ -19,7 +19,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/samples/spec"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 )
@@ -149,40 +148,51 @@ func seen(s *jsonschema.Schema, text string) error {
 	return s.Validate(v)
 }
 
-// parseMixture reads a specification and looks up its formats.
-func parseMixture(name, text string) (*mixture, error) {
+// parseSpec reads a specification and looks up its formats.
+func parseSpec(name, text string) (*spec.Spec, error) {
 	s, err := spec.Parse(name, []byte(text))
 	if err != nil {
 		return nil, err
 	}
-	return NewMixture(s)
+	_, err = newCollections(s, nil)
+	return s, err
+}
+
+// parsePlanned reads a specification of a plan and looks up its formats.
+func parsePlanned(options map[string]string) (*spec.Spec, error) {
+	s, err := plannedSpec(options)
+	if err != nil {
+		return nil, err
+	}
+	_, err = newCollections(s, nil)
+	return s, err
 }
 
 func TestSpecification(t *testing.T) {
 	t.Parallel()
 	schema := specSchema(t)
 	for _, row := range soundSpecs {
-		m, err := parseMixture("x.yaml", row.text)
+		m, err := parseSpec("x.yaml", row.text)
 		if err != nil {
 			t.Errorf("%s: %v", row.name, err)
 			continue
 		}
-		text, err := m.spec.Text()
+		text, err := m.Text()
 		if err != nil || text != row.kept {
 			t.Errorf("%s: a plan keeps\n%s, want\n%s (%v)", row.name, text, row.kept, err)
 		}
-		again, err := plannedMixture(map[string]string{"spec": text})
+		again, err := parsePlanned(map[string]string{"spec": text})
 		if err != nil {
 			t.Errorf("%s: %v", row.name, err)
-		} else if twice, err := again.spec.Text(); twice != text || err != nil {
+		} else if twice, err := again.Text(); twice != text || err != nil {
 			t.Errorf("%s: it is kept as %s, and read as %s", row.name, text, twice)
 		}
 		if err := seen(schema, row.text); err != nil {
 			t.Errorf("%s: the schema refuses it: %v", row.name, err)
 		}
 	}
-	m, err := parseMixture("x.yaml", soundSpecs[2].text)
-	if err != nil || m.spec.SeedGiven == nil || *m.spec.SeedGiven != 1<<64-1 || !m.spec.Shuffle || !m.spec.Drawn() {
+	m, err := parseSpec("x.yaml", soundSpecs[2].text)
+	if err != nil || m.SeedGiven == nil || *m.SeedGiven != 1<<64-1 || !m.Shuffle || !m.Drawn() {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
@@ -192,7 +202,7 @@ func TestSpecificationMistakes(t *testing.T) {
 	t.Parallel()
 	schema := specSchema(t)
 	for _, row := range badSpecs {
-		_, err := parseMixture("x.yaml", row.text)
+		_, err := parseSpec("x.yaml", row.text)
 		if err == nil {
 			t.Errorf("%s: accepted", row.name)
 			continue
@@ -227,7 +237,7 @@ func TestSecuritySpecificationTime(t *testing.T) {
 		for _, before := range []string{"", "dataset: [", "dataset:\n- shards:\n"} {
 			text := before + strings.Repeat(unit, (size-len(before))/len(unit))
 			began := time.Now()
-			if _, err := parseMixture("x.yaml", text); err == nil || strings.Contains(err.Error(), "\n") {
+			if _, err := parseSpec("x.yaml", text); err == nil || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%q, then %s: %v", before, name, err)
 			}
 			if took := time.Since(began); took > most {
@@ -254,22 +264,27 @@ func TestSecuritySpecificationInPlan(t *testing.T) {
 		{`{"dataset":[{"format":"tar","shards":["a"],"times":1e300}]}`, "times"},
 		{`{"dataset":[` + strings.Repeat(`{"format":"tar","shards":["a"]},`, spec.MaxCollections) + `{"format":"tar","shards":["a"]}]}`, "1001 collections"},
 	} {
-		if _, err := plannedMixture(map[string]string{"spec": row.text}); err == nil || !strings.Contains(err.Error(), row.want) {
+		if _, err := parsePlanned(map[string]string{"spec": row.text}); err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%.100s: %v, want %q", row.text, err, row.want)
 		}
 	}
 	// What a plan names is a name of a file, and no more.
 	for shard, want := range map[string]string{"@-": "nothing from standard input", "-": "standard input cannot be mixed", "pipe:touch ran": "pipe", "{pipe:touch ran,-}": "pipe"} {
-		m, err := plannedMixture(map[string]string{"spec": fmt.Sprintf(`{"dataset":[{"format":"tar","shards":[%q]}]}`, shard)})
+		m, err := parsePlanned(map[string]string{"spec": fmt.Sprintf(`{"dataset":[{"format":"tar","shards":[%q]}]}`, shard)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.find(t.Context(), input.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		collections, err := newCollections(m, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &request{Conversion: Conversion{Spec: m}, collections: collections}
+		if _, err := r.find(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", shard, err, want)
 		}
 	}
 	for _, options := range []map[string]string{nil, {"seed": "1"}, {"spec": soundSpecs[0].kept, "max-names": "1"}} {
-		if _, err := plannedMixture(options); err == nil {
+		if _, err := parsePlanned(options); err == nil {
 			t.Errorf("%v: accepted", options)
 		}
 	}
@@ -335,14 +350,14 @@ func TestSpecExamples(t *testing.T) {
 		t.Fatalf("%d examples", len(texts))
 	}
 	for _, text := range texts {
-		if _, err := parseMixture("example", text); err != nil {
+		if _, err := parseSpec("example", text); err != nil {
 			t.Errorf("%v\n%s", err, text)
 		}
 		if err := seen(schema, text); err != nil {
 			t.Errorf("%v\n%s", err, text)
 		}
 	}
-	s, err := parseMixture("page", texts[1])
+	s, err := parseSpec("page", texts[1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +366,7 @@ func TestSpecExamples(t *testing.T) {
 			t.Errorf("docs/spec.md has no row for %s", key)
 		}
 	}
-	if reflect.DeepEqual(s.spec, &spec.Spec{}) {
+	if reflect.DeepEqual(s, &spec.Spec{}) {
 		t.Error("the example of the page is empty")
 	}
 }
@@ -368,22 +383,22 @@ func FuzzSpecification(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := parseMixture("x.yaml", string(data))
+		m, err := parseSpec("x.yaml", string(data))
 		if err != nil {
 			if text := err.Error(); strings.Contains(text, "\n") || !strings.HasPrefix(text, "x.yaml:") {
 				t.Errorf("%q", text)
 			}
 			return
 		}
-		text, err := m.spec.Text()
+		text, err := m.Text()
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := plannedMixture(map[string]string{"spec": text})
+		again, err := parsePlanned(map[string]string{"spec": text})
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if twice, err := again.spec.Text(); err != nil || twice != text {
+		if twice, err := again.Text(); err != nil || twice != text {
 			t.Errorf("%s is read as %s (%v)", text, twice, err)
 		}
 	})

@@ -1,0 +1,250 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/convert/format"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/cbor"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
+	"github.com/ffconvert/ffconvert/internal/samples/filter"
+	"github.com/ffconvert/ffconvert/internal/samples/spec"
+	"github.com/ffconvert/ffconvert/internal/samples/wrap"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// An opened is an open source with its description and the encodings of its parts.
+type opened struct {
+	converters.Source
+	says converters.Description
+	each plan.Encodings // of the records of each part
+}
+
+// open opens a dataset with a part of each input and decides the encoding of its records: the caller's, else the one that
+// the source proposes.
+func (w *work) open(ctx context.Context, parts []converters.Part) (o *opened, err error) {
+	req := format.OpenRequest{Parts: parts, Records: w.Encode, Files: w.beside}
+	if w.was != nil {
+		req.Classes = append([]string{}, w.was.Dataset.Classes...)
+	}
+	if w.Filter != nil {
+		o, err = w.openFiltered(ctx, req)
+	} else {
+		o, err = w.openEach(ctx, req)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if shape := o.each.Specs[0].PixelShape(); shape != nil {
+		o.says.Shape, o.says.DType = shape, "uint8"
+	}
+	for i, is := range o.says.Added {
+		if w.was != nil && (i >= len(w.was.Dataset.Added) || w.was.Dataset.Added[i] != is) {
+			return nil, &converters.Error{Where: is.File, Off: -1, Err: fmt.Errorf("%w: field %s has other values now", converters.ErrChanged, is.Name), Hint: "put the file back, or plan anew with option overwrite"}
+		}
+	}
+	return o, nil
+}
+
+// openFiltered opens a dataset whose samples pass through a program, which reads records of the encoding cbor. req.Records is
+// for its answers.
+func (w *work) openFiltered(ctx context.Context, req format.OpenRequest) (*opened, error) {
+	rec := req.Records
+	req.Records = encode.Options{Encoding: "cbor", Limits: rec.Limits}
+	asked, err := w.openEach(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	rec.Encoding = cmp.Or(rec.Encoding, "msgpack")
+	spec, err := encode.Parse(rec)
+	if err != nil {
+		return nil, err
+	}
+	if w.filter == nil {
+		w.filter = w.newFilter()
+	}
+	answered := cbor.Open(nil, cbor.Options{Fields: true, Load: rec.Loads})
+	src := w.filter.Source(asked.Source, func(part int) *encode.Spec { return asked.each.Specs[asked.each.Number(part)] }, answered)
+	return &opened{src, converters.Describe(src), plan.OneEncoding(spec)}, nil
+}
+
+// newFilter returns the program that samples pass through. It starts nothing.
+func (w *work) newFilter() *filter.Filter {
+	opts := filter.Options{
+		Command: w.Filter, Guarded: w.stage.Guarded, Processes: w.Workers, Timeout: w.FilterTimeout,
+		CacheDir: w.stage.CacheDir, NoCache: w.stage.NoCache, Quota: w.stage.Quota,
+	}
+	if w.was != nil {
+		opts.Check = func(part int, name string, is *converters.Filtered) error {
+			return plan.ForTask(w.was.Parts[part-w.firstPart].CheckFiltered(name, is))
+		}
+	}
+	if p, ok := w.Progress.(interface{ Filtered(samples, bytes int64) }); ok {
+		opts.Progress = p.Filtered
+	}
+	return filter.New(opts)
+}
+
+// endFilter kills the program if it runs, and removes its answers.
+func (w *work) endFilter() error {
+	if w.filter == nil {
+		return nil
+	}
+	err := w.filter.Close()
+	w.filter = nil
+	return err
+}
+
+// openEach opens all collections for records of the options req.Records. If the caller names no encoding, records have the
+// one that the collection proposes; several have the one on which all agree, else MessagePack, which can hold any sample.
+func (w *work) openEach(ctx context.Context, req format.OpenRequest) (*opened, error) {
+	rec := &req.Records
+	if w.Spec == nil {
+		src, err := w.Reader.Open(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		says := converters.Describe(src)
+		if rec.Encoding == "" {
+			rec.Encoding, rec.Encoded = says.Encoding, says.Encoded
+		}
+		spec, err := encode.Parse(*rec)
+		return &opened{src, says, plan.OneEncoding(spec)}, err
+	}
+	all, src, err := w.openMixed(ctx, req)
+	if err == nil && rec.Encoding == "" {
+		if rec.Encoding = "msgpack"; agree(w.Spec, all, src) {
+			says := converters.Describe(src)
+			rec.Encoding, rec.Encoded = says.Encoding, says.Encoded
+		} else {
+			all, src, err = w.openMixed(ctx, req)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	each, err := encodings(w.Spec, all, *rec)
+	return &opened{src, converters.Describe(src), each}, err
+}
+
+// openMixed opens all collections for records of one encoding; "": each proposes its own.
+func (w *work) openMixed(ctx context.Context, req format.OpenRequest) ([]wrap.Collection, converters.Source, error) {
+	var all []wrap.Collection
+	for i, parts := range split(w.inputs, req.Parts) {
+		c, one := w.collections[i], req
+		one.Parts, one.Records = parts, records(c.entry, req.Records)
+		src, err := c.Open(ctx, one)
+		if err != nil {
+			return nil, nil, c.entry.Error("", err)
+		}
+		all = append(all, wrap.Collection{Name: c.entry.Where(), Source: src, Times: c.entry.Times})
+	}
+	src, err := wrap.Mix(all, w.Spec.Seed)
+	return all, src, err
+}
+
+// agree reports whether all collections propose the encoding of the whole, and, unless it is
+// MessagePack, make the same records.
+func agree(s *spec.Spec, all []wrap.Collection, src converters.Source) bool {
+	how := converters.Describe(src)
+	for i := range all {
+		alike := how.Encoding == "msgpack" || like(&s.Collections[i], &s.Collections[0])
+		says := converters.Describe(all[i].Source)
+		if !alike || says.Encoding != how.Encoding || says.Encoded != how.Encoded {
+			return false
+		}
+	}
+	return true
+}
+
+// records returns how the records of a collection are encoded: its own fields and names take
+// precedence over rec.
+func records(c *spec.Collection, rec encode.Options) encode.Options {
+	if c.Fields != "" {
+		rec.Fields = c.Fields
+	}
+	if c.Rename != nil {
+		rec.Rename = c.Rename
+	}
+	return rec
+}
+
+// encodings returns how the records of each part are encoded. rec is for collections that name no
+// fields of their own.
+func encodings(s *spec.Spec, all []wrap.Collection, rec encode.Options) (plan.Encodings, error) {
+	whole, err := encode.Parse(rec)
+	if err != nil {
+		return plan.Encodings{}, err
+	}
+	enc := plan.OneEncoding(whole)
+	for i := range all {
+		c := &s.Collections[i]
+		own, err := encode.Parse(records(c, rec))
+		if err != nil {
+			return enc, c.Error("", err)
+		}
+		n := slices.IndexFunc(enc.Specs, func(s *encode.Spec) bool { return reflect.DeepEqual(s.Options(), own.Options()) })
+		if n < 0 {
+			n = len(enc.Specs)
+			enc.Specs = append(enc.Specs, own)
+		}
+		for range len(all[i].Source.Parts()) * c.Passes() {
+			enc.Of = append(enc.Of, n)
+		}
+	}
+	return enc, nil
+}
+
+// chooser returns what chooses the samples of an open dataset; nil: all.
+func (w *work) chooser(o *opened) (*choose.Chooser, error) {
+	if w.choice() == nil {
+		return nil, nil
+	}
+	chooser, err := choose.New(w.Choice, o.says.Classes)
+	if err == nil && w.joins() {
+		chooser.Through()
+	}
+	return chooser, err
+}
+
+// optionsOf returns the options of the plan of an open dataset.
+func (w *work) optionsOf(o *opened) (plan.Options, error) {
+	how, err := w.planOptions()
+	how.Encode, how.Encodes, how.EncodeOf = o.each.Specs[0].Options(), o.each.Options(), o.each.Of
+	how.Encode.Load = nil
+	for i := range how.Encodes {
+		how.Encodes[i].Load = nil
+	}
+	how.Dataset = o.says
+	return how, err
+}
+
+// WithSamples finds the shards that Sources name, makes them local files, opens them and calls use. Reader is of the format
+// ffr. Of the options, Input, Encode.Limits and Listed count. If clash is true, keys of several datasets may clash.
+// Copies that Input.CacheDir does not keep are removed in the end.
+func (c Conversion) WithSamples(ctx context.Context, clash bool, use func(*format.Samples) error) error {
+	c.Input.Laid = nil // nothing here says what was taken
+	in, err := (&request{Conversion: c, collections: []collection{{Reader: c.Reader}}}).find(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.Reader.CheckKind(in.names); err != nil {
+		return err
+	}
+	return in.work(ctx, nil, func(w *work) error {
+		return w.local(ctx, in.firstOf(0), func(parts []converters.Part) error {
+			req := format.OpenRequest{Parts: parts, Records: encode.Options{Limits: c.Encode.Limits}, Files: w.beside}
+			s, err := c.Reader.Samples(ctx, req, clash)
+			if err != nil {
+				return err
+			}
+			in.tell(nil)
+			return use(s)
+		})
+	})
+}

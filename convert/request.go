@@ -1,0 +1,154 @@
+package convert
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A request is a conversion as far as it is known before its inputs are found. If Encode.Encoding is "", the source
+// proposes one when it is open.
+type request struct {
+	Conversion
+	collections []collection
+	program     *input.Command // its output is the input; nil: none
+
+	was       *plan.Plan // whose shards are written; nil: a new one is made
+	renamed   bool       // the caller has named the sources anew, in place of the names in it
+	firstPart int        // number of the part that was.Parts begins with
+
+	notes [][2]string               // for Listed, until they were told
+	told  map[converters.Doubt]bool // doubts that were passed to Doubt
+}
+
+// resolve returns the request for a new dataset.
+func (c Conversion) resolve() (r *request, err error) {
+	r = &request{Conversion: c, collections: []collection{{Reader: c.Reader}}}
+	if c.Spec != nil {
+		if r.collections, err = newCollections(c.Spec, c.Limits); err != nil {
+			return nil, err
+		}
+	}
+	if r.Workers <= 0 {
+		r.Workers = runtime.GOMAXPROCS(0)
+	}
+	if err := r.checkChoice(); err != nil {
+		return nil, err
+	}
+	if load := c.Choice.Fields(); load != nil {
+		r.Encode.Load = load
+	}
+	parsed, err := encode.Parse(r.Encode)
+	if err != nil {
+		return nil, err
+	}
+	r.Encode = parsed.Options()
+	r.Encode.Encoding = c.Encode.Encoding
+	if c.Program != nil || c.Filter != nil {
+		r.Encode.Encoding = cmp.Or(c.Encode.Encoding, "msgpack") // CBOR is how a program hands over samples, not a proposal
+	}
+	if c.Program != nil {
+		r.program, err = c.Program(c.Reader.Name)
+	}
+	return r, err
+}
+
+// choice returns the choice for a new plan; nil: all samples.
+func (r *request) choice() *choose.Options {
+	if r.was != nil || r.Choice.IsZero() {
+		return nil
+	}
+	return &r.Choice
+}
+
+// checkChoice refuses a choice before anything is read.
+func (r *request) checkChoice() error {
+	if r.choice() == nil {
+		return nil
+	}
+	if r.Choice.Sort != "" && r.Shuffle != nil {
+		return place.Options("option sort and option shuffle do not go together: both are an order of all samples")
+	}
+	trial := r.Choice
+	if trial.SplitBy != "" {
+		trial.Value = "x" // it is not known yet, or found
+	}
+	_, err := choose.New(trial, nil)
+	return err
+}
+
+// checkTaskChoice refuses a choice that needs an index of all parts by one process.
+func checkTaskChoice(o *choose.Options) error {
+	const why = "no task can know that, as each indexes some parts"
+	switch {
+	case o.Ordered():
+		return place.Options("option limit and option slice count the samples of all parts; %s", why)
+	case o.Sort != "":
+		return place.Options("option sort compares the samples of all parts; %s", why)
+	case o.Listed():
+		return place.Options("option unknown-keys error looks for each key in all parts; %s: option unknown-keys skip", why)
+	}
+	return nil
+}
+
+// planOptions returns the options of the plan before anything is read. Its encoding is the caller's, or "".
+func (r *request) planOptions() (plan.Options, error) {
+	source, err := r.sourceSpec()
+	return plan.Options{Source: source, Encode: r.Encode, Sizes: r.Sizes, Shuffle: r.Shuffle, Choice: r.choice()}, err
+}
+
+// sourceSpec returns the format and its options for the plan.
+func (r *request) sourceSpec() (source plan.SourceSpec, err error) {
+	switch {
+	case r.was != nil:
+		return r.was.Source, nil
+	case r.Spec != nil:
+		text, err := r.Spec.Text()
+		if err != nil {
+			return source, err
+		}
+		source = plan.SourceSpec{Format: SpecFormat, Options: map[string]string{plan.OptionSpec: text}}
+	default:
+		source = plan.SourceSpec{Format: r.Reader.Name, Options: r.Reader.Set.Kept()}
+	}
+	if r.Filter != nil {
+		source.Filter = r.Filter.Name
+	}
+	return source, nil
+}
+
+// named returns the sources as the caller named them, without secrets.
+func (r *request) named() []string {
+	named := slices.Clone(r.Sources)
+	for i, name := range named {
+		named[i] = input.Shown(name)
+	}
+	return named
+}
+
+// tell passes on what listings have led to, and each doubt that was not passed on before.
+func (r *request) tell(doubts []converters.Doubt) {
+	for _, n := range r.notes {
+		if r.Listed != nil {
+			r.Listed(n[0], n[1])
+		}
+	}
+	r.notes = nil
+	for _, d := range doubts {
+		if r.Doubt == nil || r.told[d] {
+			continue
+		}
+		if r.told == nil {
+			r.told = make(map[converters.Doubt]bool)
+		}
+		r.told[d] = true
+		r.Doubt(d)
+	}
+}
