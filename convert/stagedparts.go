@@ -34,7 +34,7 @@ type stagedParts struct {
 // newStagedParts returns stagedParts of which no part is local yet.
 func (c *Conversion) newStagedParts(skip int) (*stagedParts, error) {
 	in := c.inputOptions()
-	in.Transient, in.Progress = c.Input.CacheDir == "", c.fetching()
+	in.Progress = c.fetching()
 	s := &stagedParts{c: c, skip: skip}
 	s.all, s.firsts = passes(c.Mixture, c.found)
 	for i := range s.all {
@@ -104,9 +104,7 @@ func (s *stagedParts) hold(ctx context.Context, planned bool) (err error) {
 			s.lead, firsts = append(s.lead, i), append(firsts, s.firsts[i])
 		}
 	}
-	if s.held, err = s.stager.Take(ctx, firsts); err == nil {
-		s.held.Keep() // shards take these parts again
-	}
+	s.held, err = s.stager.Take(ctx, firsts)
 	return err
 }
 
@@ -140,7 +138,11 @@ func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.like.WithParts(first, set.Parts), s.c.held(first, n, set.Release), nil
+	release := set.Release
+	if s.c.Input.CacheDir == "" { // no other run has the cache
+		release = set.Remove
+	}
+	return s.like.WithParts(first, set.Parts), s.c.held(first, n, release), nil
 }
 
 // letGo releases the held parts.
