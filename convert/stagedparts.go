@@ -34,7 +34,7 @@ type stagedParts struct {
 
 // byParts calls use with the parts, which become local as use takes them. For skip see stagedParts.
 func (w *work) byParts(ctx context.Context, skip int, use func(*stagedParts) error) (err error) {
-	w.stage.Transient = w.Input.CacheDir == ""
+	w.passing = w.Input.CacheDir == ""
 	opts := w.stage
 	opts.Progress = w.fetching()
 	s := &stagedParts{work: w, skip: skip, parts: w.parts()}
@@ -157,9 +157,7 @@ func (s *stagedParts) hold(ctx context.Context, planned bool) (err error) {
 			s.lead, firsts = append(s.lead, i), append(firsts, s.firsts[i])
 		}
 	}
-	if s.held, err = s.stager.Take(ctx, firsts); err == nil {
-		s.held.Keep() // shards take these parts again
-	}
+	s.held, err = s.stager.Take(ctx, firsts)
 	return err
 }
 
@@ -193,11 +191,15 @@ func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source
 	if err != nil {
 		return nil, nil, err
 	}
+	release := set.Release
+	if s.passing { // no other run has the cache
+		release = set.Remove
+	}
 	free := func() error { return nil }
 	if s.filter != nil {
 		free = s.filter.Hold(first, n)
 	}
-	return s.like.WithParts(first, set.Parts), func() error { return errors.Join(free(), set.Release()) }, nil
+	return s.like.WithParts(first, set.Parts), func() error { return errors.Join(free(), release()) }, nil
 }
 
 // letGo releases the held parts.

@@ -21,12 +21,13 @@ import (
 // A work is a conversion under way: its inputs, and what it holds until it ends.
 type work struct {
 	*inputs
-	out    *dataset.Task // nil: nothing is written
-	stage  stage.Options
-	beside *beside
-	filter *filter.Filter         // nil: none was started
-	src    converters.Source      // that was opened last; nil: none
-	says   converters.Description // of it
+	out     *dataset.Task // nil: nothing is written
+	stage   stage.Options
+	passing bool // parts become local shard by shard, and copies in the output are removed with their shard
+	beside  *beside
+	filter  *filter.Filter         // nil: none was started
+	src     converters.Source      // that was opened last; nil: none
+	says    converters.Description // of it
 }
 
 // inOutput opens the output, calls use unless it has another dataset, and closes it. Indexes of tasks are dropped after
@@ -95,7 +96,7 @@ func (in *inputs) work(ctx context.Context, out *dataset.Task, use func(*work) e
 func (w *work) removeCache(ctx context.Context, err error) error {
 	_, unfinished := errors.AsType[*shard.Unfinished](err)
 	switch {
-	case w.out == nil, ctx.Err() != nil, errors.Is(err, shard.ErrDrained), errors.Is(err, dataset.ErrMoved), unfinished && !w.stage.Transient:
+	case w.out == nil, ctx.Err() != nil, errors.Is(err, shard.ErrDrained), errors.Is(err, dataset.ErrMoved), unfinished && !w.passing:
 		return nil
 	case w.Input.CacheDir != "" && (err != nil || isInside(w.Input.CacheDir, w.out.Cache())):
 		return nil

@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/blocksum"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -23,8 +22,6 @@ var (
 	ErrDamaged = errors.New("the kept copy is damaged")
 	// ErrChanged means that another program has written to a file of the cache.
 	ErrChanged = errors.New("changed by another program")
-	// ErrCopy means that a copy that was read has other bytes than were written to it.
-	ErrCopy = blocksum.ErrChanged
 )
 
 // Options of a [Cache]. The zero value is usable.

@@ -48,7 +48,7 @@ func TestChangedCopy(t *testing.T) {
 		must(t, err)
 		must(t, f.Close())
 		must(t, os.Chtimes(copied.Path, st.ModTime(), st.ModTime()))
-		if err := read(); !errors.Is(err, ErrCopy) {
+		if err := read(); !errors.Is(err, blocksum.ErrChanged) {
 			t.Errorf("kept %v: %v", kept, err)
 		}
 		must(t, h.Release())
@@ -83,7 +83,7 @@ func TestChangedDraft(t *testing.T) {
 		t.Error(err)
 	}
 	must(t, edit(filepath.Join(dir, d.name), func(b []byte) []byte { b[20_000]++; return b }))
-	if err := read(); !errors.Is(err, ErrCopy) {
+	if err := read(); !errors.Is(err, blocksum.ErrChanged) {
 		t.Error(err)
 	}
 	// As the copy that it becomes it is what was written, and found to be otherwise when it is read.

@@ -155,7 +155,7 @@ func (l *Lease) WriteAt(p []byte, off int64) (int, error) {
 }
 
 // Checked returns a reader of the written bytes; nothing may be written after it. Its ReadAt returns
-// [ErrCopy] where a block has other bytes than were written to it. It must be closed before the
+// [blocksum.ErrChanged] where a block has other bytes than were written to it. It must be closed before the
 // lease ends.
 func (l *Lease) Checked() (blocksum.File, error) {
 	l.mu.Lock()

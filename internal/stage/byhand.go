@@ -19,7 +19,7 @@ import (
 func (j *job) byHand(ctx context.Context, w *cache.Lease) (bool, error) {
 	o := j.source.Object
 	base := input.BaseName(o.URL)
-	if j.opts.Transient || o.Size < 0 || base == "" || cache.Named(base) {
+	if o.Size < 0 || base == "" || cache.Named(base) {
 		return false, nil
 	}
 	name := filepath.Join(j.cache.Dir(), base)

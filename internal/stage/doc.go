@@ -3,7 +3,7 @@
 //	names, err := input.Find(ctx, []string{"shards-{000..009}.tar.gz", "more/"}, opts.Options)
 //	set, err := stage.Open(ctx, names, opts)
 //	defer set.Release()
-//	for _, f := range set.Files { … } // f.Path can be opened, seeked, read twice
+//	for _, f := range set.Parts { … } // f.Path can be opened, seeked, read twice
 //
 // [Open] tells compression by content. A file that is not compressed is used where it is. Anything else is
 // decompressed into a cache directory, and its checksums are verified to the last byte: compressed

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/ffconvert/ffconvert/internal/blocksum"
 	"github.com/ffconvert/ffconvert/internal/cache"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -21,7 +22,7 @@ var (
 	ErrQuota       = cache.ErrQuota
 	// ErrCopy means that a staged copy has other bytes than were written to it: the device or the
 	// memory of the cache fails, or another process has written there.
-	ErrCopy = cache.ErrCopy
+	ErrCopy = blocksum.ErrChanged
 )
 
 // cacheError places a failure to stage the copy of name in dir.

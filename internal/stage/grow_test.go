@@ -111,7 +111,7 @@ func TestGroupsThatFitAlone(t *testing.T) {
 				}
 				quota = max(quota, need)
 			}
-			s, err := NewStager(found, Options{Options: input.Options{Remote: r}, CacheDir: filepath.Join(dir, "cache"), Quota: quota, Workers: 2, Fetches: 3, Transient: true})
+			s, err := NewStager(found, Options{Options: input.Options{Remote: r}, CacheDir: filepath.Join(dir, "cache"), Quota: quota, Workers: 2, Fetches: 3})
 			must(t, err)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
@@ -126,7 +126,7 @@ func TestGroupsThatFitAlone(t *testing.T) {
 							continue
 						}
 						time.Sleep(5 * time.Millisecond)
-						if err := set.Release(); err != nil {
+						if err := set.Remove(); err != nil {
 							t.Error(err)
 						}
 					}

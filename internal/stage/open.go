@@ -50,23 +50,23 @@ type Set struct {
 	stager *Stager
 	closes bool           // the stager serves this set alone, and is closed with it
 	staged bool           // the stager counts it
-	keep   bool           // see Keep
 	leases []*cache.Lease // on the copies
 }
 
 // Release ends the use of the copies: from now on they may be evicted, and if the set is from [Open],
 // copies that no later run can use are removed. It may be called again; of a nil Set it does nothing.
-func (s *Set) Release() error {
+func (s *Set) Release() error { return s.end((*cache.Lease).Release) }
+
+// Remove is Release of a set whose copies are not needed again: it removes those that no other set has.
+func (s *Set) Remove() error { return s.end((*cache.Lease).Remove) }
+
+func (s *Set) end(lease func(*cache.Lease) error) error {
 	if s == nil {
 		return nil
 	}
 	var all []error
 	for _, l := range s.leases {
-		end := l.Release
-		if s.stager.opts.Transient && !s.keep {
-			end = l.Remove
-		}
-		if err := end(); err != nil {
+		if err := lease(l); err != nil {
 			all = append(all, place.IOError(s.stager.cache.Dir(), err))
 		}
 	}
@@ -80,9 +80,6 @@ func (s *Set) Release() error {
 	}
 	return errors.Join(all...)
 }
-
-// Keep says that the copies will be taken again: Release leaves them in a [Options.Transient] cache.
-func (s *Set) Keep() { s.keep = true }
 
 // inspect looks at the files that the names lead to, and returns their compressions.
 func (s *Set) inspect(ctx context.Context, found []input.Name, opts Options) ([]string, error) {

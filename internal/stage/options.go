@@ -24,9 +24,6 @@ type Options struct {
 	// Quota caps the bytes of all staged copies in CacheDir, including copies of other runs:
 	// see package cache. 0: none.
 	Quota int64
-	// Transient removes each copy as soon as its last user has released it: for a
-	// CacheDir that serves one run.
-	Transient bool
 	// MaxRatio caps decompressed bytes per compressed byte, once 16 MiB have
 	// come out. 0: [DefaultMaxRatio]. Negative: none.
 	MaxRatio int64

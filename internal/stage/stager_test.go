@@ -44,7 +44,7 @@ func TestStager(t *testing.T) {
 	}
 	want[30], want[31] = []byte("stdin"), []byte("31")
 	found[30], found[31] = input.Name{Name: "-", Size: -1}, input.FromCommand(shell(dir, `printf 31; printf x >>"$1/runs"`))
-	s, err := NewStager(found, Options{Options: input.Options{Remote: r, Stdin: strings.NewReader("stdin")}, CacheDir: filepath.Join(dir, "cache"), Quota: quota, Workers: 3, Transient: true})
+	s, err := NewStager(found, Options{Options: input.Options{Remote: r, Stdin: strings.NewReader("stdin")}, CacheDir: filepath.Join(dir, "cache"), Quota: quota, Workers: 3})
 	must(t, err)
 	var most atomic.Int64
 	stop := make(chan struct{})
@@ -84,7 +84,7 @@ func TestStager(t *testing.T) {
 						t.Errorf("%d, %s: %d bytes, %v", first+i, f.Name, len(got), err)
 					}
 				}
-				if err := set.Release(); err != nil {
+				if err := set.Remove(); err != nil {
 					t.Error(err)
 				}
 			}
