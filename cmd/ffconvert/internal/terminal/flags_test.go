@@ -14,7 +14,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters/folder"
 	"github.com/ffconvert/ffconvert/converters/jsonl"
 	"github.com/ffconvert/ffconvert/converters/parquet"
-	"github.com/ffconvert/ffconvert/converters/partname"
 	"github.com/ffconvert/ffconvert/converters/tar"
 	"github.com/ffconvert/ffconvert/converters/tfrecord"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
@@ -32,7 +31,7 @@ import (
 // The table names options that the libraries have.
 func TestFlagTable(t *testing.T) {
 	t.Parallel()
-	types := []any{arrow.Options{}, cbor.Options{}, csv.Options{}, partname.Naming{}, folder.Options{}, jsonl.Options{}, parquet.Options{}, tar.Options{}, tfrecord.Options{}, filter.Options{}, packed.WriteOptions{}, encode.Options{}, decode.Limits{}, check.Options{}, input.Options{}, stage.Options{}, plan.Sizes{}, bucket.Options{}}
+	types := []any{arrow.Options{}, cbor.Options{}, csv.Options{}, csv.Naming{}, folder.Options{}, jsonl.Options{}, parquet.Options{}, tar.Options{}, tfrecord.Options{}, filter.Options{}, packed.WriteOptions{}, encode.Options{}, decode.Limits{}, check.Options{}, input.Options{}, stage.Options{}, plan.Sizes{}, bucket.Options{}}
 	for pair := range slices.Chunk(flagTable, 2) {
 		name, _, _ := strings.Cut(pair[0], " ")
 		typ, field, isOption := strings.Cut(name, ".")
