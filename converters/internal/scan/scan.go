@@ -15,6 +15,9 @@
 // Index is one pass over a part from its start; its samples have sizes in place of payload. Read is a pass from any
 // sample on, for a number of them. Both use the same Reader, so that both find the same samples. Each runs one pass for a
 // caller that needs neither, such as a count of the first samples.
+//
+// One source has a loop of its own, jsonl.OpenFiles: Index and the first Read of a part list its files, which counts only if
+// it is complete, and the files that no line names follow the last sample.
 package scan
 
 import (
