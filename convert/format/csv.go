@@ -11,13 +11,12 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/csv"
-	"github.com/ffconvert/ffconvert/converters/partname"
 )
 
 // A table is CSV with its options.
 type table struct {
 	opts      csv.Options
-	naming    partname.Naming
+	naming    csv.Naming
 	delimiter string
 	set       *option.Set
 }

@@ -2,14 +2,15 @@ package format
 
 import (
 	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/converters/csv"
 	"github.com/ffconvert/ffconvert/converters/ofrecord"
-	"github.com/ffconvert/ffconvert/converters/partname"
+	"github.com/ffconvert/ffconvert/converters/tfrecord"
 )
 
 // ofrecordOptions are those of OFRecord, whose parts are named as those of CSV.
 func ofrecordOptions(set *option.Set) Opener {
-	var opts ofrecord.Options
-	var naming partname.Naming
+	var opts tfrecord.Options
+	var naming csv.Naming
 	namingOptions(set, &naming)
 	o := featuresOptions(set, &opts, ofrecord.Open)
 	set.Add("continued", "read the parts as one stream, as OneFlow does: a record may continue in the next part", option.Bool(&opts.Continued))
@@ -19,8 +20,8 @@ func ofrecordOptions(set *option.Set) Opener {
 
 // namingOptions adds the options that say how the parts in a directory are named, under the names that OneFlow's loader
 // gives them.
-func namingOptions(set *option.Set, n *partname.Naming) {
-	*n = partname.Naming{Prefix: "part-", SuffixLength: -1}
+func namingOptions(set *option.Set, n *csv.Naming) {
+	*n = csv.Naming{Prefix: "part-", SuffixLength: -1}
 	set.Add("data-part-num", "number of parts in a directory (default: found, without a gap)", option.AtLeast(&n.Parts, 0))
 	set.Add("part-name-prefix", "what the name of a part begins with", option.Text(&n.Prefix))
 	set.Add("part-name-suffix-length", "digits that the number of a part is padded to; -1: not padded, or any", option.Between(&n.SuffixLength, -1, 255))

@@ -26,14 +26,12 @@
 package arrow
 
 import (
-	"context"
-	"fmt"
 	"io"
-	"iter"
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/arrowipc"
 )
 
@@ -64,13 +62,12 @@ type Options struct {
 
 // A source is an opened list of parts. It holds no file open between calls.
 type source struct {
-	parts []converters.Part
-	opts  Options
-	says  converters.Description
-	open  func(converters.Part, converters.Access) (converters.File, error)
-
-	tables columns.Tables[*arrowipc.Table]
-	kept   kept
+	*scan.Source
+	opts   Options
+	says   converters.Description
+	open   scan.Opener
+	tables *columns.Tables[*arrowipc.Table]
+	kept   *kept
 	unlike *columns.Unlike // of all parts of the dataset
 }
 
@@ -87,7 +84,7 @@ func Open(parts []converters.Part, opts Options) (*source, error) {
 	return openSource(parts, opts, new(converters.Files).Open)
 }
 
-func openSource(parts []converters.Part, opts Options, open func(converters.Part, converters.Access) (converters.File, error)) (*source, error) {
+func openSource(parts []converters.Part, opts Options, open scan.Opener) (*source, error) {
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
@@ -97,7 +94,7 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 	if opts.MaxValue <= 0 {
 		opts.MaxValue = DefaultMaxValue
 	}
-	s := &source{parts: parts, opts: opts, open: open, unlike: &columns.Unlike{}}
+	s := (source{opts: opts, open: open, unlike: &columns.Unlike{}}).with(parts)
 	if len(parts) == 0 {
 		return s, nil
 	}
@@ -114,12 +111,13 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 	return s, nil
 }
 
-// Parts lists the parts in dataset order.
-func (s *source) Parts() []converters.Part { return s.parts }
-
 // WithParts returns a source with other parts of the same dataset.
-func (s *source) WithParts(_ int, parts []converters.Part) converters.Source {
-	return &source{parts: parts, opts: s.opts, says: s.says, open: s.open, unlike: s.unlike}
+func (s *source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
+
+func (s source) with(parts []converters.Part) *source {
+	s.tables, s.kept = &columns.Tables[*arrowipc.Table]{}, &kept{}
+	s.Source = scan.New(parts, s.open, "row", func() scan.Reader { return &reader{src: &s} })
+	return &s
 }
 
 // Describe returns the columns of the first part and their types, and the names of a single column of labels.
@@ -131,10 +129,11 @@ func (s *source) Describe() converters.Description {
 
 // table returns the metadata of part p, which is open.
 func (s *source) table(p int, f io.ReaderAt) (*arrowipc.Table, error) {
+	part := s.Parts()[p]
 	return s.tables.Get(p, func() (*arrowipc.Table, int64, error) {
-		t, err := arrowipc.Read(f, s.parts[p].Name, s.parts[p].Size)
+		t, err := arrowipc.Read(f, part.Name, part.Size)
 		if err == nil {
-			err = check(t, s.parts[p])
+			err = check(t, part)
 		}
 		if err != nil {
 			return nil, 0, err
@@ -144,71 +143,4 @@ func (s *source) table(p int, f io.ReaderAt) (*arrowipc.Table, error) {
 }
 
 // Doubts reports the first of the parts that have other columns than the first part.
-func (s *source) Doubts() []converters.Doubt { return s.unlike.Doubts(s.parts) }
-
-// Index yields the rows of part p. It reads metadata, offsets, texts and numbers of the chosen columns.
-func (s *source) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
-	return func(yield func(*converters.Span, error) bool) {
-		if err := s.index(ctx, p, yield); err != nil {
-			yield(nil, err)
-		}
-	}
-}
-
-func (s *source) index(ctx context.Context, p int, yield func(*converters.Span, error) bool) error {
-	r, err := s.reader(p, converters.ForIndex, true, 1<<62)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	if r.table.Rows > 0 {
-		err := s.unlike.Compare(r.part.Name, s.says, describe(r.table, s.opts.Fields))
-		if err := columns.Place(converters.Error{Where: r.part.Name, Off: 0, Entry: "schema"}, err); err != nil {
-			return err
-		}
-	}
-	for {
-		ok, err := r.next(ctx)
-		if err != nil || !ok {
-			return err
-		}
-		if !yield(&converters.Span{Off: r.sample.Off, Entries: 1, Shape: &r.sample}, nil) {
-			return nil
-		}
-	}
-}
-
-// Read yields the rows of a run. The bytes of a field of the first level are in a buffer, not copied.
-func (s *source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
-	return func(yield func(*converters.Sample, error) bool) {
-		if run.Count <= 0 {
-			return
-		}
-		if err := s.read(ctx, run, yield); err != nil {
-			yield(nil, err)
-		}
-	}
-}
-
-func (s *source) read(ctx context.Context, run converters.Run, yield func(*converters.Sample, error) bool) error {
-	r, err := s.reader(run.Part, converters.ForRun(run), false, run.Count)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	r.seek(run.First)
-	for done := range run.Count {
-		ok, err := r.next(ctx)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			err := fmt.Errorf("%w: the part ends after %d of the %d rows from row %d", converters.ErrTruncated, done, run.Count, run.First)
-			return &converters.Error{Where: r.part.Name, Off: r.table.End, Err: err}
-		}
-		if !yield(&r.sample, nil) {
-			return nil
-		}
-	}
-	return nil
-}
+func (s *source) Doubts() []converters.Doubt { return s.unlike.Doubts(s.Parts()) }

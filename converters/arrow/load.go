@@ -92,7 +92,7 @@ func sizeOf(c *arrowipc.Column, top bool) int64 {
 }
 
 func (r *reader) newLoader(l *arrowipc.Layout, room *int64) loader {
-	return loader{r: r.shared, codec: l.Codec, limit: r.src.opts.MaxBatch, room: room, expanded: make(map[arrowipc.Span][]byte), expander: &r.expander, part: r.number, kept: &r.src.kept}
+	return loader{r: r.shared, codec: l.Codec, limit: r.src.opts.MaxBatch, room: room, expanded: make(map[arrowipc.Span][]byte), expander: &r.expander, part: r.number, kept: r.src.kept}
 }
 
 // A word is values of a dictionary, of one message.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/arrowipc"
 )
 
@@ -18,7 +19,7 @@ type reader struct {
 	number int // of the part
 	how    converters.Access
 	index  bool
-	table  *arrowipc.Table
+	table  *arrowipc.Table // nil: not read
 
 	needed func(field string) bool
 	fields []*arrowipc.Field        // of the first level, to read
@@ -41,35 +42,61 @@ type reader struct {
 
 	rowRoom int64 // bytes that the nested values of the row may still take
 	sample  converters.Sample
+	spans   [1]converters.Span
 	broken  *arrowipc.Field
 }
 
-func (s *source) reader(p int, how converters.Access, index bool, rows int64) (*reader, error) {
-	f, err := s.open(s.parts[p], how)
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.table(p, f)
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	r := &reader{src: s, part: s.parts[p], number: p, how: how, index: index, table: t, shared: f, left: rows}
-	r.files.Part, r.wordRoom = r.part, s.opts.MaxBatch
+// Begin reads the metadata, and turns to the first row of a pass. An index compares the columns with those of the first part.
+func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
+	r.part, r.number, r.how, r.index, r.shared, r.left = p.Part, p.Run.Part, p.Access(), p.Index, p.File, p.Run.Count
+	r.files.Part, r.wordRoom = r.part, r.src.opts.MaxBatch
 	r.own, r.words, r.unread = make(map[*arrowipc.Field]*stream), make(map[*arrowipc.Field][]word), make(map[*arrowipc.Field]bool)
+	if r.table, err = r.src.table(r.number, r.shared); err != nil {
+		return err
+	}
 	r.choose()
-	return r, nil
+	if p.Index && r.table.Rows > 0 {
+		err := r.src.unlike.Compare(r.part.Name, r.src.says, describe(r.table, r.src.opts.Fields))
+		if err := columns.Place(converters.Error{Where: r.part.Name, Off: 0, Entry: "schema"}, err); err != nil {
+			return err
+		}
+	}
+	if !p.Index { // which looks at batches without rows too
+		r.seek(p.Run.First)
+	}
+	return nil
 }
 
-// close closes the files. Those that read ahead are last, since they tell how large samples are.
-func (r *reader) close() {
+// Offset returns the place of the next row.
+func (r *reader) Offset() int64 {
+	switch {
+	case r.table == nil:
+		return -1
+	case r.batch < len(r.table.Batches):
+		return offset(&r.table.Batches[r.batch], r.row)
+	}
+	return r.table.End
+}
+
+// Next makes the next row a sample. An index reads metadata, offsets, texts and numbers of the chosen columns. The bytes of a
+// field of the first level are in a buffer, not copied.
+func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
+	if more, err := r.next(); err != nil || !more {
+		return nil, err
+	}
+	r.spans[0] = converters.Span{Off: r.sample.Off, Entries: 1, Shape: &r.sample}
+	return r.spans[:], nil
+}
+
+// End closes the files, and forgets the part. The files that read ahead are closed last, since they tell how large samples are.
+func (r *reader) End() {
 	r.files.Close()
-	r.shared.Close()
 	for _, s := range r.own {
 		if s.file != nil {
 			s.file.Close()
 		}
 	}
+	*r = reader{src: r.src}
 }
 
 // choose chooses the fields to read.
@@ -114,7 +141,7 @@ func (r *reader) seek(row int64) {
 }
 
 // next makes r.sample the next row, or returns false at the end of the part.
-func (r *reader) next(ctx context.Context) (bool, error) {
+func (r *reader) next() (bool, error) {
 	all := r.table.Batches
 	for r.batch < len(all) && r.row == all[r.batch].Rows {
 		if r.index && r.row == 0 { // without rows: is that so?
@@ -129,9 +156,6 @@ func (r *reader) next(ctx context.Context) (bool, error) {
 	}
 	b := &all[r.batch]
 	r.sample = converters.Sample{Off: offset(b, r.row), Fields: r.sample.Fields[:0]}
-	if err := ctx.Err(); err != nil {
-		return false, &converters.Error{Where: r.part.Name, Off: r.sample.Off, Err: err}
-	}
 	r.broken = nil
 	if err := r.load(b); err != nil {
 		return false, r.fail(err)
@@ -150,6 +174,9 @@ func (r *reader) next(ctx context.Context) (bool, error) {
 
 // offset is the share of row i of the message, for errors and indexes: its values lie in many buffers.
 func offset(b *arrowipc.Batch, i int64) int64 {
+	if i == 0 { // the batch may have no rows
+		return b.Off
+	}
 	return b.Off + int64(float64(b.End-b.Off)*(float64(i)/float64(b.Rows)))
 }
 

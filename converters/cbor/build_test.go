@@ -15,11 +15,13 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-const (
-	smallRead   = scan.SmallRead
-	firstSweep  = scan.FirstSweep
-	indexWindow = scan.IndexWindow
-	readWindow  = scan.ReadWindow
+var (
+	indexing    = (&scan.Pass{Index: true}).Sizes()
+	reading     = (&scan.Pass{}).Sizes()
+	smallRead   = indexing.First
+	firstSweep  = reading.First
+	indexWindow = indexing.Usual
+	readWindow  = reading.Usual
 )
 
 // openFiles opens parts as they are now.

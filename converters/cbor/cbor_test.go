@@ -70,7 +70,7 @@ func TestSource(t *testing.T) {
 				data [][]byte
 				cuts []int64
 			}{
-				"pictures": {[][]byte{pictures(pack, 0, 5), pictures(pack, 5, 1)}, []int64{1, smallRead - 1, smallRead, smallRead + 1, pictureSize}},
+				"pictures": {[][]byte{pictures(pack, 0, 5), pictures(pack, 5, 1)}, []int64{1, int64(smallRead) - 1, int64(smallRead), int64(smallRead) + 1, pictureSize}},
 				"mixed":    {[][]byte{cat(kinds, last), kinds, pictures(pack, 3, 3)}, inside},
 			} {
 				t.Run(fmt.Sprintf("%s, %s, MessagePack %t", kind, name, pack), func(t *testing.T) {

@@ -1,4 +1,4 @@
-// package csv finds and reads the rows of CSV parts. Package partname finds parts by the names that OneFlow's
+// package csv finds and reads the rows of CSV parts. A Naming finds parts by the names that OneFlow's
 // OFRecord loader gives them.
 //
 //	src, err := csv.Open(parts, csv.Options{Header: true, Columns: []string{"x", "y"}})

@@ -65,3 +65,9 @@ func Example() {
 	// 1.5 2 row
 	// -1 1000 row
 }
+
+func ExampleNaming_Arrange() {
+	naming := csv.Naming{Prefix: "part-", SuffixLength: -1}
+	fmt.Println(naming.Arrange([]string{"_SUCCESS", "part-2.csv", "part-10.csv", "part-0.csv", "part-1.csv"}))
+	// Output: [] part-3: file does not exist: the parts go up to part-10.csv (Naming.Prefix, Naming.SuffixLength)
+}

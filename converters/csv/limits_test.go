@@ -12,7 +12,6 @@ import (
 	"github.com/ffconvert/ffconvert/internal/test/need"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/partname"
 )
 
 // An endless is a part that begins with head, goes on with fill repeated up to size
@@ -144,7 +143,7 @@ func TestEndless(t *testing.T) {
 				names = append(names, partName(i))
 			}
 		}
-		for _, naming := range []partname.Naming{{Prefix: "part-", SuffixLength: -1}, {Prefix: "part-", SuffixLength: -1, Parts: 8}} {
+		for _, naming := range []Naming{{Prefix: "part-", SuffixLength: -1}, {Prefix: "part-", SuffixLength: -1, Parts: 8}} {
 			if n == 7 && naming.Parts == 0 {
 				continue // nothing tells of it
 			}

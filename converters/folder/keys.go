@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // keys finds files of one directory with the same key. Files in different directories have different
@@ -57,8 +57,8 @@ const fileCost = 512
 type group struct {
 	bytes  int64 // payload, and fileCost for each file
 	class  bool  // the sample has a class
-	fields fieldname.Set
-	names  fieldname.Names
+	fields scan.FieldSet
+	names  scan.FieldNames
 }
 
 func (g *group) reset(class bool) {

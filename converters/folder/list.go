@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
@@ -72,7 +71,7 @@ func OpenList(r io.Reader, name, root string, opts Options) (*list, error) {
 	}
 	opts.MaxSample = min(opts.MaxSample, maxSample)
 	l := &list{opts: opts}
-	var names fieldname.Names
+	var names scan.FieldNames
 	keys := make(map[string]bool)
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, maxPathLine)

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // fieldData is the name of the field for a file without a suffix, fieldClass for the number of the class.
@@ -89,6 +89,6 @@ func checkName(name []byte) error {
 
 // sampleNames makes the names of a sample for listing.fields.
 type sampleNames struct {
-	fields fieldname.Names
+	fields scan.FieldNames
 	key    []byte // buffer
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -32,7 +32,7 @@ func ParsePair(rule string) (pair, error) {
 	if !ok || expr == "" || path == "" || named && field == "" {
 		return pair{}, fmt.Errorf("want REGEX=PATH or REGEX=FIELD:PATH, as %s", `'images/(.*)\.jpg=masks/\1.png'`)
 	}
-	var names fieldname.Names
+	var names scan.FieldNames
 	field, err := names.Of([]byte(field))
 	if err != nil {
 		return pair{}, err

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // Names of members that name files end in these words. The text before, without its underscore, is the prefix of the
@@ -19,7 +19,7 @@ const (
 
 // A namer finds the files that lines name. It is for one goroutine.
 type namer struct {
-	suffixes fieldname.Names
+	suffixes scan.FieldNames
 	found    []named
 	fields   []converters.Field
 	taken    map[string]struct{} // names of fields

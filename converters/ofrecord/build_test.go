@@ -55,7 +55,7 @@ func doubles(values ...float64) (b []byte) {
 }
 
 // open opens a source of files as they are now.
-func open(t testing.TB, opts Options, paths ...string) converters.Source {
+func open(t testing.TB, opts tfrecord.Options, paths ...string) converters.Source {
 	t.Helper()
 	s, err := Open(convertertest.Parts(t, paths...), opts)
 	if err != nil {
@@ -65,7 +65,7 @@ func open(t testing.TB, opts Options, paths ...string) converters.Source {
 }
 
 // memory is a source of parts that are in memory.
-func memory(t testing.TB, opts Options, parts ...[]byte) converters.Source {
+func memory(t testing.TB, opts tfrecord.Options, parts ...[]byte) converters.Source {
 	t.Helper()
 	listed, open := convertertest.InMemory("", parts...)
 	s, err := tfrecord.OpenForm(&form, listed, opts, open)

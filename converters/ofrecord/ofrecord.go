@@ -1,6 +1,6 @@
 // package ofrecord finds and reads the records of OFRecord files, the format of OneFlow's data loader.
 //
-//	src, err := ofrecord.Open(parts, ofrecord.Options{})
+//	src, err := ofrecord.Open(parts, tfrecord.Options{})
 //	for span, err := range src.Index(ctx, 0) { … }                                   // large values are not read
 //	for sample, err := range src.Read(ctx, converters.Run{Off: off, Count: n}) { … } // the bytes
 //
@@ -26,12 +26,9 @@ import (
 	"github.com/ffconvert/ffconvert/converters/tfrecord"
 )
 
-// Options define a sample. The zero value makes a field of each feature.
-type Options = tfrecord.Options
-
 // Open returns a source with these parts. It reads the first records of the first part that has some, to find out
 // which features are lists. Index and Read check that size and time of a file have not changed.
-func Open(parts []converters.Part, opts Options) (converters.Source, error) {
+func Open(parts []converters.Part, opts tfrecord.Options) (converters.Source, error) {
 	return tfrecord.OpenForm(&form, parts, opts, new(converters.Files).Open)
 }
 

@@ -44,15 +44,15 @@ func cutAt(stream []byte, at ...int) (parts [][]byte) {
 func TestSource(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		opts  Options
+		opts  tfrecord.Options
 		parts [][]byte
 		cuts  []int64
 	}{
-		"parts":      {Options{}, [][]byte{pictures(0, 4), pictures(4, 3), {}}, []int64{1, 8, 9, pictureSize}},
-		"whole":      {Options{Whole: true}, [][]byte{pictures(0, 4), pictures(4, 3)}, []int64{7, 8}},
-		"one stream": {Options{Continued: true}, cutAt(pictures(0, 6), pictureSize*7/2, pictureSize*7/2+10, pictureSize*5), nil},
+		"parts":      {tfrecord.Options{}, [][]byte{pictures(0, 4), pictures(4, 3), {}}, []int64{1, 8, 9, pictureSize}},
+		"whole":      {tfrecord.Options{Whole: true}, [][]byte{pictures(0, 4), pictures(4, 3)}, []int64{7, 8}},
+		"one stream": {tfrecord.Options{Continued: true}, cutAt(pictures(0, 6), pictureSize*7/2, pictureSize*7/2+10, pictureSize*5), nil},
 		// The head of the fifth record is cut, too.
-		"a cut head": {Options{Continued: true}, cutAt(pictures(0, 6), len(pictures(0, 4))+3, len(pictures(0, 4))+5), nil},
+		"a cut head": {tfrecord.Options{Continued: true}, cutAt(pictures(0, 6), len(pictures(0, 4))+3, len(pictures(0, 4))+5), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -96,11 +96,11 @@ func TestValues(t *testing.T) {
 		`"" "d":[] "i":-1`,
 		`"k/1" "i":5`,
 	}
-	shapes, samples, err := all(t, memory(t, Options{}, data))
+	shapes, samples, err := all(t, memory(t, tfrecord.Options{}, data))
 	if err != nil || !slices.Equal(samples, want) || len(shapes) != len(want) {
 		t.Errorf("%s\nerror %v, want\n%s", strings.Join(samples, "\n"), err, strings.Join(want, "\n"))
 	}
-	got := fmt.Sprint(memory(t, Options{}, nil, data).(converters.Describer).Describe().Columns)
+	got := fmt.Sprint(memory(t, tfrecord.Options{}, nil, data).(converters.Describer).Describe().Columns)
 	if want := "[{b bytes} {d list of float64} {f float32} {i int32} {l int64}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -121,7 +121,7 @@ func TestRefuse(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			_, _, err := all(t, memory(t, Options{}, []byte(row.data)))
+			_, _, err := all(t, memory(t, tfrecord.Options{}, []byte(row.data)))
 			if e, ok := errors.AsType[*converters.Error](err); !ok || e.Off < 0 || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("%v, want %s", err, row.want)
 			}
@@ -137,22 +137,22 @@ func TestContinued(t *testing.T) {
 		records = append(records, record(entry("i", 4, varints(int64(i))), entry("b", 1, under(1, strings.Repeat("x", 3*i)))))
 	}
 	stream := framed(records...)
-	_, want, err := all(t, memory(t, Options{}, stream))
+	_, want, err := all(t, memory(t, tfrecord.Options{}, stream))
 	if err != nil || len(want) != 7 {
 		t.Fatal(want, err)
 	}
 	for a := range len(stream) + 1 {
 		for b := a; b <= len(stream); b += 1 + (b-a)/8 {
 			parts := cutAt(stream, a, b)
-			if _, got, err := all(t, memory(t, Options{Continued: true}, parts...)); err != nil || !slices.Equal(got, want) {
+			if _, got, err := all(t, memory(t, tfrecord.Options{Continued: true}, parts...)); err != nil || !slices.Equal(got, want) {
 				t.Fatalf("cut at %d and %d: %q, error %v", a, b, got, err)
 			}
 		}
-		if _, _, err := all(t, memory(t, Options{Continued: true}, stream[:a])); err == nil && a > 0 && !slices.Contains(ends(stream), a) {
+		if _, _, err := all(t, memory(t, tfrecord.Options{Continued: true}, stream[:a])); err == nil && a > 0 && !slices.Contains(ends(stream), a) {
 			t.Fatalf("a stream of %d bytes of %d: accepted", a, len(stream))
 		}
 	}
-	if _, ok := memory(t, Options{Continued: true}, stream).(converters.Divisible); ok {
+	if _, ok := memory(t, tfrecord.Options{Continued: true}, stream).(converters.Divisible); ok {
 		t.Error("a stream can be divided")
 	}
 }
@@ -177,7 +177,7 @@ func TestContinuedChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	src := open(t, Options{Continued: true}, paths...)
+	src := open(t, tfrecord.Options{Continued: true}, paths...)
 	if _, samples, err := all(t, src); err != nil || len(samples) != 3 {
 		t.Fatal(len(samples), err)
 	}
@@ -202,7 +202,7 @@ func FuzzOFRecord(f *testing.F) {
 		var want []string
 		var err error
 		fuzz.WantAllocated(t, 2<<20+2000*len(data), func() {
-			src = memory(t, Options{}, data)
+			src = memory(t, tfrecord.Options{}, data)
 			_, want, err = all(t, src)
 		})
 		shapes, _, _ := all(t, src)
@@ -210,7 +210,7 @@ func FuzzOFRecord(f *testing.F) {
 			t.Fatalf("Index has %d samples, Read %d", len(shapes), len(want))
 		}
 		cut = max(0, min(cut, len(data)))
-		if _, got, cutErr := all(t, memory(t, Options{Continued: true}, data[:cut], data[cut:])); (err == nil) != (cutErr == nil) || err == nil && !slices.Equal(got, want) {
+		if _, got, cutErr := all(t, memory(t, tfrecord.Options{Continued: true}, data[:cut], data[cut:])); (err == nil) != (cutErr == nil) || err == nil && !slices.Equal(got, want) {
 			t.Fatalf("cut at %d: %q, error %v; else %q, error %v", cut, got, cutErr, want, err)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/converters/tfrecord"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/internal/test/python"
 )
@@ -98,7 +99,7 @@ func TestAgainstPython(t *testing.T) {
 		for p := range 5 {
 			paths = append(paths, filepath.Join(dir, fmt.Sprint("part-", p)))
 		}
-		shapes, got, err := all(t, open(t, Options{Continued: true}, paths...))
+		shapes, got, err := all(t, open(t, tfrecord.Options{Continued: true}, paths...))
 		if err != nil || len(got) != each || len(said) != each || len(shapes) != each {
 			t.Fatalf("seed %d: %d samples of %d, error %v", seed, len(got), len(said), err)
 		}

@@ -7,7 +7,6 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
@@ -59,10 +58,10 @@ type group struct {
 	bytes  int64             // payload plus a block for each member
 	files  int               // fields that are members
 	open   bool              // it may get more members
-	fields fieldname.Set     // the names of its fields
+	fields scan.FieldSet     // the names of its fields
 	bad    bool              // it has a badField with payload
 	pathed bool              // it has a localPathField
-	names  fieldname.Names
+	names  scan.FieldNames
 }
 
 func (s *scanner) reset(c *scan.Window, p converters.Part, o *Options) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/internal/test/need"
 
-	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
@@ -102,7 +102,7 @@ def reply(data):
 		if !ok || checkName(key, suffix) != nil {
 			continue
 		}
-		field, err := new(fieldname.Names).Of(suffix)
+		field, err := new(scan.FieldNames).Of(suffix)
 		if err != nil || latin1(key) != want[0] || latin1([]byte(field)) != want[1] {
 			t.Fatalf("%q: %q, %q, %v; Python has %q", name, key, field, err, want)
 		}

@@ -272,7 +272,7 @@ func testNested(t *testing.T, given bool) {
 		}
 		opened := use.Read.Load()
 		return convertertest.Fixture{
-			Source: n, Files: paths, BytesRead: func() int64 { return use.Read.Load() - opened }, Nearby: scan.Nearby,
+			Source: n, Files: paths, BytesRead: func() int64 { return use.Read.Load() - opened }, Nearby: scan.SmallRead,
 			Reopen: func(t *testing.T) converters.Source {
 				n, err := OpenNested(t.Context(), convertertest.Parts(t, paths...), Options{})
 				if err != nil {

@@ -56,7 +56,7 @@ func TestSource(t *testing.T) {
 					}
 				})
 				return convertertest.Fixture{
-					Source: src, Files: paths, BytesRead: use.Read.Load, Nearby: scan.Nearby,
+					Source: src, Files: paths, BytesRead: use.Read.Load, Nearby: scan.SmallRead,
 					Reopen: func(t *testing.T) converters.Source { return openFiles(t, Options{}, paths...) },
 					Cuts:   []int64{0, 1, 511, 512, 513, 1024, 1500, 7 * 512, 5000, 10 * 512, 12000},
 				}

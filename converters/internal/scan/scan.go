@@ -8,13 +8,16 @@
 //	s := &Source{opts: opts}
 //	s.Source = scan.New(parts, open, "row", func() scan.Reader { return &reader{opts: &s.opts} })
 //
-// A [Source] opens parts, keeps readers for the next pass, checks the context before each sample, and places the errors
+// A [Source] opens parts, keeps readers for the next pass, checks the context before each call of a reader, and places the errors
 // of a context that ended and of a part with fewer samples than a run. A format is a [Reader], which turns to an offset
 // of a part and finds one sample after another from there.
 //
 // Index is one pass over a part from its start; its samples have sizes in place of payload. Read is a pass from any
-// sample on, for a number of them. Both use the same Reader, so that both find the same samples. Each runs one pass for a
-// caller that needs neither, such as a count of the first samples.
+// sample on, for a number of them. Both use the same Reader, so that both find the same samples. [Each] is a pass for a
+// caller that takes many samples at once.
+//
+// One source has a loop of its own, jsonl.OpenFiles: Index and the first Read of a part list its files, which counts only if
+// it is complete, and the files that no line names follow the last sample.
 package scan
 
 import (

@@ -4,20 +4,20 @@ package scan
 // Reads double up to the size of the buffer, which fits into the processor's cache.
 const (
 	SmallRead   = 4 << 10
-	FirstSweep  = 64 << 10
-	IndexWindow = 64 << 10
-	ReadWindow  = 256 << 10
+	firstSweep  = 64 << 10
+	indexWindow = 64 << 10
+	readWindow  = 256 << 10
 )
 
 // Sizes returns usual sizes for a pass.
 func (p *Pass) Sizes() Sizes {
 	switch {
 	case p.Index:
-		return Sizes{First: SmallRead, Usual: IndexWindow}
+		return Sizes{First: SmallRead, Usual: indexWindow}
 	case p.Run.Count == 1:
-		return Sizes{First: SmallRead, Usual: ReadWindow}
+		return Sizes{First: SmallRead, Usual: readWindow}
 	}
-	return Sizes{First: FirstSweep, Usual: ReadWindow}
+	return Sizes{First: firstSweep, Usual: readWindow}
 }
 
 // Begin turns to the start of a pass.

@@ -3,7 +3,7 @@ package scan
 import "io"
 
 const (
-	Nearby   = 4 << 10 // a jump over more bytes starts again with Sizes.First
+	nearby   = 4 << 10 // a jump over more bytes starts again with Sizes.First
 	slack    = 4 << 10 // bytes read beyond what the last sample needs, for the header that ends it
 	patience = 16      // calls of Relax before a grown buffer is given back
 )
@@ -101,7 +101,7 @@ func (w *Window) Skip(n int64) {
 		w.Pos += int(n)
 		return
 	}
-	if n > Nearby {
+	if n > nearby {
 		w.chunk = w.sizes.First
 	}
 	w.base += n - int64(len(w.Buf)-w.Pos)

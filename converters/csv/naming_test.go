@@ -1,36 +1,14 @@
-package partname
+package csv
 
 import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
-
-func TestNames(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		naming Naming
-		want   string
-	}{
-		{Naming{Parts: 3, Prefix: "part-", SuffixLength: -1}, "part-0 part-1 part-2"},
-		{Naming{Parts: 2, Prefix: "part-", SuffixLength: 5}, "part-00000 part-00001"},
-		{Naming{Parts: 11, Prefix: "p", SuffixLength: 1}, "p0 p1 p2 p3 p4 p5 p6 p7 p8 p9 p10"},
-		{Naming{Parts: 2}, "0 1"},
-		{Naming{Prefix: "part-"}, ""},
-	} {
-		if got := strings.Join(slices.Collect(c.naming.names()), " "); got != c.want {
-			t.Errorf("%+v: %s, want %s", c.naming, got, c.want)
-		}
-	}
-	for range (Naming{Parts: 1 << 40}).names() {
-		break // they are made one by one
-	}
-}
 
 func TestArrange(t *testing.T) {
 	t.Parallel()

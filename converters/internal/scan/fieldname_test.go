@@ -1,4 +1,4 @@
-package fieldname
+package scan
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 func TestOf(t *testing.T) {
 	t.Parallel()
-	var n Names
+	var n FieldNames
 	for in, want := range map[string]string{"JPG": "jpg", "Seg.PNG": "seg.png", "": "", "É": "é", "ЖPG": "жpg", "KEY": "key", "\u212aEY": "key"} {
 		for range 2 {
 			if got, err := n.Of([]byte(in)); got != want || err != nil {
@@ -36,7 +36,7 @@ func TestOf(t *testing.T) {
 // A set has each name once, few or many, and none after Reset.
 func TestSet(t *testing.T) {
 	t.Parallel()
-	var s Set
+	var s FieldSet
 	for range 2 {
 		for i := range 3 * manyNames {
 			if !s.Add(fmt.Sprint(i)) {

@@ -1,9 +1,4 @@
-// Package fieldname names the fields of samples by the suffixes of files and of members of a tar, as
-// WebDataset does.
-//
-//	var names fieldname.Names
-//	name, err := names.Of([]byte("Seg.PNG")) // "seg.png"
-package fieldname
+package scan
 
 import (
 	"fmt"
@@ -21,16 +16,17 @@ const (
 	maxSuffixLen = 64
 )
 
-// Names returns the same string for equal names, so that a name is allocated once. The zero value is
-// ready. It is for one goroutine.
-type Names struct {
+// FieldNames names fields by the suffixes of files and of members of a tar, as WebDataset does: Seg.PNG is seg.png. It
+// returns the same string for equal names, so that a name is allocated once. The zero value is ready. It is for one
+// goroutine.
+type FieldNames struct {
 	known map[string]string
 	lower []byte // buffer
 }
 
 // Of returns the name of the field with this suffix: its lower case as Python's str.lower returns
 // it. It refuses the names of WebDataset's own entries.
-func (n *Names) Of(suffix []byte) (string, error) {
+func (n *FieldNames) Of(suffix []byte) (string, error) {
 	n.lower = n.lower[:0]
 	for _, c := range suffix {
 		if c >= utf8.RuneSelf {
@@ -74,17 +70,17 @@ func lowerText(suffix string) (string, error) {
 // manyNames is the number of names from which on a map finds one faster than a loop.
 const manyNames = 32
 
-// A Set is the names of the fields of one sample. The zero value is empty.
-type Set struct {
+// A FieldSet is the names of the fields of one sample. The zero value is empty.
+type FieldSet struct {
 	list []string        // at most manyNames
 	many map[string]bool // all names, if there are more; else nil
 }
 
 // Reset removes all names.
-func (s *Set) Reset() { s.list, s.many = s.list[:0], nil }
+func (s *FieldSet) Reset() { s.list, s.many = s.list[:0], nil }
 
 // Add adds a name. It returns false if the set had it.
-func (s *Set) Add(name string) bool {
+func (s *FieldSet) Add(name string) bool {
 	if len(s.list) < manyNames {
 		if slices.Contains(s.list, name) {
 			return false

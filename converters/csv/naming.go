@@ -1,14 +1,9 @@
-// package partname finds the parts of a dataset by the names that OneFlow's OFRecord loader gives them.
-//
-//	naming := partname.Naming{Prefix: "part-", SuffixLength: -1}
-//	parts, err := naming.Arrange(names) // part-0, part-1, …
-package partname
+package csv
 
 import (
 	"cmp"
 	"fmt"
 	"io/fs"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +13,9 @@ import (
 
 // Naming describes how OneFlow's OFRecord loader names the parts of a dataset in a directory: a prefix
 // and a number from 0 on. An extension may follow, as in part-0.csv.gz.
+//
+//	naming := csv.Naming{Prefix: "part-", SuffixLength: -1}
+//	parts, err := naming.Arrange(names) // part-0, part-1, …
 type Naming struct {
 	// Parts is the number of parts (data_part_num). 0: Arrange finds all, and their numbers must
 	// not have gaps.
@@ -36,17 +34,6 @@ type Naming struct {
 func (n Naming) name(i uint64) string { return n.Prefix + n.number(i) }
 
 func (n Naming) number(i uint64) string { return fmt.Sprintf("%0*d", max(n.SuffixLength, 0), i) }
-
-// names yields the names of the Parts parts, in order, without extension.
-func (n Naming) names() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := range max(n.Parts, 0) {
-			if !yield(n.name(uint64(i))) {
-				return
-			}
-		}
-	}
-}
 
 // Arrange selects the names of parts from the names in a directory, in the order of their numbers. It
 // ignores names with another prefix and, if Parts is set, with another number. A missing part, two
