@@ -103,7 +103,7 @@ func (r *Report) add(res *Result) {
 	r.beside(res)
 }
 
-// beside adds what is reported of a file that is not a shard, too.
+// beside adds the result of a file that is not a shard: its bytes are not counted.
 func (r *Report) beside(res *Result) {
 	r.From = r.From.And(res.From)
 	r.Problems = append(r.Problems, res.Problems...)

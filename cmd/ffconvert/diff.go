@@ -93,7 +93,7 @@ func runDiff(ctx context.Context, opts diffOptions, pathA, pathB string, stdout 
 	return &refusal{fmt.Sprintf("%s and %s differ", text.Name(pathA), text.Name(pathB)), exitDiffers}
 }
 
-// byNumber reports whether samples are told by their numbers.
+// byNumber reports whether samples are matched by their numbers.
 func (o *diffOptions) byNumber(a, b *lookup.Dataset) (bool, error) {
 	var keyed [2]bool
 	for i, d := range []*lookup.Dataset{a, b} {
