@@ -116,7 +116,9 @@ func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, e
 		if err != nil {
 			break // the scanner has passed it to res.format
 		}
-		sum.add(block)
+		if sum != nil {
+			sum.Write(block)
+		}
 	}
 	res.Summary, _ = s.Close() // the scanner has passed its error to res.format
 	want := SHA256{}

@@ -59,6 +59,26 @@ func (res *Result) Err() error {
 	return r.Err()
 }
 
+// A Proof describes what was compared beyond the checksums of a dataset. The caller that has read its manifest sets it.
+type Proof struct {
+	SHA256   bool    `json:"sha256"`                // of each file that was read, with the manifest
+	SignedBy string  `json:"signed_by,omitempty"`   // ID of the key that has signed the manifest
+	Root     string  `json:"root_sha256,omitempty"` // of the manifest; "": there are several datasets
+	Read     int     `json:"shards_read"`           // from their first byte to their last
+	Of       int     `json:"shards_of"`             // shards of the manifest
+	Seed     *uint64 `json:"seed,omitempty"`        // that the shards to read were drawn by; nil: all were read
+}
+
+// merge returns the proof of two datasets together, nil if one of them has none.
+func (p *Proof) merge(o *Proof) *Proof {
+	if p == nil || o == nil {
+		return nil
+	}
+	both := *p
+	both.Root, both.Read, both.Of = "", p.Read+o.Read, p.Of+o.Of
+	return &both
+}
+
 // A Report describes all verified shards and how they were read.
 type Report struct {
 	Shards       int        `json:"shards"`                  // shards read
@@ -83,7 +103,7 @@ func (r *Report) add(res *Result) {
 	r.beside(res)
 }
 
-// beside adds what is reported of a file that is not a shard, too.
+// beside adds the result of a file that is not a shard: its bytes are not counted.
 func (r *Report) beside(res *Result) {
 	r.From = r.From.And(res.From)
 	r.Problems = append(r.Problems, res.Problems...)

@@ -33,26 +33,18 @@ func (s *SHA256) UnmarshalText(text []byte) error {
 
 var errSHA256 = errors.New("not a SHA-256 of 64 hexadecimal digits")
 
-// hashed sums up the blocks of a file if the options say so.
-type hashed struct{ hash.Hash }
-
-func (o *Options) newHash() hashed {
+// newHash returns nil if no SHA-256 is wanted.
+func (o *Options) newHash() hash.Hash {
 	if !o.SHA256 {
-		return hashed{}
+		return nil
 	}
-	return hashed{sha256.New()}
-}
-
-func (h hashed) add(block []byte) {
-	if h.Hash != nil {
-		h.Write(block)
-	}
+	return sha256.New()
 }
 
 // sum enters the sum of a file that was read whole, and the problem of one that is sound by its other
 // checksums and has not the sum that it should have.
-func (res *Result) sum(h hashed, want SHA256) {
-	if h.Hash == nil || len(res.Problems) > 0 {
+func (res *Result) sum(h hash.Hash, want SHA256) {
+	if h == nil || len(res.Problems) > 0 {
 		return
 	}
 	h.Sum(res.SHA256[:0])

@@ -76,7 +76,7 @@ error.
 // notDetected ends a check if the format of the sources is not known. With another --format than text
 // the error is printed as a finding.
 func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
-	if opts.format.Value == string(findings.Text) && len(opts.reports) == 0 || exitCode(err) != exitRefused {
+	if opts.format.Value == findings.Text && len(opts.reports) == 0 || exitCode(err) != exitRefused {
 		return err
 	}
 	reports, failed := createReports(opts.reports)
@@ -293,7 +293,7 @@ func (r *refusal) Error() string { return r.text }
 
 // printFindings prints a report, writes the other documents of it, and returns the error that decides the exit status.
 func printFindings(w io.Writer, r *findings.Report, opts checkOptions, others reports) error {
-	form, paint := findings.Format(opts.format.Value), terminal.PaintOf(opts.convert.Progress.Color, w)
+	form, paint := opts.format.Value, terminal.PaintOf(opts.convert.Progress.Color, w)
 	for i := range r.Found {
 		r.Found[i].Hint = terminal.Flags(r.Found[i].Hint)
 	}
@@ -311,7 +311,7 @@ func printFindings(w io.Writer, r *findings.Report, opts checkOptions, others re
 	if _, err := io.WriteString(w, paint.Levels(text.String())); err != nil {
 		return err
 	}
-	if err := others.write(func(w io.Writer, f findings.Format) error { return findings.Write(w, f, r) }); err != nil {
+	if err := others.write(func(w io.Writer, f string) error { return findings.Write(w, f, r) }); err != nil {
 		return err
 	}
 	failed, warned := r.Count(findings.Error), r.Count(findings.Warning)

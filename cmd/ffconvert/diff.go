@@ -93,7 +93,7 @@ func runDiff(ctx context.Context, opts diffOptions, pathA, pathB string, stdout 
 	return &refusal{fmt.Sprintf("%s and %s differ", text.Name(pathA), text.Name(pathB)), exitDiffers}
 }
 
-// byNumber reports whether samples are told by their numbers.
+// byNumber reports whether samples are matched by their numbers.
 func (o *diffOptions) byNumber(a, b *lookup.Dataset) (bool, error) {
 	var keyed [2]bool
 	for i, d := range []*lookup.Dataset{a, b} {
@@ -127,12 +127,12 @@ func (w *diffWriter) write(d compare.Difference) error {
 	if w.json {
 		b = appendDifference(b, &d)
 	} else {
-		switch d.Kind {
-		case compare.Added:
+		switch {
+		case d.A == nil:
 			b = fmt.Appendf(b, "+ %s  %d", summary.SampleName(d.B), d.B.At.Size)
-		case compare.Removed:
+		case d.B == nil:
 			b = fmt.Appendf(b, "- %s  %d", summary.SampleName(d.A), d.A.At.Size)
-		case compare.Changed:
+		default:
 			b = fmt.Appendf(b, "~ %s", summary.SampleName(d.B))
 			if d.A.Placed {
 				b = fmt.Appendf(b, "  %d", d.A.At.Size)
@@ -150,7 +150,7 @@ func (w *diffWriter) write(d compare.Difference) error {
 
 // appendDifference appends a difference as a line of JSON.
 func appendDifference(b []byte, d *compare.Difference) []byte {
-	b = fmt.Appendf(b, `{"change":"%s"`, d.Kind)
+	b = fmt.Appendf(b, `{"change":"%s"`, d.Change())
 	for _, side := range []struct {
 		name string
 		row  *lookup.Row

@@ -29,7 +29,7 @@ func addReport(flags *pflag.FlagSet, list *[]string) {
 type reports []reportFile
 
 type reportFile struct {
-	format findings.Format
+	format string
 	file   *os.File
 }
 
@@ -49,7 +49,7 @@ func createReports(list []string) (all reports, err error) {
 		if err != nil {
 			return nil, errors.Join(err, all.close())
 		}
-		all = append(all, reportFile{findings.Format(format), f})
+		all = append(all, reportFile{format, f})
 	}
 	return all, nil
 }
@@ -69,7 +69,7 @@ func createFile(name string) (*os.File, error) {
 }
 
 // write writes all documents, and closes the files.
-func (r reports) write(document func(io.Writer, findings.Format) error) error {
+func (r reports) write(document func(io.Writer, string) error) error {
 	var errs []error
 	for _, f := range r {
 		errs = append(errs, document(f.file, f.format))
@@ -233,10 +233,11 @@ func (r *verified) print(w io.Writer, paint terminal.Paint) error {
 
 // verdict returns what a report without problems says, and which shards were read.
 func (r *verified) verdict() (verdict, shards string) {
-	if r.Proof == nil || r.Proof.Complete() {
+	p := r.Proof
+	if p == nil || p.Seed == nil || p.Read >= p.Of { // a wanted shard that is missing is a problem, and makes no sample
 		return "sound", terminal.Counted(int64(r.Shards), "shard")
 	}
-	return "sound as far as read", fmt.Sprintf("%d of %s (--seed %d reads them again)", r.Proof.Read, terminal.Counted(int64(r.Proof.Of), "shard"), *r.Proof.Seed)
+	return "sound as far as read", fmt.Sprintf("%d of %s (--seed %d reads them again)", p.Read, terminal.Counted(int64(p.Of), "shard"), *p.Seed)
 }
 
 // proofText returns the words of the report about the signature and the SHA-256.

@@ -63,3 +63,22 @@ func TestFindingsOfVerifyMany(t *testing.T) {
 		t.Errorf("facts %v", r.Facts)
 	}
 }
+
+// A shard that is missing makes no sample of a report.
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	seed := uint64(1)
+	for _, row := range []struct {
+		proof verify.Proof
+		want  string
+	}{
+		{verify.Proof{Read: 8, Of: 8}, "sound"},
+		{verify.Proof{Read: 7, Of: 8}, "sound"},
+		{verify.Proof{Read: 8, Of: 8, Seed: &seed}, "sound"},
+		{verify.Proof{Read: 7, Of: 8, Seed: &seed}, "sound as far as read"},
+	} {
+		if got, _ := (&verified{Report: verify.Report{Proof: &row.proof}}).verdict(); got != row.want {
+			t.Errorf("%+v: %v", row.proof, got)
+		}
+	}
+}

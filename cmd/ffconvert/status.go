@@ -28,7 +28,7 @@ type statusOptions struct {
 }
 
 func newStatusCommand() *cobra.Command {
-	opts := statusOptions{Place: cliflag.NewPlace(), format: option.Choice{Value: "text", Words: []string{"text", "json"}}}
+	opts := statusOptions{Place: cliflag.NewPlace(), format: formatValue()}
 	cmd := &cobra.Command{
 		Use:   "status OUT",
 		Short: "Show how far the tasks of a plan are",

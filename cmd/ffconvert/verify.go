@@ -111,7 +111,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	defer progress.Stop()
 	work := newVerification(ctx, args, &opts.proof, opts.Options(nil))
 	defer work.close()
-	if len(work.refused) > 0 && opts.format.Value == string(findings.Text) && len(reports) == 0 {
+	if len(work.refused) > 0 && opts.format.Value == findings.Text && len(reports) == 0 {
 		return work.refused[0] // a report would repeat it
 	}
 	progress.Start("verify", work.bytes())
@@ -132,7 +132,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 			p.Text += hint.Legacy
 		}
 	}
-	document := func(to io.Writer, format findings.Format) error {
+	document := func(to io.Writer, format string) error {
 		switch format {
 		case findings.Text:
 			return all.print(to, terminal.PaintOf(opts.progress.Color, to))
@@ -141,7 +141,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 		}
 		return findings.Write(to, format, all.findings())
 	}
-	err = errors.Join(document(stdout, findings.Format(opts.format.Value)), reports.write(document))
+	err = errors.Join(document(stdout, opts.format.Value), reports.write(document))
 	err = errors.Join(append([]error{err}, append(work.refused, terminal.Plain(work.hint(report.Err(), report.Count())))...)...)
 	if err == nil {
 		progress.SayDone(verifyDone{true, strings.Join(args, " "), report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From, report.Proof})

@@ -32,7 +32,7 @@ type verification struct {
 	datasets []verifiedDataset
 	files    []verify.Target
 	refused  []error          // of arguments that cannot be read, or are no dataset
-	problems []verify.Problem // the same
+	problems []verify.Problem // one for each of refused
 	repairs  []*dataset.Repairable
 }
 

@@ -29,21 +29,21 @@ type Options struct {
 
 const defaultHeld = 4 << 20
 
-// A Kind is what differs.
-type Kind string
-
-// The kinds of differences.
-const (
-	Added   Kind = "added"   // the second dataset alone has it
-	Removed Kind = "removed" // the first alone has it
-	Changed Kind = "changed" // both have it, with another content
-)
-
 // A Difference is one sample. Its rows are valid until the next one. Of one that was changed, A has its number and, unless
 // records were decoded, size and CRC-32.
 type Difference struct {
-	Kind Kind
 	A, B *lookup.Row // nil in the dataset that does not have it
+}
+
+// Change returns "added" if the second dataset alone has the sample, "removed" if the first alone has it, or "changed".
+func (d *Difference) Change() string {
+	switch {
+	case d.A == nil:
+		return "added"
+	case d.B == nil:
+		return "removed"
+	}
+	return "changed"
 }
 
 // Totals count samples.
@@ -82,12 +82,12 @@ type comparison struct {
 }
 
 func (c *comparison) differs(d Difference) error {
-	switch d.Kind {
-	case Added:
+	switch {
+	case d.A == nil:
 		c.totals.Added++
-	case Removed:
+	case d.B == nil:
 		c.totals.Removed++
-	case Changed:
+	default:
 		c.totals.Changed++
 	}
 	return c.use(d)
@@ -113,11 +113,11 @@ func (c *comparison) byNumber() error {
 		case !moreA && !moreB:
 			return nil
 		case !moreB:
-			err = c.differs(Difference{Kind: Removed, A: a.row})
+			err = c.differs(Difference{A: a.row})
 		case !moreA:
-			err = c.differs(Difference{Kind: Added, B: b.row})
+			err = c.differs(Difference{B: b.row})
 		case a.content != b.content:
-			err = c.differs(Difference{Kind: Changed, A: a.row, B: b.row})
+			err = c.differs(Difference{A: a.row, B: b.row})
 		default:
 			c.totals.Alike++
 		}
@@ -160,7 +160,7 @@ func (c *comparison) byKey() error {
 			r, err, _ := again()
 			if err == nil && !t.entries[i].taken {
 				left--
-				err = c.differs(Difference{Kind: Removed, A: r})
+				err = c.differs(Difference{A: r})
 			}
 			if err != nil {
 				return err
@@ -200,7 +200,7 @@ func (c *comparison) match(t *table, first int64, found *bitmap) (left int64, er
 		if !c.opts.Decode {
 			a.At.Size, a.At.CRC, a.Placed = e.size, e.crc, true
 		}
-		if err := c.differs(Difference{Kind: Changed, A: a, B: b.row}); err != nil {
+		if err := c.differs(Difference{A: a, B: b.row}); err != nil {
 			return 0, err
 		}
 	}
@@ -214,7 +214,7 @@ func (c *comparison) added(found bitmap) error {
 	}
 	for r, err := range c.b.Walk(c.ctx) {
 		if err == nil && !found.has(r.Number) {
-			err = c.differs(Difference{Kind: Added, B: r})
+			err = c.differs(Difference{B: r})
 		}
 		if err != nil {
 			return err

@@ -51,12 +51,12 @@ func made(t testing.TB, encoding string, all []sample) *lookup.Dataset {
 func compared(t testing.TB, a, b *lookup.Dataset, opts Options) (all []string, totals Totals) {
 	t.Helper()
 	totals, err := Datasets(t.Context(), a, b, opts, func(d Difference) error {
-		switch d.Kind {
-		case Added:
+		switch d.Change() {
+		case "added":
 			all = append(all, fmt.Sprintf("+%s #%d", d.B.Key, d.B.Number))
-		case Removed:
+		case "removed":
 			all = append(all, fmt.Sprintf("-%s #%d", d.A.Key, d.A.Number))
-		case Changed:
+		case "changed":
 			all = append(all, fmt.Sprintf("~%s #%d #%d", d.B.Key, d.A.Number, d.B.Number))
 		}
 		return nil

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"errors"
 	"hash/maphash"
 	"iter"
 	"slices"
@@ -58,9 +59,7 @@ func (c *comparison) items(d *lookup.Dataset) iter.Seq2[*item, error] {
 }
 
 // errEnough ends a walk.
-type errEnough struct{}
-
-func (errEnough) Error() string { return "enough" }
+var errEnough = errors.New("enough")
 
 // decoded yields items; their content is the hash of their fields.
 func (c *comparison) decoded(d *lookup.Dataset, x *item, yield func(*item, error) bool) {
@@ -92,11 +91,11 @@ func (c *comparison) decoded(d *lookup.Dataset, x *item, yield func(*item, error
 		}
 		*x = item{r, content{fields: h.Sum64()}}
 		if !yield(x, nil) {
-			return errEnough{}
+			return errEnough
 		}
 		return nil
 	})
-	if err != nil && err != error(errEnough{}) {
+	if err != nil && err != errEnough {
 		yield(nil, err)
 	}
 }

@@ -21,7 +21,7 @@ const mostDifferences = 1000 // that a page lists
 type comparison struct {
 	How     compare.Options
 	Totals  compare.Totals
-	Listed  map[compare.Kind][]difference
+	Listed  map[string][]difference
 	Classes []twoCounts
 	Fields  []twoCounts
 }
@@ -42,11 +42,11 @@ type twoCounts struct {
 func (c twoCounts) Difference() int64 { return c.B - c.A }
 
 // kindTitle is the heading of a kind of differences.
-func kindTitle(k compare.Kind) string {
+func kindTitle(k string) string {
 	switch k {
-	case compare.Added:
+	case "added":
 		return "In the second alone"
-	case compare.Removed:
+	case "removed":
 		return "In the first alone"
 	}
 	return "Changed"
@@ -75,9 +75,9 @@ func comparePage(q *request) error {
 		A, B   *set
 		Job    *job
 		Result *comparison
-		Kinds  []compare.Kind
+		Kinds  []string
 		Most   int
-	}{A: a, B: b, Job: j, Kinds: []compare.Kind{compare.Removed, compare.Added, compare.Changed}, Most: mostDifferences}
+	}{A: a, B: b, Job: j, Kinds: []string{"removed", "added", "changed"}, Most: mostDifferences}
 	if j.await(surveyWait) && j.err == nil {
 		data.Job, data.Result = nil, j.result.(*comparison)
 	}
@@ -93,7 +93,7 @@ func sayCompared(done, total int64, d time.Duration) string {
 
 // compareSets surveys both datasets, and compares their samples.
 func compareSets(ctx context.Context, a, b *set, j *job) (*comparison, error) {
-	c := &comparison{Listed: make(map[compare.Kind][]difference)}
+	c := &comparison{Listed: make(map[string][]difference)}
 	sa, err := find.Count(ctx, a.data.Fork(), a.meta.Classes, func(done int64) { j.moved(done, a.Len()+b.Len()) })
 	if err != nil {
 		return nil, err
@@ -108,8 +108,8 @@ func compareSets(ctx context.Context, a, b *set, j *job) (*comparison, error) {
 		return nil, err
 	}
 	c.Totals, err = compare.Datasets(ctx, a.data.Fork(), b.data.Fork(), c.How, func(d compare.Difference) error {
-		if len(c.Listed[d.Kind]) < mostDifferences {
-			c.Listed[d.Kind] = append(c.Listed[d.Kind], differs(d))
+		if kind := d.Change(); len(c.Listed[kind]) < mostDifferences {
+			c.Listed[kind] = append(c.Listed[kind], differs(d))
 		}
 		return ctx.Err()
 	})

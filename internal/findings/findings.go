@@ -3,7 +3,7 @@
 //
 //	r := findings.Report{Tool: "ffconvert", Version: version, Rules: rules}
 //	r.Add(findings.Finding{Rule: "truncated", Place: findings.Place{File: "a.tar", Offset: 512}, Text: "…"})
-//	err := findings.Write(os.Stdout, findings.SARIF, &r)
+//	err := findings.Write(os.Stdout, findings.JSON, &r)
 //
 // The package does not read data; the caller adds the findings.
 //
@@ -182,39 +182,31 @@ func (r *Report) list(level Level, limit int64, write func(*Finding)) (more int6
 	return more
 }
 
-// A Format is a format of reports.
-type Format string
-
-// The formats.
+// Formats that are named elsewhere, too.
 const (
-	Text     Format = "text"
-	JSON     Format = "json"
-	jUnit    Format = "junit"
-	SARIF    Format = "sarif"
-	gitHub   Format = "github"
-	markdown Format = "markdown"
+	Text = "text"
+	JSON = "json"
 )
 
+var formats = []struct {
+	name  string
+	write func(io.Writer, *Report) error
+}{{Text, writeText}, {JSON, writeJSON}, {"junit", writeJUnit}, {"sarif", writeSARIF}, {"github", writeGitHub}, {"markdown", writeMarkdown}}
+
 // Formats returns the names of all formats.
-func Formats() []string {
-	return []string{string(Text), string(JSON), string(jUnit), string(SARIF), string(gitHub), string(markdown)}
+func Formats() (names []string) {
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
 }
 
 // Write writes a report to w. The same report always gives the same bytes.
-func Write(w io.Writer, f Format, r *Report) error {
-	switch f {
-	case Text:
-		return writeText(w, r)
-	case JSON:
-		return writeJSON(w, r)
-	case jUnit:
-		return writeJUnit(w, r)
-	case SARIF:
-		return writeSARIF(w, r)
-	case gitHub:
-		return writeGitHub(w, r)
-	case markdown:
-		return writeMarkdown(w, r)
+func Write(w io.Writer, format string, r *Report) error {
+	for _, f := range formats {
+		if f.name == format {
+			return f.write(w, r)
+		}
 	}
-	return fmt.Errorf("write report: unknown format %q", f)
+	return fmt.Errorf("write report: unknown format %q", format)
 }

@@ -50,7 +50,7 @@ func TestGitHubIsParsed(t *testing.T) {
 	for _, s := range append(nasty, "::error::x", "x::set-output name=a::b", "##[set-output name=a;]b", "100%25", "%0A::error::x") {
 		r := &Report{Tool: "ffconvert", Rules: rulesOfTest}
 		r.Add(Finding{Rule: "truncated", Place: Place{s, 7, s}, Text: s})
-		lines := strings.Split(string(write(t, gitHub, r)), "\n")
+		lines := strings.Split(string(write(t, "github", r)), "\n")
 		if len(lines) != 3 {
 			t.Fatalf("%q: %d lines", s, len(lines))
 		}
@@ -84,7 +84,7 @@ func TestGitHubLimit(t *testing.T) {
 		}
 		got := make(map[string]int)
 		last := make(map[string]string)
-		for line := range strings.Lines(string(write(t, gitHub, r))) {
+		for line := range strings.Lines(string(write(t, "github", r))) {
 			if a, ok := parseCommand(strings.TrimSuffix(line, "\n")); ok {
 				got[a.Level]++
 				last[a.Level] = a.Message
@@ -109,7 +109,7 @@ func TestGitHubIsThatOfTheToolkit(t *testing.T) {
 		f := Finding{Rule: rulesOfTest[i%3].ID, Place: Place{s, int64(i), s}, Text: s}
 		r.Add(f)
 	}
-	document := string(write(t, gitHub, r))
+	document := string(write(t, "github", r))
 	var ours []string
 	for line := range strings.Lines(document) {
 		if a, ok := parseCommand(strings.TrimSuffix(line, "\n")); ok {

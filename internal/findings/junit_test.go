@@ -18,7 +18,7 @@ import (
 func TestJUnit(t *testing.T) {
 	t.Parallel()
 	var doc junit.Testsuites
-	if err := xml.Unmarshal(write(t, jUnit, example()), &doc); err != nil {
+	if err := xml.Unmarshal(write(t, "junit", example()), &doc); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
@@ -59,7 +59,7 @@ func TestJUnitOfMany(t *testing.T) {
 	}
 	r.Add(Finding{Rule: "skipped", Place: Place{File: "c"}})
 	var doc junit.Testsuites
-	if err := xml.Unmarshal(write(t, jUnit, r), &doc); err != nil {
+	if err := xml.Unmarshal(write(t, "junit", r), &doc); err != nil {
 		t.Fatal(err)
 	}
 	got := []string{}
@@ -97,7 +97,7 @@ func TestJUnitIsBounded(t *testing.T) {
 	for range maxCaseLines * 2 {
 		r.Add(Finding{Rule: "truncated", Place: Place{"a.tar", 1, strings.Repeat("\xff", 2<<10)}, Text: "cut"})
 	}
-	size := len(write(t, jUnit, r))
+	size := len(write(t, "junit", r))
 	if size > (maxCaseLines+2)*(maxMessage+100) || size < maxCaseLines*maxMessage {
 		t.Errorf("%d bytes", size)
 	}
@@ -115,9 +115,9 @@ def reply(request):
 `, "junitparser")
 	for name, r := range map[string]*Report{"example": example(), "hostile": hostile(), "nothing": {Tool: "x"}} {
 		var suites [][]any
-		py.Ask(write(t, jUnit, r), &suites)
+		py.Ask(write(t, "junit", r), &suites)
 		var doc junit.Testsuites
-		if err := xml.Unmarshal(write(t, jUnit, r), &doc); err != nil {
+		if err := xml.Unmarshal(write(t, "junit", r), &doc); err != nil {
 			t.Fatal(err)
 		}
 		want := [][]any{}

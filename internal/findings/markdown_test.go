@@ -68,7 +68,7 @@ func TestMarkdownIsInert(t *testing.T) {
 		r.Add(f)
 		want = append(want, "truncated", clip(text.Line(f.located()), maxItem))
 	}
-	elements, code, _ := rendered(t, write(t, markdown, r))
+	elements, code, _ := rendered(t, write(t, "markdown", r))
 	if !slices.Equal(code, want) {
 		for i := range min(len(code), len(want)) {
 			if code[i] != want[i] {
@@ -119,7 +119,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 			r.Add(Finding{Rule: rule.ID, Place: long, Text: "y"})
 		}
 	}
-	document := write(t, markdown, r)
+	document := write(t, "markdown", r)
 	if len(document) > 1<<20 || strings.Count(string(document), "\n- **") != 3*(maxItems+1) || !strings.Contains(string(document), "- **note** and 7,901 more\n") {
 		t.Errorf("%d bytes, the end is %q", len(document), document[len(document)-100:])
 	}

@@ -23,7 +23,7 @@ func TestSARIFIsBounded(t *testing.T) {
 	for i := range int64(3 * maxKept / 10) {
 		r.Add(Finding{Rule: rulesOfTest[i%3].ID, Place: Place{"shards/a.tar", 512 * i, fmt.Sprintf("n%08d.jpg", i)}, Text: "800 bytes are missing"})
 	}
-	document := write(t, SARIF, r)
+	document := write(t, "sarif", r)
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	z.Write(document)
@@ -38,12 +38,12 @@ func TestSARIFIsBounded(t *testing.T) {
 func TestSARIFIsValid(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]*Report{"example": example(), "hostile": hostile(), "nothing": {Tool: "x"}} {
-		if err := readSARIF(t, write(t, SARIF, r)).Validate(); err != nil {
+		if err := readSARIF(t, write(t, "sarif", r)).Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// The validator can say no.
-	bad := bytes.Replace(write(t, SARIF, example()), []byte(`"level": "warning"`), []byte(`"level": "awful"`), 1)
+	bad := bytes.Replace(write(t, "sarif", example()), []byte(`"level": "warning"`), []byte(`"level": "awful"`), 1)
 	if readSARIF(t, bad).Validate() == nil {
 		t.Error("a level that SARIF does not know passes")
 	}
@@ -123,7 +123,7 @@ func withLists(v reflect.Value) {
 // A result's address leads back to the file, and no message holds a link.
 func TestSARIFPlaces(t *testing.T) {
 	t.Parallel()
-	doc := readSARIF(t, write(t, SARIF, hostile()))
+	doc := readSARIF(t, write(t, "sarif", hostile()))
 	for i, result := range doc.Runs[0].Results {
 		s, place := nasty[i/len(rulesOfTest)], result.Locations[0]
 		u, err := url.Parse(*place.PhysicalLocation.ArtifactLocation.URI)
@@ -184,7 +184,7 @@ func TestFingerprints(t *testing.T) {
 		}
 	}
 	// Two that are alike in one document are still two.
-	doc := readSARIF(t, write(t, SARIF, &Report{Found: []Finding{base, base}}))
+	doc := readSARIF(t, write(t, "sarif", &Report{Found: []Finding{base, base}}))
 	first, second := doc.Runs[0].Results[0].PartialFingerprints, doc.Runs[0].Results[1].PartialFingerprints
 	if fmt.Sprint(first) == fmt.Sprint(second) || !strings.HasSuffix(fmt.Sprint(second), ":2]") {
 		t.Errorf("%v, %v", first, second)

@@ -56,7 +56,7 @@ func hostile() *Report {
 	return r
 }
 
-func write(t testing.TB, f Format, r *Report) []byte {
+func write(t testing.TB, f string, r *Report) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Write(&b, f, r); err != nil {
@@ -71,7 +71,7 @@ func TestDocuments(t *testing.T) {
 	for _, f := range Formats() {
 		t.Run(f, func(t *testing.T) {
 			t.Parallel()
-			got, name := write(t, Format(f), example()), filepath.Join("testdata", "example."+f)
+			got, name := write(t, f, example()), filepath.Join("testdata", "example."+f)
 			if *update {
 				if err := os.WriteFile(name, got, 0o644); err != nil {
 					t.Fatal(err)
@@ -96,9 +96,9 @@ func TestUnknownFormat(t *testing.T) {
 func TestWriteErrors(t *testing.T) {
 	t.Parallel()
 	for _, f := range Formats() {
-		size := len(write(t, Format(f), example()))
+		size := len(write(t, f, example()))
 		for room := 0; room < size; room += 1 + size/50 {
-			if err := Write(&limited{room}, Format(f), example()); !errors.Is(err, errFull) {
+			if err := Write(&limited{room}, f, example()); !errors.Is(err, errFull) {
 				t.Errorf("%s with room for %d of %d bytes: %v", f, room, size, err)
 			}
 		}
@@ -127,13 +127,13 @@ func TestDocumentsArePrintable(t *testing.T) {
 func checkPrintable(t *testing.T, r *Report) {
 	t.Helper()
 	for _, f := range Formats() {
-		document := string(write(t, Format(f), r))
+		document := string(write(t, f, r))
 		if !utf8.ValidString(document) || strings.ContainsFunc(document, func(c rune) bool {
-			return !strconv.IsPrint(c) && c != '\n' && (c != '\t' || f != string(jUnit))
+			return !strconv.IsPrint(c) && c != '\n' && (c != '\t' || f != "junit")
 		}) {
 			t.Errorf("not printable: %q", document)
 		}
-		if n := strings.Count(document, "\n"); f == string(Text) && n != len(r.Found)+1 {
+		if n := strings.Count(document, "\n"); f == Text && n != len(r.Found)+1 {
 			t.Errorf("%d lines for %d findings", n, len(r.Found))
 		}
 	}
@@ -188,10 +188,10 @@ func FuzzWrite(f *testing.F) {
 			t.Errorf("JSON: %v", err)
 		}
 		var suites junit.Testsuites
-		if err := xml.Unmarshal(write(t, jUnit, r), &suites); err != nil || suites.Failures != 1 {
+		if err := xml.Unmarshal(write(t, "junit", r), &suites); err != nil || suites.Failures != 1 {
 			t.Errorf("JUnit: %v", err)
 		}
-		readSARIF(t, write(t, SARIF, r))
+		readSARIF(t, write(t, "sarif", r))
 	})
 }
 
