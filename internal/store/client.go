@@ -92,7 +92,7 @@ func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 	return c.all(ctx, prefix, false)
 }
 
-// Pending yields the uploads that were begun below prefix, and neither completed nor removed. MinIO lists the uploads of one object alone: prefix must be its whole URL. It yields none where
+// Pending implements [Store]. MinIO lists the uploads of one object alone: prefix must be its whole URL. It yields none where
 // a service does not list them.
 func (c *Client) Pending(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return c.all(ctx, prefix, true)

@@ -99,6 +99,11 @@ func (d *Dir) List(_ context.Context, prefix string) iter.Seq2[Object, error] {
 	}
 }
 
+// Pending yields none: a file that was begun has a temporary name.
+func (d *Dir) Pending(context.Context, string) iter.Seq2[Object, error] {
+	return func(func(Object, error) bool) {}
+}
+
 func (d *Dir) Read(_ context.Context, o Object, p []byte, off int64) error {
 	f, err := d.Open(o.URL)
 	if err != nil {

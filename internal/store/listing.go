@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -41,13 +40,10 @@ func (l *Listing) Look(ctx context.Context, ours, begun func(name string) bool) 
 			l.Enter(name, o)
 		}
 	}
-	uploads, ok := l.Store.(interface {
-		Pending(ctx context.Context, prefix string) iter.Seq2[Object, error]
-	})
-	if begun == nil || !ok {
+	if begun == nil {
 		return nil
 	}
-	for p, err := range uploads.Pending(ctx, l.Base) {
+	for p, err := range l.Pending(ctx, l.Base) {
 		if err != nil {
 			break
 		}

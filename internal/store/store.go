@@ -38,6 +38,8 @@ type Store interface {
 	// List yields the objects with URLs that begin with prefix, in the order of their code points, each once. It
 	// ends after the first error.
 	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
+	// Pending yields the uploads that were begun below prefix, and neither completed nor removed.
+	Pending(ctx context.Context, prefix string) iter.Seq2[Object, error]
 	// Read reads len(p) bytes of o from off on, of its version.
 	Read(ctx context.Context, o Object, p []byte, off int64) error
 	// Fetch writes all bytes of o, of its version, into a file, and compares their checksum if there is one.
@@ -45,7 +47,7 @@ type Store interface {
 	Fetch(ctx context.Context, o Object, into File, progress func(n int64)) error
 	// Put makes an object, whole or not at all.
 	Put(ctx context.Context, u *Upload) (Object, error)
-	// Remove removes an object, or the parts of an upload from [Client.Pending]. One that is missing is not an error.
+	// Remove removes an object, or the parts of an upload from Pending. One that is missing is not an error.
 	Remove(ctx context.Context, o Object) error
 }
 
