@@ -119,15 +119,20 @@ func Unnamed(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	var f *os.File
-	path := filepath.Join(dir, "copy-"+newToken())
-	if err = makeDir(dir); err == nil {
-		f, err = blocking.File(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
+	if err := makeDir(dir); err != nil {
+		return nil, scratchFault(dir, err)
 	}
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, scratchFault(dir, err)
 	}
-	if err := os.Remove(path); err != nil {
+	defer root.Close()
+	name := "copy-" + newToken()
+	f, err := blocking.File(root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
+	if err != nil {
+		return nil, scratchFault(dir, err)
+	}
+	if err := root.Remove(name); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil

@@ -140,10 +140,7 @@ func (x *Indexed) Save(task plan.Task, desc converters.Description, enc plan.Enc
 	if err != nil {
 		return fmt.Errorf("save %s: %w", t.Path(name), err)
 	}
-	if t.bucket != nil {
-		return t.bucket.Save(name)
-	}
-	return nil
+	return t.save(name)
 }
 
 // Len returns how many parts there are.

@@ -56,15 +56,14 @@ func (w *Writing) SignManifest(ctx context.Context, how aio.Options, p plan.Prog
 			return nil, false, err
 		}
 	}
-	if err := w.sign(m, data); err != nil || w.bucket == nil {
-		return m, summed, err
+	err = w.sign(m, data)
+	if err == nil && summed {
+		err = w.save(ManifestName)
 	}
-	if summed {
-		if err := w.bucket.Save(ManifestName); err != nil {
-			return nil, false, err
-		}
+	if err == nil {
+		err = w.save(SignatureName)
 	}
-	return m, summed, w.bucket.Save(SignatureName)
+	return m, summed, err
 }
 
 // sumUp reads all files of a dataset and enters their sums in its manifest, unless its plan contradicts it.

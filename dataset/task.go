@@ -87,6 +87,14 @@ func (t *Task) Deliver(ctx context.Context, f *Finished, moved func(bytes int64)
 	return errors.Join(t.Remove(f.Name), t.Remove(IndexName(f.Name)))
 }
 
+// save puts a file as it is into the bucket, if one keeps the dataset.
+func (t *Task) save(name string) error {
+	if t.bucket == nil {
+		return nil
+	}
+	return t.bucket.Save(name)
+}
+
 // erase removes files, from the bucket first: the directory still names what a run that is stopped has left there.
 func (t *Task) erase(names ...string) error {
 	if t.bucket != nil {

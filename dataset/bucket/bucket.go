@@ -44,18 +44,23 @@ type Options struct {
 // requests is how many requests about small objects run at once.
 const requests = 32
 
-// A bucket is an open dataset. It implements [dataset.Bucket].
-type bucket struct {
-	opts     Options
-	ctx      context.Context  // of the command that opened it
-	url      string           // of the dataset, with a slash at its end
-	out      *dataset.Dataset // the scratch
-	replaces bool             // a dataset that was there is removed
+// A mirror moves files between the scratch and the objects of a dataset.
+type mirror struct {
+	opts  Options
+	ctx   context.Context  // of the command that opened it
+	url   string           // of the dataset, with a slash at its end
+	out   *dataset.Dataset // the scratch
+	there *store.Listing   // the objects of the dataset
 	*scratch
-	there *store.Listing // the objects of the dataset
 
 	mu  sync.Mutex
 	was map[string][]byte // of files in scratch that can change: SHA-256 of what the bucket has
+}
+
+// A bucket is an open dataset. It implements [dataset.Bucket].
+type bucket struct {
+	mirror
+	replaces bool // a dataset that was there is removed
 }
 
 // Base returns the URL of a dataset with its scheme in lower case, and one slash at its end.
@@ -90,20 +95,20 @@ func (b *bucket) Remove(names ...string) error {
 }
 
 // Fetch implements [dataset.Bucket].
-func (b *bucket) Fetch(ctx context.Context, name string) (done func(), err error) {
-	if st, err := b.out.Lookup(name); err == nil && st != nil {
+func (r *mirror) Fetch(ctx context.Context, name string) (done func(), err error) {
+	if st, err := r.out.Lookup(name); err == nil && st != nil {
 		return func() {}, nil // brought when the bucket was opened, or not uploaded yet
 	}
-	o, ok := b.sized(ctx, name)
+	o, ok := r.sized(ctx, name)
 	if !ok {
 		return nil, fs.ErrNotExist
 	}
-	free, err := b.Room(ctx, o.Size)
+	free, err := r.Room(ctx, o.Size)
 	if err != nil {
 		return nil, err
 	}
-	done = func() { b.out.Root.Remove(name); free() }
-	if err := b.fetch(ctx, o, name); err != nil {
+	done = func() { r.out.Root.Remove(name); free() }
+	if err := r.fetch(ctx, o, name); err != nil {
 		done()
 		return nil, err
 	}
@@ -112,28 +117,28 @@ func (b *bucket) Fetch(ctx context.Context, name string) (done func(), err error
 
 // fetch brings an object into the scratch. One that is said to be gone, or to have another version or length, is looked up
 // and fetched again: what the listing says of it may be wrong.
-func (b *bucket) fetch(ctx context.Context, o store.Object, name string) error {
-	err := b.fetchOnce(ctx, o, name)
+func (r *mirror) fetch(ctx context.Context, o store.Object, name string) error {
+	err := r.fetchOnce(ctx, o, name)
 	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrLength) {
 		return err
 	}
-	now, late := store.Find(ctx, b.there, b.url+name)
+	now, late := store.Find(ctx, r.there, r.url+name)
 	if late != nil || now.Size != o.Size { // a larger one has no room
 		return err
 	}
-	b.there.Enter(name, now)
-	return b.fetchOnce(ctx, now, name)
+	r.there.Enter(name, now)
+	return r.fetchOnce(ctx, now, name)
 }
 
-func (b *bucket) fetchOnce(ctx context.Context, o store.Object, name string) error {
-	if err := b.out.Mkdir(path.Dir(name)); err != nil {
+func (r *mirror) fetchOnce(ctx context.Context, o store.Object, name string) error {
+	if err := r.out.Mkdir(path.Dir(name)); err != nil {
 		return err
 	}
-	f, err := b.out.OpenFile(name)
+	f, err := r.out.OpenFile(name)
 	if err != nil {
 		return err
 	}
-	err = damage(o, b.there.Fetch(ctx, o, f, nil))
+	err = damage(o, r.there.Fetch(ctx, o, f, nil))
 	if late := f.Close(); err == nil {
 		err = late
 	}

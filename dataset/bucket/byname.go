@@ -2,7 +2,7 @@ package bucket
 
 import (
 	"bytes"
-	"errors"
+	"context"
 	"fmt"
 	"path"
 	"regexp"
@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -19,48 +20,47 @@ func Fixed() []string { return slices.Clone(fixed) }
 
 var fixed = []string{dataset.PlanName, dataset.JournalName, dataset.ManifestName, dataset.SignatureName, dataset.MetaName, dataset.CopyName}
 
-// askNamed asks for the shards that the manifest or the plan names. task says that the process writes some shards of
-// the plan alone: it writes a finished one that the listing lacks again, to the same bytes, and asks for none.
-func (b *bucket) askNamed(task bool) error {
-	if m, err := b.out.Manifest(); err == nil && m != nil {
-		return b.there.Ask(b.ctx, m.Files())
+// AskNamed asks for the shards and the indexes that a manifest names; of a plan, where there is no manifest, for those whose
+// line of the journal is there. A listing may lack some. text is a plan; a damaged one, which others report, names none.
+func AskNamed(ctx context.Context, there *store.Listing, m *dataset.Manifest, text []byte) error {
+	if m != nil {
+		return there.Ask(ctx, m.Files())
 	}
-	if task {
+	p, err := plan.OpenFile(bytes.NewReader(text), int64(len(text)))
+	if err != nil {
 		return nil
 	}
-	shards := b.planned()
-	done := make([]string, shards)
+	done := make([]string, p.Head.Shards)
 	for i := range done {
-		done[i] = path.Join(dataset.DoneDir, record.Name(i, shards))
+		done[i] = path.Join(dataset.DoneDir, record.Name(i, len(done)))
 	}
-	if err := b.there.Ask(b.ctx, done); err != nil {
+	if err := there.Ask(ctx, done); err != nil {
 		return err
 	}
 	var names []string
 	for _, name := range done {
-		if _, finished := b.there.Object(name); finished {
+		if _, finished := there.Object(name); finished {
 			names = append(names, path.Base(name), dataset.IndexName(path.Base(name)))
 		}
 	}
-	return errors.Join(b.there.Ask(b.ctx, names), b.askIndexed())
+	return there.Ask(ctx, names)
 }
 
-// Planned returns how many shards a plan has; 0: it is damaged.
-func Planned(text []byte) int {
-	p, err := plan.OpenFile(bytes.NewReader(text), int64(len(text)))
-	if err != nil {
-		return 0
+// askNamed asks for what the listing may lack. task says that the process writes some shards of the plan alone: it writes a
+// finished one that the listing lacks again, to the same bytes, and asks for none.
+func (b *bucket) askNamed(task bool) error {
+	m, err := b.out.Manifest()
+	if err != nil { // others report it
+		m = nil
 	}
-	return p.Head.Shards
-}
-
-// planned returns how many shards the plan has; 0: there is none, or a damaged one, which others report.
-func (b *bucket) planned() int {
-	text, err := b.out.ReadFile(dataset.PlanName)
-	if err != nil {
-		return 0
+	if m == nil && task {
+		return nil
 	}
-	return Planned(text)
+	text, _ := b.out.ReadFile(dataset.PlanName) // without it there are none
+	if err := AskNamed(b.ctx, b.there, m, text); err != nil || m != nil {
+		return err
+	}
+	return b.askIndexed()
 }
 
 var indexedBy = regexp.MustCompile(`^[0-9]+-of-([0-9]{1,5})$`)

@@ -68,7 +68,7 @@ func (b *bucket) isStored(name string, o store.Object, want dataset.StoredObject
 	return now.Size == o.Size && storedOf(now).Sum == want.Sum, nil
 }
 
-func (b *bucket) read(o store.Object) io.ReaderAt { return store.ReadAt(b.ctx, b.there, o) }
+func (r *mirror) read(o store.Object) io.ReaderAt { return store.ReadAt(r.ctx, r.there, o) }
 
 // gone returns nil for the error of an object that is damaged or gone: it is not the one that was finished.
 func gone(err error) error {

@@ -85,7 +85,7 @@ func open(ctx context.Context, url string, opts Options, as string) (*dataset.Ta
 		sum := sha256.Sum256([]byte(base))
 		token = hex.EncodeToString(sum[:8])
 	}
-	b := &bucket{opts: opts, ctx: ctx, url: base, scratch: opts.NewScratch(), there: store.NewListing(opts.Client, base), was: map[string][]byte{}}
+	b := &bucket{mirror: mirror{opts: opts, ctx: ctx, url: base, scratch: opts.NewScratch(), there: store.NewListing(opts.Client, base), was: map[string][]byte{}}}
 	d, err := dataset.OpenScratch(opts.Scratch, as+token, store.Redact(base), func(d *dataset.Dataset) (dataset.Bucket, error) {
 		b.out, d.Objects, d.ReadsBack = d, b.there, b.opts.ReadBack
 		return b, b.fill(as != reader, as == task)
@@ -166,15 +166,15 @@ func isOurs(name string) bool {
 }
 
 // bring fetches a file that can change, and notes what it is.
-func (b *bucket) bring(o store.Object, name string) error {
-	free, err := b.Room(b.ctx, o.Size) // a hostile one does not fill the device
+func (r *mirror) bring(o store.Object, name string) error {
+	free, err := r.Room(r.ctx, o.Size) // a hostile one does not fill the device
 	if err != nil {
 		return fmt.Errorf("%s: %w", store.Redact(o.URL), err)
 	}
 	defer free()
-	err = b.fetch(b.ctx, o, name)
-	if err == nil && !b.isSound(name) || place.KindOf(err) == place.Corrupt { // maybe by the transport
-		err = b.fetch(b.ctx, o, name)
+	err = r.fetch(r.ctx, o, name)
+	if err == nil && !r.isSound(name) || place.KindOf(err) == place.Corrupt { // maybe by the transport
+		err = r.fetch(r.ctx, o, name)
 	}
 	if place.KindOf(err) == place.Corrupt { // as these files tell themselves; it can be written anew
 		return nil
@@ -182,13 +182,13 @@ func (b *bucket) bring(o store.Object, name string) error {
 	if err != nil {
 		return err
 	}
-	b.was[name], err = b.sum(name)
+	r.was[name], err = r.sum(name)
 	return err
 }
 
 // isSound reports whether a file that was brought is what it should be, as far as it tells itself.
-func (b *bucket) isSound(name string) bool {
-	text, err := b.out.ReadFile(name)
+func (r *mirror) isSound(name string) bool {
+	text, err := r.out.ReadFile(name)
 	if err != nil {
 		return false
 	}
@@ -196,7 +196,7 @@ func (b *bucket) isSound(name string) bool {
 	case dataset.ManifestName:
 		_, err = dataset.DecodeManifest(text)
 	case dataset.MetaName:
-		if m, err := b.out.Manifest(); err == nil && m != nil {
+		if m, err := r.out.Manifest(); err == nil && m != nil {
 			return m.Meta.Bytes == int64(len(text)) && m.Meta.CRC == crc32.ChecksumIEEE(text)
 		}
 	case dataset.PlanName:

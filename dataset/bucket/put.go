@@ -93,8 +93,8 @@ func (b *bucket) owns(ctx context.Context) bool {
 }
 
 // own opens a file of the scratch, and says how many bytes it has.
-func (b *bucket) own(name string) (*os.File, int64, error) {
-	f, err := b.out.Root.Open(name)
+func (r *mirror) own(name string) (*os.File, int64, error) {
+	f, err := r.out.Root.Open(name)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -106,26 +106,26 @@ func (b *bucket) own(name string) (*os.File, int64, error) {
 }
 
 // upload puts a file of the scratch, and reads it back where that is asked for.
-func (b *bucket) upload(ctx context.Context, name string, isNew bool, moved func(int64)) (store.Object, error) {
-	f, size, err := b.own(name)
+func (r *mirror) upload(ctx context.Context, name string, isNew bool, moved func(int64)) (store.Object, error) {
+	f, size, err := r.own(name)
 	if err != nil {
 		return store.Object{}, err
 	}
 	defer f.Close()
-	o, err := b.there.Upload(ctx, name, &store.Upload{From: f, Size: size, New: isNew, Progress: moved})
-	if err == nil && b.opts.ReadBack {
-		err = b.compare(ctx, o, f)
+	o, err := r.there.Upload(ctx, name, &store.Upload{From: f, Size: size, New: isNew, Progress: moved})
+	if err == nil && r.opts.ReadBack {
+		err = r.compare(ctx, o, f)
 	}
 	return o, err
 }
 
 // compare reads an object and compares it with the file that it was made of.
-func (b *bucket) compare(ctx context.Context, o store.Object, f io.ReaderAt) error {
+func (r *mirror) compare(ctx context.Context, o store.Object, f io.ReaderAt) error {
 	const block = 8 << 20
 	there, here := make([]byte, min(block, o.Size)), make([]byte, min(block, o.Size))
 	for off := int64(0); off < o.Size; off += block {
 		n := min(block, o.Size-off)
-		if err := b.there.Read(ctx, o, there[:n], off); err != nil {
+		if err := r.there.Read(ctx, o, there[:n], off); err != nil {
 			return err
 		}
 		if _, err := f.ReadAt(here[:n], off); err != nil {
@@ -139,24 +139,24 @@ func (b *bucket) compare(ctx context.Context, o store.Object, f io.ReaderAt) err
 }
 
 // Save implements [dataset.Bucket].
-func (b *bucket) Save(name string) error { return b.save(name, false) }
+func (r *mirror) Save(name string) error { return r.save(name, false) }
 
 // save puts a file of the scratch unless the bucket has these very bytes.
-func (b *bucket) save(name string, onlyNew bool) error {
-	sum, err := b.sum(name)
-	if err != nil || bytes.Equal(sum, b.was[name]) {
+func (r *mirror) save(name string, onlyNew bool) error {
+	sum, err := r.sum(name)
+	if err != nil || bytes.Equal(sum, r.was[name]) {
 		return err
 	}
-	if _, err := b.upload(b.ctx, name, onlyNew, nil); err != nil {
+	if _, err := r.upload(r.ctx, name, onlyNew, nil); err != nil {
 		return err
 	}
-	b.was[name] = sum
+	r.was[name] = sum
 	return nil
 }
 
 // sum returns the SHA-256 of a file of the scratch.
-func (b *bucket) sum(name string) ([]byte, error) {
-	f, _, err := b.own(name)
+func (r *mirror) sum(name string) ([]byte, error) {
+	f, _, err := r.own(name)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/store"
-	"github.com/ffconvert/ffconvert/record"
 )
 
 // A target receives a dataset. A directory is locked. An object store has no locks: two copies of one dataset put the same
@@ -89,21 +87,18 @@ func (t *target) text(ctx context.Context, name string) ([]byte, error) {
 
 // askNamed asks for the files of the dataset that is copied, and of the one there, which has the manifest or a plan.
 func (t *target) askNamed(ctx context.Context, j *job, manifest []byte) error {
-	names := j.m.Files()
-	if m, err := dataset.DecodeManifest(manifest); err == nil {
-		names = append(names, m.Files()...)
-	} else {
-		text, err := t.text(ctx, dataset.PlanName)
-		if err != nil {
+	if err := t.Ask(ctx, j.m.Files()); err != nil {
+		return err
+	}
+	m, err := dataset.DecodeManifest(manifest)
+	var plan []byte
+	if err != nil {
+		if plan, err = t.text(ctx, dataset.PlanName); err != nil {
 			return err
 		}
-		shards := bucket.Planned(text)
-		for i := range shards {
-			name := record.Name(i, shards)
-			names = append(names, name, dataset.IndexName(name), path.Join(dataset.DoneDir, name))
-		}
+		m = nil
 	}
-	return t.Ask(ctx, names)
+	return bucket.AskNamed(ctx, t.Listing, m, plan)
 }
 
 // look finds out what is there, and returns an error if it must stay.

@@ -191,16 +191,14 @@ func (j *job) run(ctx context.Context) error {
 		}
 		j.opts.Start(all)
 	}
-	var next atomic.Int64
 	g, inner := errgroup.WithContext(ctx)
-	for range min(j.opts.Workers, len(files)) {
+	g.SetLimit(j.opts.Workers)
+	for i := range files {
 		g.Go(func() error {
-			for i := int(next.Add(1)) - 1; i < len(files); i = int(next.Add(1)) - 1 {
-				if err := j.file(inner, &files[i]); err != nil {
-					return err
-				}
+			if inner.Err() != nil {
+				return context.Cause(inner)
 			}
-			return nil
+			return j.file(inner, &files[i])
 		})
 	}
 	if err := g.Wait(); err != nil {
