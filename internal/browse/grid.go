@@ -96,7 +96,7 @@ func gridPage(q *request, x *set) error {
 	if err != nil {
 		return err
 	}
-	g := grid{Problem: problem, Beyond: beyond, Query: query, Values: query.Values(), Cards: c, Some: !query.Empty()}
+	g := grid{Problem: problem, Beyond: beyond, Query: query, Values: query.Values(), Cards: c, Some: query != find.Query{}}
 	g.Suggest, g.Shards = x.suggestions(), x.shardNames()
 	if problem == "" {
 		g.Command, g.Why = x.search.Command(query, x.Path)

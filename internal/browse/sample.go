@@ -143,7 +143,7 @@ var option = regexp.MustCompile(`\boption ([a-z])`)
 
 // neighbours returns the samples before and after sample n that a query finds, -1 where it finds none soon.
 func (q *request) neighbours(x *set, query find.Query, n int64) (before, next int64) {
-	if query.Empty() {
+	if query == (find.Query{}) {
 		next = n + 1
 		if next == x.Len {
 			next = -1
