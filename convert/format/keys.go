@@ -145,23 +145,21 @@ func (o *keyOptions) readTable(file, field string) (*wrap.Table, string, error) 
 	defer f.Close()
 	sum := sha256.New()
 	in := io.TeeReader(f, sum)
-	var table *wrap.Table
 	rows := wrap.Rows{Columns: o.columns, Quotes: o.quotes.Value}
-	ext := strings.ToLower(filepath.Ext(file))
-	switch {
+	read := func() (*wrap.Table, error) { return wrap.ReadRows(in, file, field, rows) }
+	switch ext := strings.ToLower(filepath.Ext(file)); {
 	case ext == ".jsonl", ext == ".ndjson":
-		table, err = wrap.ReadJSONL(in, file, field)
+		read = func() (*wrap.Table, error) { return wrap.ReadJSONL(in, file, field) }
 	case o.delimiter != "":
-		if rows.Comma, err = delimiter(o.delimiter); err == nil {
-			table, err = wrap.ReadRows(in, file, field, rows)
-		}
+		rows.Comma, err = delimiter(o.delimiter)
 	case ext == ".tsv", ext == ".tab":
 		rows.Comma = '\t'
-		table, err = wrap.ReadRows(in, file, field, rows)
-	case ext == ".csv":
-		table, err = wrap.ReadRows(in, file, field, rows)
-	default:
+	case ext != ".csv":
 		err = &option.Error{Name: "add-field", Text: file, Err: errors.New("want a file that ends in .csv, .tsv or .jsonl, or table-delimiter")}
 	}
+	if err != nil {
+		return nil, "", err
+	}
+	table, err := read()
 	return table, hex.EncodeToString(sum.Sum(nil)), err
 }

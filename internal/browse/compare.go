@@ -38,9 +38,6 @@ type twoCounts struct {
 	A, B int64
 }
 
-// Difference is how many more the second one has.
-func (c twoCounts) Difference() int64 { return c.B - c.A }
-
 // kindTitle is the heading of a kind of differences.
 func kindTitle(k string) string {
 	switch k {
@@ -94,11 +91,11 @@ func sayCompared(done, total int64, d time.Duration) string {
 // compareSets surveys both datasets, and compares their samples.
 func compareSets(ctx context.Context, a, b *set, j *job) (*comparison, error) {
 	c := &comparison{Listed: make(map[string][]difference)}
-	sa, err := find.Count(ctx, a.data.Fork(), a.meta.Classes, func(done int64) { j.moved(done, a.Len()+b.Len()) })
+	sa, err := find.Count(ctx, a.data.Fork(), a.meta.Classes, func(done int64) { j.moved(done, a.Len+b.Len) })
 	if err != nil {
 		return nil, err
 	}
-	sb, err := find.Count(ctx, b.data.Fork(), b.meta.Classes, func(done int64) { j.moved(a.Len()+done, a.Len()+b.Len()) })
+	sb, err := find.Count(ctx, b.data.Fork(), b.meta.Classes, func(done int64) { j.moved(a.Len+done, a.Len+b.Len) })
 	if err != nil {
 		return nil, err
 	}

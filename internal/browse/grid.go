@@ -50,12 +50,6 @@ type cards struct {
 	Problem string // why, of the first
 }
 
-// At is the grid from a sample on.
-func (c cards) At(n int64) string { return c.Set.link("grid", fromQuery(c.Values, n)) }
-
-// URL is where the cards from a sample on are.
-func (c cards) URL(from int64) string { return c.Set.link("cards", fromQuery(c.Values, from)) }
-
 // fromQuery is a query with the sample that the search begins with.
 func fromQuery(values url.Values, from int64) url.Values {
 	v := maps.Clone(values)
@@ -69,6 +63,7 @@ func fromQuery(values url.Values, from int64) url.Values {
 // A card is one sample in the grid.
 type card struct {
 	lookup.Row
+	Name    string // its key, or its number
 	Class   string
 	Shows   view.Card
 	Damaged string // why its record cannot be shown
@@ -76,9 +71,7 @@ type card struct {
 	Picture string // URL of its thumbnail
 }
 
-// Key names the sample: by its key, or its number.
-func (c *card) Name() string { return rowName(&c.Row) }
-
+// rowName names a sample by its key, or its number.
 func rowName(r *lookup.Row) string {
 	if r.Key == "" {
 		return "#" + strconv.FormatInt(r.Number, 10)
@@ -103,7 +96,7 @@ func gridPage(q *request, x *set) error {
 	if err != nil {
 		return err
 	}
-	g := grid{Problem: problem, Beyond: beyond, Query: query, Values: query.Values(), Cards: c, Some: !query.Empty()}
+	g := grid{Problem: problem, Beyond: beyond, Query: query, Values: query.Values(), Cards: c, Some: query != find.Query{}}
 	g.Suggest, g.Shards = x.suggestions(), x.shardNames()
 	if problem == "" {
 		g.Command, g.Why = x.search.Command(query, x.Path)
@@ -122,14 +115,14 @@ func moreCards(q *request, x *set) error {
 
 // search finds the samples that the URL asks for.
 func (q *request) search(x *set) (find.Query, cards, error) {
-	c := cards{Set: x, Total: x.Len()}
+	c := cards{Set: x, Total: x.Len}
 	values := q.r.URL.Query()
 	query, err := find.Parse(values)
 	if err != nil {
 		return query, c, refused(err.Error())
 	}
 	c.Values = query.Values()
-	if c.From, err = q.from(x.Len()); err != nil {
+	if c.From, err = q.from(x.Len); err != nil {
 		return query, c, err
 	}
 	found, err := x.search.Page(q.ctx(), query, c.From, cardsAtOnce, searchTime)
@@ -187,6 +180,7 @@ func (q *request) cardsOf(x *set, rows []lookup.Row, values url.Values) ([]card,
 		if c.Shows.Kind == view.KindImage {
 			c.Picture = x.link("thumb/"+strconv.FormatInt(c.Number, 10), query("crc", fmt.Sprintf("%08x", c.At.CRC)))
 		}
+		c.Name = rowName(&c.Row)
 		all = append(all, c)
 	}
 	return all, q.ctx().Err()

@@ -39,6 +39,7 @@ func parsePages() map[string]*template.Template {
 		"int64":      func(n int) int64 { return int64(n) },
 		"link":       func(x *set, page string, values url.Values) string { return x.link(page, values) },
 		"query":      query,
+		"from":       fromQuery,
 		"json":       asJSON,
 		"orders":     func() []string { return classOrders },
 		"classLabel": classLabel,

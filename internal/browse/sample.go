@@ -74,16 +74,6 @@ type sample struct {
 	Values url.Values // the query that led here
 	Before int64      // the sample before, of the query; -1: none
 	Next   int64
-
-	set *set
-}
-
-// Name names the sample.
-func (s *sample) Name() string { return rowName(&s.Row) }
-
-// Grid is the page of samples, from this one on.
-func (s *sample) Grid() string {
-	return s.set.link("grid", fromQuery(s.Values, s.Number)) + "#s" + strconv.FormatInt(s.Number, 10)
 }
 
 const hexBytes = 4096 // of a record that is shown as bytes
@@ -93,7 +83,7 @@ func samplePage(q *request, x *set, n int64) error {
 	if err != nil {
 		return refused(err.Error())
 	}
-	s := sample{Values: query.Values(), set: x}
+	s := sample{Values: query.Values()}
 	err = q.read(x, n, q.held, func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error {
 		s.Row = *r
 		s.fill(x, d, data, damage)
@@ -104,7 +94,7 @@ func samplePage(q *request, x *set, n int64) error {
 		return err
 	}
 	s.Before, s.Next = q.neighbours(x, query, n)
-	return q.render(http.StatusOK, "sample", page{Set: x, Tab: "grid", Title: s.Name() + " of " + text.Line(x.Name), Data: &s})
+	return q.render(http.StatusOK, "sample", page{Set: x, Tab: "grid", Title: rowName(&s.Row) + " of " + text.Line(x.Name), Data: &s})
 }
 
 // fill enters what the page shows of the record.
@@ -153,9 +143,9 @@ var option = regexp.MustCompile(`\boption ([a-z])`)
 
 // neighbours returns the samples before and after sample n that a query finds, -1 where it finds none soon.
 func (q *request) neighbours(x *set, query find.Query, n int64) (before, next int64) {
-	if query.Empty() {
+	if query == (find.Query{}) {
 		next = n + 1
-		if next == x.Len() {
+		if next == x.Len {
 			next = -1
 		}
 		return n - 1, next
@@ -176,13 +166,13 @@ func findSample(q *request, x *set) error {
 	key := q.r.URL.Query().Get("key")
 	n := int64(-1)
 	if number, ok := strings.CutPrefix(key, "#"); ok {
-		if n, err = strconv.ParseInt(number, 10, 64); err != nil || n < 0 || n >= x.Len() {
+		if n, err = strconv.ParseInt(number, 10, 64); err != nil || n < 0 || n >= x.Len {
 			n = -1
 		}
 	}
 	d := x.data.Fork()
 	if n < 0 && !x.Keyed() {
-		return notFound(fmt.Sprintf("%s has no index of keys: name a sample by its number, #0 to #%d.", shown(x.Name), x.Len()-1))
+		return notFound(fmt.Sprintf("%s has no index of keys: name a sample by its number, #0 to #%d.", shown(x.Name), x.Len-1))
 	}
 	if n < 0 {
 		j := q.jobs.start(&job{Name: fmt.Sprintf("keys-%d", x.Number), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {

@@ -189,8 +189,8 @@ func (q *request) set() (*set, error) {
 // number returns the number of the sample that the path names.
 func (q *request) number(x *set) (int64, error) {
 	n, err := strconv.ParseInt(q.r.PathValue("number"), 10, 64)
-	if err != nil || n < 0 || n >= x.data.Len() {
-		return 0, notFound(fmt.Sprintf("There is no sample #%s: samples are numbered from 0 to %d.", q.r.PathValue("number"), x.data.Len()-1))
+	if err != nil || n < 0 || n >= x.Len {
+		return 0, notFound(fmt.Sprintf("There is no sample #%s: samples are numbered from 0 to %d.", q.r.PathValue("number"), x.Len-1))
 	}
 	return n, nil
 }

@@ -21,20 +21,26 @@ type set struct {
 	Path   string // as it was named
 	Name   string // the last name of Path
 
-	data     *lookup.Dataset   // to Fork
-	manifest *dataset.Manifest // of the whole dataset, without Sources; nil: other people's files, or a single shard
-	meta     dataset.Meta
-	metaErr  error // why meta is empty
-	watched  string
-	was      os.FileInfo // of watched, when the dataset was opened
-	search   *find.Searcher
-	first    map[string]int64 // the number of the first sample of each shard, by the name of its file
+	Len       int64 // samples
+	Shards    int64
+	Encodings string            // of the records
+	Manifest  *dataset.Manifest // of the whole dataset, without Sources; nil: other people's files, or a single shard
+	Single    bool              // it is one shard of a dataset
+
+	data    *lookup.Dataset // to Fork
+	meta    dataset.Meta
+	metaErr error // why meta is empty
+	watched string
+	was     os.FileInfo // of watched, when the dataset was opened
+	search  *find.Searcher
+	first   map[string]int64 // the number of the first sample of each shard, by the name of its file
 
 	fields []string // that records have, by meta.json; nil: not known
 }
 
 func newSet(i int, d *lookup.Dataset) (*set, error) {
-	x := &set{Number: i, Path: d.Path(), Name: filepath.Base(filepath.Clean(d.Path())), data: d}
+	x := &set{Number: i, Path: d.Path(), Name: filepath.Base(filepath.Clean(d.Path())), data: d,
+		Len: d.Len(), Shards: int64(len(d.Files())), Encodings: strings.Join(d.Encodings(), ", ")}
 	if path, err := filepath.Abs(d.Path()); err == nil {
 		x.Name = filepath.Base(path)
 	}
@@ -67,7 +73,9 @@ func (x *set) readOurs(whole bool) error {
 		return err
 	}
 	if whole {
-		x.manifest = m
+		x.Manifest = m
+	} else {
+		x.Single = true
 	}
 	meta, err := m.ReadMeta(filepath.Join(x.data.Dir(), dataset.MetaName))
 	if err != nil {
@@ -87,12 +95,6 @@ func (x *set) readOurs(whole bool) error {
 func renames(e encode.Options) bool {
 	return e.Encoded || e.Rewrites() || e.Encoding == "raw" || strings.Contains(e.Encoding, ":")
 }
-
-// Whole reports whether there is a manifest, of all of it.
-func (x *set) Whole() bool { return x.manifest != nil }
-
-// Single reports whether it is one shard of a dataset.
-func (x *set) Single() bool { return x.manifest == nil && x.data.Ours() }
 
 // Keyed reports whether there is an index with keys.
 func (x *set) Keyed() bool {
@@ -115,9 +117,6 @@ func (x *set) watch() (err error) {
 	x.was, err = os.Stat(x.watched)
 	return err
 }
-
-// Len returns the number of samples.
-func (x *set) Len() int64 { return x.data.Len() }
 
 // link returns the URL of a page of the dataset.
 func (x *set) link(page string, values url.Values) string {
@@ -147,12 +146,6 @@ func (x *set) WhereField(name string) string {
 	}
 	return find.WhereField(name)
 }
-
-// Shards returns the number of shards.
-func (x *set) Shards() int64 { return int64(len(x.data.Files())) }
-
-// Encodings returns the encodings of the records.
-func (x *set) Encodings() string { return strings.Join(x.data.Encodings(), ", ") }
 
 // WhereClass returns an expression for the samples of a class.
 func (x *set) WhereClass(label int64) string { return find.WhereClass(label, x.className(label)) }

@@ -26,7 +26,7 @@ const (
 // surveyed returns the survey of a dataset, which is made once, and the job that makes it where it is not there yet.
 func (q *request) surveyed(x *set) (*find.Survey, *job, error) {
 	j := q.jobs.start(&job{Name: fmt.Sprintf("survey-%d", x.Number), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {
-		return find.Count(ctx, x.data.Fork(), x.meta.Classes, func(done int64) { j.moved(done, x.Len()) })
+		return find.Count(ctx, x.data.Fork(), x.meta.Classes, func(done int64) { j.moved(done, x.Len) })
 	})
 	if !j.await(surveyWait) || j.err != nil {
 		return nil, j, nil

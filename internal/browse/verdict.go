@@ -24,7 +24,7 @@ func verdictPage(q *request, x *set) error {
 		Fields   plan.FieldCounts  // of the source, counted by the conversion
 		Damaged  string            // meta.json: why it could not be read
 		Job      *job              // the last verification by this server; nil: none
-	}{x.manifest, x.meta.Fields, "", q.jobs.get(verifyName(x))}
+	}{x.Manifest, x.meta.Fields, "", q.jobs.get(verifyName(x))}
 	if x.metaErr != nil {
 		data.Damaged = text.Line(x.metaErr.Error())
 	}

@@ -61,7 +61,7 @@ type Options struct {
 	// Remote reads names with the schemes of package store. nil: they are [ErrScheme].
 	Remote store.Store
 	// Laid has files in place of objects whose services do not answer. nil: none.
-	Laid *Laid
+	Laid *laid
 
 	// Stdin is the input of the name "-". nil: [os.Stdin]. When the context ends, a blocked Read is
 	// abandoned.
@@ -100,7 +100,7 @@ type Name struct {
 	// redacted, Size the sum of the objects' sizes.
 	Tree *ObjectTree
 
-	// Laid is why Path is the file of a [Laid], in place of an object; "": it is not.
+	// Laid is why Path is a file from [Options].Laid, in place of an object; "": it is not.
 	Laid string
 }
 

@@ -19,10 +19,10 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// Laid is a directory into which a user may have laid objects, each a file by the base name of its URL, where webdataset's cache keeps it. An object
+// laid is a directory into which a user may have laid objects, each a file by the base name of its URL, where webdataset's cache keeps it. An object
 // with such a file is looked at once, for two seconds at most, and where its service gives no answer the file is the input. Its methods may be called
 // concurrently. nil: there is none.
-type Laid struct {
+type laid struct {
 	dir string
 
 	mu     sync.Mutex
@@ -34,11 +34,11 @@ type Laid struct {
 const laidPatience = 2 * time.Second
 
 // NewLaid returns the directory, which need not exist. "": nil.
-func NewLaid(dir string) *Laid {
+func NewLaid(dir string) *laid {
 	if dir == "" {
 		return nil
 	}
-	return &Laid{dir: dir, silent: map[string]string{}, taken: map[string]taking{}}
+	return &laid{dir: dir, silent: map[string]string{}, taken: map[string]taking{}}
 }
 
 // stat finds an object. After an error of the service it returns that.
@@ -83,7 +83,7 @@ func (o *Options) statBriefly(ctx context.Context, url, shown, file string, fi f
 }
 
 // file returns the path of the file for an object; "" if there can be none.
-func (l *Laid) file(url string) string {
+func (l *laid) file(url string) string {
 	base := BaseName(url)
 	if l == nil || base == "" || cache.Named(base) {
 		return ""
@@ -92,13 +92,13 @@ func (l *Laid) file(url string) string {
 }
 
 // silence returns why a service has not answered; "" if it was not asked, or has answered.
-func (l *Laid) silence(service string) string {
+func (l *laid) silence(service string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.silent[service]
 }
 
-func (l *Laid) fellSilent(service, why string) {
+func (l *laid) fellSilent(service, why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.silent[service] = why
@@ -120,7 +120,7 @@ type taking struct {
 
 // take notes for which object a file is taken. It is not two of them: nothing tells which one it is. The error is at the URL that
 // sorts last, since they are taken in any order.
-func (l *Laid) take(file, url, shown string) error {
+func (l *laid) take(file, url, shown string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	is := store.Identity(url)

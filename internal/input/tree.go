@@ -74,9 +74,9 @@ func (t *ObjectTree) Object(i int) store.Object {
 	return o
 }
 
-// ModTime is when file i is to have been modified: the same in every run for the same version. It is the
-// service's to the second; the nanoseconds are drawn from the version, which tells two states of one
-// second apart. Where the service says none, the whole time is drawn, within what every file system keeps.
+// ModTime returns the modification time that the copy of file i gets: the same in every run for one version of the object. Its
+// seconds are the service's; its nanoseconds are a hash of the version, so that two versions of one second differ. If the
+// service gives no time, all of it is a hash, from 1970 to 2038, which every file system can store.
 func (t *ObjectTree) ModTime(i int) time.Time {
 	f := &t.files[i]
 	version := sha256.Sum256(fmt.Appendf(nil, "%s %d", f.text[f.path:], f.modified))

@@ -71,7 +71,7 @@ func (b bitset) has(n int64) bool { return b[n/64]>>(n%64)&1 == 1 }
 
 // choose enters which samples the filter finds.
 func (l *list) choose(ctx context.Context) error {
-	var p Page
+	var p page
 	var bad error
 	err := l.walk(ctx, l.f, 0, &p, func(r *lookup.Row) bool {
 		if r != nil {

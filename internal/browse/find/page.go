@@ -8,9 +8,9 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 )
 
-// A Page is some of the samples that a query finds.
-type Page struct {
-	Rows   []lookup.Row // keys of more than 16 KiB are cut: a page is bounded
+// A page is some of the samples that a query finds.
+type page struct {
+	Rows   []lookup.Row // keys of more than 16 KiB are cut
 	Next   int64        // the first sample that was not looked at; the number of all samples at the end
 	Looked int64        // samples that were looked at
 
@@ -20,20 +20,20 @@ type Page struct {
 	Problem error
 }
 
-const longestKey = 16 << 10 // bytes of a key in a Page or a Survey
+const longestKey = 16 << 10 // bytes of a key in a page or a Survey
 
 // rowsAtOnce is how many rows are looked at between two looks at the clock.
 const rowsAtOnce = 8192
 
 // Page returns the samples that q finds, from sample number from on: most of them at most, and as many as are found
 // within the budget; 0: no limit. Where from or the number of samples is far, it is as fast.
-func (s *Searcher) Page(ctx context.Context, q Query, from int64, most int, budget time.Duration) (Page, error) {
+func (s *Searcher) Page(ctx context.Context, q Query, from int64, most int, budget time.Duration) (page, error) {
 	f, err := s.filter(q)
 	if err != nil {
-		return Page{}, err
+		return page{}, err
 	}
 	end := time.Now().Add(budget)
-	p := Page{Next: s.d.Len()}
+	p := page{Next: s.d.Len()}
 	err = s.walk(ctx, f, from, &p, func(r *lookup.Row) bool {
 		if r != nil {
 			p.Rows = append(p.Rows, *r)
@@ -47,7 +47,7 @@ func (s *Searcher) Page(ctx context.Context, q Query, from int64, most int, budg
 
 // walk calls use with each sample that f finds from sample from on, and with nil now and then between them. It counts in p,
 // and sets p.Next if use returns false.
-func (s *Searcher) walk(ctx context.Context, f *filter, from int64, p *Page, use func(r *lookup.Row) bool) error {
+func (s *Searcher) walk(ctx context.Context, f *filter, from int64, p *page, use func(r *lookup.Row) bool) error {
 	x := s.reader()
 	defer x.close()
 	from = max(from, f.first)
@@ -104,7 +104,7 @@ func (s *Searcher) Before(ctx context.Context, q Query, n int64, budget time.Dur
 	for hi, width := min(n, f.end), int64(256); hi > f.first && last < 0; width = min(4*width, 1<<20) {
 		part := *f
 		part.first, part.end = max(f.first, hi-width), hi
-		err := s.walk(ctx, &part, part.first, new(Page), func(r *lookup.Row) bool {
+		err := s.walk(ctx, &part, part.first, new(page), func(r *lookup.Row) bool {
 			if r != nil {
 				last = r.Number
 			}

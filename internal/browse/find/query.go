@@ -52,9 +52,6 @@ func (q Query) Values() url.Values {
 	return v
 }
 
-// Empty reports whether all samples are wanted.
-func (q Query) Empty() bool { return q == Query{} }
-
 // WhereClass returns an expression for the samples of a class, by its name if an expression can have it.
 func WhereClass(label int64, name string) string {
 	quote := ""
