@@ -62,9 +62,9 @@ type Options struct {
 	// Sign returns the signature of a manifest, as [signature.PrivateKey.Sign] does. nil: the dataset is not signed.
 	Sign func(manifest []byte) ([]byte, error)
 
-	// Progress may be nil. It may also have the methods of shard.Mover and shard.Watcher, and
-	// Fetched(bytes int64), which counts fetched bytes. Filtered(samples, bytes int64) is told of samples that the filter
-	// has answered, and of the bytes of the sources that they are in.
+	// Progress may be nil. It may also follow shards, see [shard.WriteOptions], and have
+	// Fetched(bytes int64), which counts fetched bytes. Filtered(samples, bytes int64) counts samples that the filter
+	// has answered, and the bytes of the sources that they are in.
 	Progress plan.Progress
 	// Doubt is called once with each doubt of the source. It may be nil.
 	Doubt func(converters.Doubt)
@@ -119,7 +119,7 @@ func (c Conversion) Write(ctx context.Context) (*Result, error) {
 			done.Report, err = shard.Write(ctx, parts, p, out, w.writeOptions())
 			return err
 		})
-		done.Columns, done.HeaderMissed, done.HeaderFound = w.says.Columns, w.says.HeaderMissed, w.says.HeaderFound
+		done.Columns, done.HeaderMissed, done.HeaderFound = w.desc.Columns, w.desc.HeaderMissed, w.desc.HeaderFound
 		return err
 	})
 	if err != nil {

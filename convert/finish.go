@@ -47,14 +47,14 @@ func (c Conversion) Finish(ctx context.Context, wait time.Duration) (*shard.Repo
 // allNamed waits until all shards have their names, or the time is over. Meanwhile it leaves the lock
 // to the tasks.
 func (c *Conversion) allNamed(ctx context.Context, wait time.Duration, began time.Time) error {
-	var told time.Time
+	var reported time.Time
 	for time.Since(began) < wait {
 		named, of, err := c.output().named(ctx)
 		if err == nil && named == of || err != nil && !worthWaiting(err) {
 			return err
 		}
-		if c.Waiting != nil && time.Since(told) >= waitTold {
-			told = time.Now()
+		if c.Waiting != nil && time.Since(reported) >= waitTold {
+			reported = time.Now()
 			what := fmt.Sprintf("%d of %d shards have their names", named, of)
 			if err != nil {
 				what = err.Error()

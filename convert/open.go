@@ -21,7 +21,7 @@ import (
 // An opened is an open source with its description and the encodings of its parts.
 type opened struct {
 	converters.Source
-	says converters.Description
+	desc converters.Description
 	each plan.Encodings // of the records of each part
 }
 
@@ -29,8 +29,8 @@ type opened struct {
 // the source proposes.
 func (w *work) open(ctx context.Context, parts []converters.Part) (o *opened, err error) {
 	req := format.OpenRequest{Parts: parts, Records: w.Encode, Files: w.beside}
-	if w.was != nil {
-		req.Classes = append([]string{}, w.was.Dataset.Classes...)
+	if w.existing != nil {
+		req.Classes = append([]string{}, w.existing.Dataset.Classes...)
 	}
 	if w.Filter != nil {
 		o, err = w.openFiltered(ctx, req)
@@ -41,10 +41,10 @@ func (w *work) open(ctx context.Context, parts []converters.Part) (o *opened, er
 		return nil, err
 	}
 	if shape := o.each.Specs[0].PixelShape(); shape != nil {
-		o.says.Shape, o.says.DType = shape, "uint8"
+		o.desc.Shape, o.desc.DType = shape, "uint8"
 	}
-	for i, is := range o.says.Added {
-		if w.was != nil && (i >= len(w.was.Dataset.Added) || w.was.Dataset.Added[i] != is) {
+	for i, is := range o.desc.Added {
+		if w.existing != nil && (i >= len(w.existing.Dataset.Added) || w.existing.Dataset.Added[i] != is) {
 			return nil, &converters.Error{Where: is.File, Off: -1, Err: fmt.Errorf("%w: field %s has other values now", converters.ErrChanged, is.Name), Hint: "put the file back, or plan anew with option overwrite"}
 		}
 	}
@@ -79,9 +79,9 @@ func (w *work) newFilter() *filter.Filter {
 		Command: w.Filter, Guarded: w.stage.Guarded, Processes: w.Workers, Timeout: w.FilterTimeout,
 		CacheDir: w.stage.CacheDir, NoCache: w.stage.NoCache, Quota: w.stage.Quota,
 	}
-	if w.was != nil {
+	if w.existing != nil {
 		opts.Check = func(part int, name string, is *converters.Filtered) error {
-			return plan.ForTask(w.was.Parts[part-w.firstPart].CheckFiltered(name, is))
+			return plan.ForTask(w.existing.Parts[part-w.firstPart].CheckFiltered(name, is))
 		}
 	}
 	if p, ok := w.Progress.(interface{ Filtered(samples, bytes int64) }); ok {
@@ -109,18 +109,18 @@ func (w *work) openEach(ctx context.Context, req format.OpenRequest) (*opened, e
 		if err != nil {
 			return nil, err
 		}
-		says := converters.Describe(src)
+		desc := converters.Describe(src)
 		if rec.Encoding == "" {
-			rec.Encoding, rec.Encoded = says.Encoding, says.Encoded
+			rec.Encoding, rec.Encoded = desc.Encoding, desc.Encoded
 		}
 		spec, err := encode.Parse(*rec)
-		return &opened{src, says, plan.OneEncoding(spec)}, err
+		return &opened{src, desc, plan.OneEncoding(spec)}, err
 	}
 	all, src, err := w.openMixed(ctx, req)
 	if err == nil && rec.Encoding == "" {
 		if rec.Encoding = "msgpack"; agree(w.Spec, all, src) {
-			says := converters.Describe(src)
-			rec.Encoding, rec.Encoded = says.Encoding, says.Encoded
+			desc := converters.Describe(src)
+			rec.Encoding, rec.Encoded = desc.Encoding, desc.Encoded
 		} else {
 			all, src, err = w.openMixed(ctx, req)
 		}
@@ -154,8 +154,8 @@ func agree(s *spec.Spec, all []wrap.Collection, src converters.Source) bool {
 	how := converters.Describe(src)
 	for i := range all {
 		alike := how.Encoding == "msgpack" || like(&s.Collections[i], &s.Collections[0])
-		says := converters.Describe(all[i].Source)
-		if !alike || says.Encoding != how.Encoding || says.Encoded != how.Encoded {
+		desc := converters.Describe(all[i].Source)
+		if !alike || desc.Encoding != how.Encoding || desc.Encoded != how.Encoded {
 			return false
 		}
 	}
@@ -205,7 +205,7 @@ func (w *work) chooser(o *opened) (*choose.Chooser, error) {
 	if w.choice() == nil {
 		return nil, nil
 	}
-	chooser, err := choose.New(w.Choice, o.says.Classes)
+	chooser, err := choose.New(w.Choice, o.desc.Classes)
 	if err == nil && w.joins() {
 		chooser.Through()
 	}
@@ -220,7 +220,7 @@ func (w *work) optionsOf(o *opened) (plan.Options, error) {
 	for i := range how.Encodes {
 		how.Encodes[i].Load = nil
 	}
-	how.Dataset = o.says
+	how.Dataset = o.desc
 	return how, err
 }
 
@@ -243,7 +243,7 @@ func (c Conversion) WithSamples(ctx context.Context, clash bool, use func(*forma
 			if err != nil {
 				return err
 			}
-			in.tell(nil)
+			in.report(nil)
 			return use(s)
 		})
 	})

@@ -173,7 +173,7 @@ func (c Conversion) IndexTask(ctx context.Context, t plan.Task) (*SliceIndex, er
 		}
 		return done, closeOutput(out, err)
 	}
-	in.tellDoubts(nil)
+	in.reportDoubts(nil)
 	return done, nil
 }
 
@@ -224,6 +224,6 @@ func (w *work) indexSlice(ctx context.Context, t plan.Task, some []int, done *Sl
 			done.Bytes += s.index[i].Size
 			done.Samples += s.index[i].Account.Written()
 		}
-		return known.Save(t, s.says, s.each, indexed)
+		return known.Save(t, s.desc, s.each, indexed)
 	})
 }

@@ -16,7 +16,7 @@ import (
 // resolvePlan returns the request that made a dataset, by its plan. named are the sources as they were named then; nil: not
 // known. The plan may be hostile, so only programs that the caller names are run.
 func (c Conversion) resolvePlan(p *plan.Plan, named []string) (*request, error) {
-	r := &request{Conversion: c, was: p, renamed: len(c.Sources) > 0}
+	r := &request{Conversion: c, existing: p, renamed: len(c.Sources) > 0}
 	if err := r.checkFilter(); err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (c Conversion) resolvePlan(p *plan.Plan, named []string) (*request, error) 
 // planSpec sets the specification in the plan. A source that the caller names is a specification of the same collections in
 // other places.
 func (r *request) planSpec(named []string) (err error) {
-	if r.Spec, err = plannedSpec(r.was.Source.Options); err == nil {
+	if r.Spec, err = plannedSpec(r.existing.Source.Options); err == nil {
 		r.collections, err = newCollections(r.Spec, nil)
 	}
 	if err != nil {
@@ -91,13 +91,13 @@ func (r *request) damaged(err error) error {
 
 // noProgram returns the error for a program if the dataset was not made by one.
 func (r *request) noProgram() error {
-	return fmt.Errorf("%s: it was made by ffconvert %s, not by a program", r.Out, r.was.Source.Format)
+	return fmt.Errorf("%s: it was made by ffconvert %s, not by a program", r.Out, r.existing.Source.Format)
 }
 
 // checkFilter returns an error if the plan was made with a filter and the caller names none, or the other way round. The
 // command line in the plan is never run.
 func (r *request) checkFilter() error {
-	switch was := r.was.Source.Filter; {
+	switch was := r.existing.Source.Filter; {
 	case was != "" && r.Filter == nil:
 		return advise(TheFilter, fmt.Errorf("%s: its samples passed through the program %s, which no plan alone runs", r.Out, text.Name(was)))
 	case was == "" && r.Filter != nil:

@@ -111,7 +111,7 @@ func (c Conversion) rewrite(ctx context.Context, out *dataset.Writing, kept *dat
 // together opens the dataset of a plan with all parts at once, of which those are local that the plan reads, and calls use.
 func (w *work) together(ctx context.Context, use func(*opened) error) error {
 	n := 0 // all
-	if parts := w.was.Parts; w.was.Choice != nil && w.Spec == nil && w.directories() == nil && len(parts) == len(w.names) {
+	if parts := w.existing.Parts; w.existing.Choice != nil && w.Spec == nil && w.directories() == nil && len(parts) == len(w.names) {
 		for n = len(parts); n > 1 && parts[n-1].Account.Unread > 0; n-- {
 		}
 	}

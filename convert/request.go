@@ -20,12 +20,12 @@ type request struct {
 	collections []collection
 	program     *input.Command // its output is the input; nil: none
 
-	was       *plan.Plan // whose shards are written; nil: a new one is made
+	existing  *plan.Plan // whose shards are written; nil: a new one is made
 	renamed   bool       // the caller has named the sources anew, in place of the names in it
-	firstPart int        // number of the part that was.Parts begins with
+	firstPart int        // number of the part that existing.Parts begins with
 
-	notes [][2]string               // for Listed, until they were told
-	told  map[converters.Doubt]bool // doubts that were passed to Doubt
+	notes    [][2]string               // for Listed, until they are passed on
+	reported map[converters.Doubt]bool // doubts that were passed to Doubt
 }
 
 // resolve returns the request for a new dataset.
@@ -62,7 +62,7 @@ func (c Conversion) resolve() (r *request, err error) {
 
 // choice returns the choice for a new plan; nil: all samples.
 func (r *request) choice() *choose.Options {
-	if r.was != nil || r.Choice.IsZero() {
+	if r.existing != nil || r.Choice.IsZero() {
 		return nil
 	}
 	return &r.Choice
@@ -107,8 +107,8 @@ func (r *request) planOptions() (plan.Options, error) {
 // sourceSpec returns the format and its options for the plan.
 func (r *request) sourceSpec() (source plan.SourceSpec, err error) {
 	switch {
-	case r.was != nil:
-		return r.was.Source, nil
+	case r.existing != nil:
+		return r.existing.Source, nil
 	case r.Spec != nil:
 		text, err := r.Spec.Text()
 		if err != nil {
@@ -133,8 +133,8 @@ func (r *request) named() []string {
 	return named
 }
 
-// tell passes on what listings have led to, and each doubt that was not passed on before.
-func (r *request) tell(doubts []converters.Doubt) {
+// report passes on what listings have led to, and each doubt that was not passed on before.
+func (r *request) report(doubts []converters.Doubt) {
 	for _, n := range r.notes {
 		if r.Listed != nil {
 			r.Listed(n[0], n[1])
@@ -142,13 +142,13 @@ func (r *request) tell(doubts []converters.Doubt) {
 	}
 	r.notes = nil
 	for _, d := range doubts {
-		if r.Doubt == nil || r.told[d] {
+		if r.Doubt == nil || r.reported[d] {
 			continue
 		}
-		if r.told == nil {
-			r.told = make(map[converters.Doubt]bool)
+		if r.reported == nil {
+			r.reported = make(map[converters.Doubt]bool)
 		}
-		r.told[d] = true
+		r.reported[d] = true
 		r.Doubt(d)
 	}
 }

@@ -43,7 +43,7 @@ func (w *work) survey(ctx context.Context, of selection, use func(*survey) error
 				return err
 			}
 			w.describe(o)
-			dropped, err := of.known.Keep(o.says, o.each)
+			dropped, err := of.known.Keep(o.desc, o.each)
 			if err != nil || dropped > 0 {
 				again = err == nil
 				return err

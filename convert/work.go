@@ -26,8 +26,8 @@ type work struct {
 	passing bool // parts become local shard by shard, and copies in the output are removed with their shard
 	beside  *beside
 	filter  *filter.Filter         // nil: none was started
-	src     converters.Source      // that was opened last; nil: none
-	says    converters.Description // of it
+	src     converters.Source      // opened last; nil: none
+	desc    converters.Description // of src
 }
 
 // inOutput opens the output, calls use unless it has another dataset, and closes it. Indexes of tasks are dropped after
@@ -84,8 +84,8 @@ func (in *inputs) work(ctx context.Context, out *dataset.Task, use func(*work) e
 	}
 	w.beside = NewBeside(w.stage)
 	err := use(w)
-	if err == nil && w.was == nil {
-		in.tellDoubts(w.src) // of what was read since it was opened
+	if err == nil && w.existing == nil {
+		in.reportDoubts(w.src) // of what was read since it was opened
 	}
 	return errors.Join(err, w.beside.Release(), w.endFilter(), w.removeCache(ctx, err))
 }
@@ -163,7 +163,7 @@ func (in *inputs) firstOf(n int) []bool {
 // adviseRoom adds advice to an error that the cache is too small for all parts of a new dataset.
 func (w *work) adviseRoom(err error) error {
 	e, ok := errors.AsType[*place.Error](err)
-	if _, advised := errors.AsType[*AdvisedError](err); advised || !ok || !errors.Is(err, stage.ErrQuota) || w.out == nil || w.was != nil || w.directories() != nil {
+	if _, advised := errors.AsType[*AdvisedError](err); advised || !ok || !errors.Is(err, stage.ErrQuota) || w.out == nil || w.existing != nil || w.directories() != nil {
 		return err
 	}
 	e.Hint = ""
@@ -206,14 +206,14 @@ func (w *work) writeOptions() shard.WriteOptions {
 	return opts
 }
 
-// describe keeps what the source says for the result, and tells its doubts.
+// describe keeps the description of the source for the result, and reports its doubts.
 func (w *work) describe(o *opened) {
-	w.src, w.says = o.Source, o.says
-	w.tellDoubts(w.src)
+	w.src, w.desc = o.Source, o.desc
+	w.reportDoubts(w.src)
 }
 
-// tellDoubts tells the doubts of a source, of the specification, and of the names of the inputs.
-func (in *inputs) tellDoubts(src converters.Source) {
+// reportDoubts reports the doubts of a source, of the specification, and of the names of the inputs.
+func (in *inputs) reportDoubts(src converters.Source) {
 	var doubts []converters.Doubt
 	if in.Spec != nil {
 		doubts = slices.Clone(in.Spec.Doubts)
@@ -222,5 +222,5 @@ func (in *inputs) tellDoubts(src converters.Source) {
 		doubts = append(doubts, from.Doubts()...)
 	}
 	doubts = append(doubts, converters.SeriesDoubts(in.listed())...)
-	in.tell(append(doubts, input.LaidDoubts(in.names)...))
+	in.report(append(doubts, input.LaidDoubts(in.names)...))
 }

@@ -20,7 +20,7 @@ type WriteOptions struct {
 	Verify    bool          // re-read shards that a run before has finished, too, and write the damaged ones anew; of a whole plan, not of a slice
 	OpenFiles int           // the files that this process may have open; default: any number
 	AIO       aio.Options   // for verifying; Depth is of all workers together, default verify.DefaultDepth
-	Progress  plan.Progress // may be nil
+	Progress  plan.Progress // may be nil; with Planned, Moved, Begun and Finished it follows shards, too: see watcher.go
 	Tool      string        // name and version of the program, for the manifest
 	Named     []string      // the sources as the user named them; a repair finds them by these names
 
