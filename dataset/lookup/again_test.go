@@ -112,10 +112,12 @@ func TestDamagedLink(t *testing.T) {
 			return nil
 		}},
 		{"places", func(d *Dataset, use func(*Row, []byte) error) error {
+			records := d.Records()
+			defer records.Close()
 			for n := range d.Len() {
 				r, err := d.Row(n, true)
 				if err == nil {
-					err = d.Locate(r)
+					err = records.Locate(r)
 				}
 				if err != nil {
 					return err

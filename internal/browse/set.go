@@ -40,16 +40,16 @@ type set struct {
 }
 
 func newSet(i int, d *lookup.Dataset) (*set, error) {
-	x := &set{Number: i, Path: d.Path(), Name: filepath.Base(filepath.Clean(d.Path())), data: d, dir: d.Path()}
-	if path, err := filepath.Abs(d.Path()); err == nil {
+	x := &set{Number: i, Path: d.Path, Name: filepath.Base(filepath.Clean(d.Path)), data: d, dir: d.Path}
+	if path, err := filepath.Abs(d.Path); err == nil {
 		x.Name = filepath.Base(path)
 	}
-	st, err := os.Stat(d.Path())
+	st, err := os.Stat(d.Path)
 	if err != nil {
 		return nil, err
 	}
 	if !st.IsDir() {
-		x.dir = filepath.Dir(d.Path())
+		x.dir = filepath.Dir(d.Path)
 	}
 	if d.Ours() {
 		if err := x.readOurs(st.IsDir()); err != nil {

@@ -45,7 +45,7 @@ func NewSearcher(d *lookup.Dataset, classes []string) *Searcher {
 		if !s.d.Ours() {
 			return nil, nil
 		}
-		return dataset.ReadManifest(s.d.Dir())
+		return dataset.ReadManifest(s.d.Dir)
 	})
 	return s
 }
@@ -79,7 +79,7 @@ func (s *Searcher) filter(q Query) (*filter, error) {
 		return nil, err
 	}
 	if fields != "" && len(s.d.Encodings()) == 0 {
-		return nil, &place.Error{Where: s.d.Path(), Off: -1, Err: lookup.ErrNoFields, Hint: "option records"}
+		return nil, &place.Error{Where: s.d.Path, Off: -1, Err: lookup.ErrNoFields, Hint: "option records"}
 	}
 	if f.index, err = choose.New(choose.Options{Where: index}, s.classes); err != nil {
 		return nil, err
