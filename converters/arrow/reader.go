@@ -118,7 +118,7 @@ func (r *reader) next(ctx context.Context) (bool, error) {
 	all := r.table.Batches
 	for r.batch < len(all) && r.row == all[r.batch].Rows {
 		if r.index && r.row == 0 { // without rows: is that so?
-			if _, err := r.place(all[r.batch].Message, r.table.Fields); err != nil {
+			if _, err := r.place(all[r.batch], r.table.Fields); err != nil {
 				return false, r.fail(err)
 			}
 		}
@@ -149,7 +149,7 @@ func (r *reader) next(ctx context.Context) (bool, error) {
 }
 
 // offset is the share of row i of the message, for errors and indexes: its values lie in many buffers.
-func offset(b *arrowipc.Batch, i int64) int64 {
+func offset(b *arrowipc.Message, i int64) int64 {
 	return b.Off + int64(float64(b.End-b.Off)*(float64(i)/float64(b.Rows)))
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -32,7 +33,7 @@ func (l *damagedLink) damages(path string, off int64) bool {
 	return l.came[path][off] <= l.times
 }
 
-func (l *damagedLink) open(path string) (File, int64, error) {
+func (l *damagedLink) open(path string) (dataset.File, int64, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, 0, err

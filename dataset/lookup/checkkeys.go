@@ -62,11 +62,11 @@ func (k *keys) check() error {
 
 // A readAhead reads pages of a file one after another in larger blocks: in a bucket each takes a request.
 type readAhead struct {
-	File
+	dataset.File
 	size int64
 	off  int64 // of block
 	have []byte
-	err  error // the first one of File
+	err  error // the first one of dataset.File
 }
 
 const readAheadBlock = 4 << 20

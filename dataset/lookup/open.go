@@ -38,11 +38,8 @@ type Options struct {
 
 	// Open, if not nil, opens shards and indexes by their paths, and says how large they are: [dataset.Dataset.OpenPath] does,
 	// of a dataset in an object store. The manifest is read from the directory all the same.
-	Open func(path string) (File, int64, error)
+	Open func(path string) (dataset.File, int64, error)
 }
-
-// A File is an open shard or index. Its ReadAt may be called concurrently.
-type File = dataset.File
 
 // A Dataset is an opened dataset. It holds no shard open. Its methods must not be called concurrently: see [Dataset.Fork].
 type Dataset struct {

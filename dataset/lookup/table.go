@@ -60,7 +60,7 @@ func (k *keys) identity() [sha256.Size]byte {
 
 // A table is an open table of keys.
 type table struct {
-	file    File
+	file    dataset.File
 	size    int64
 	samples int64
 	pages   int64
