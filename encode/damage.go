@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/picture"
 	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/internal/whole"
 )
 
 // Values of Options.Damaged.
@@ -36,7 +36,7 @@ type inspector struct {
 
 type knownField struct {
 	name string
-	kind whole.Kind
+	kind picture.Kind
 }
 
 // look returns the fields that are not whole among those that picks selects; nil selects all. A shape has no bytes, so
@@ -63,9 +63,9 @@ func (w *inspector) field(i int, f *converters.Field) {
 	}
 	k := &w.known[i]
 	if k.name != f.Name {
-		*k = knownField{f.Name, whole.Named(f.Name)}
+		*k = knownField{f.Name, picture.Named(f.Name)}
 	}
-	if why := whole.Problem(k.kind, f.Value.Data()); why != "" {
+	if why := picture.Problem(k.kind, f.Value.Data()); why != "" {
 		w.found = append(w.found, Damage{f.Name, why})
 	}
 }

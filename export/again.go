@@ -8,29 +8,31 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// proofs returns what will prove that the tars hold all of the records, nil if they do not.
-func (w *tarWriter) proofs() *proofs {
-	if w.src.Dataset == nil || w.src.Changed || w.opts.Encode.Fields != "" || w.opts.Encode.Rename != nil || !w.opts.Choice.IsZero() {
-		return nil
+// notAgain returns why the tars do not hold all of the records of one dataset, "" if they may.
+func (w *tarWriter) notAgain() string {
+	m := w.src.Dataset
+	switch {
+	case m == nil:
+		return "the shards are not one whole dataset of ffconvert"
+	case w.src.Changed:
+		return "keys or fields were changed"
+	case w.opts.Encode.Fields != "" || w.opts.Encode.Rename != nil:
+		return "the tars do not have the fields of the records"
+	case !w.opts.Choice.IsZero():
+		return "the tars do not have all samples"
+	case len(m.Encodes) > 0:
+		return "the records are in several encodings"
 	}
-	return &proofs{opts: w.src.Dataset.Encode}
+	return ""
 }
 
 // again returns the command that makes the shards of the dataset again from the tars, to the byte, or why none does.
 func (w *tarWriter) again(ctx context.Context, t *template) (command, not string, err error) {
-	m := w.src.Dataset
-	switch {
-	case m == nil:
-		return "", "the shards are not one whole dataset of ffconvert", nil
-	case w.src.Changed:
-		return "", "keys or fields were changed", nil
-	case w.opts.Encode.Fields != "" || w.opts.Encode.Rename != nil:
-		return "", "the tars do not have the fields of the records", nil
-	case !w.opts.Choice.IsZero():
-		return "", "the tars do not have all samples", nil
-	case len(m.Encodes) > 0:
-		return "", "the records are in several encodings", nil
-	case !w.plain && !w.decoded:
+	if not := w.notAgain(); not != "" {
+		return "", not, nil
+	}
+	plain, decoded := proven(w.proofs)
+	if !plain && !decoded {
 		return "", "the records hold a key or values that the files of a tar do not", nil
 	}
 	if even, err := w.even(ctx); err != nil {
@@ -38,11 +40,12 @@ func (w *tarWriter) again(ctx context.Context, t *template) (command, not string
 	} else if !even {
 		return "", "the shards were not cut evenly, at samples", nil
 	}
+	m := w.src.Dataset
 	args := []string{"ffconvert", "tar", "--encode", m.Encode.Encoding}
 	if strings.Contains(m.Encode.Encoding, ";") {
 		args[3] = quoted(m.Encode.Encoding)
 	}
-	if !w.plain {
+	if !plain {
 		args = append(args, "--decode")
 	}
 	args = append(args, "--shards", fmt.Sprint(len(m.Shards)), quoted(t.pattern(len(w.jobs))), "OUT")

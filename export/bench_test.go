@@ -33,7 +33,7 @@ func BenchmarkTars(b *testing.B) {
 					b.Fatal(err)
 				}
 				err := with(b.Context(), func(s *export.Source) error {
-					_, err := export.Tars(b.Context(), s, filepath.Join(out, "x-%03d.tar"), export.TarOptions{})
+					_, err := export.Tars(b.Context(), s, filepath.Join(out, "x-%03d.tar"), export.Options{})
 					return err
 				}, dir)
 				if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/export"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // many are 40,000 small samples, which are two parts for an index and five runs for the readers of a tar. Every third
@@ -35,7 +36,7 @@ func TestDivided(t *testing.T) {
 	var want [][]byte
 	var again string
 	for _, workers := range []int{1, 2, 5, 16} {
-		paths, done := tars(t, dir, export.TarOptions{Workers: workers, MaxCount: 25_000})
+		paths, done := tars(t, dir, export.Options{Workers: workers, Sizes: plan.Sizes{MaxSamples: 25_000}})
 		var got [][]byte
 		for _, path := range paths {
 			data, err := os.ReadFile(path)
@@ -60,7 +61,7 @@ func TestMaxCount(t *testing.T) {
 	for i := range all {
 		all[i] = converters.Sample{Key: fmt.Sprint(i), Fields: []converters.Field{{Name: "bin", Value: converters.Bytes(make([]byte, i*i*50))}}}
 	}
-	paths, done := tars(t, shards(t, [][]converters.Sample{all}, encode.Options{}, 3), export.TarOptions{MaxCount: 7})
+	paths, done := tars(t, shards(t, [][]converters.Sample{all}, encode.Options{}, 3), export.Options{Sizes: plan.Sizes{MaxSamples: 7}})
 	var got []string
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
@@ -105,7 +106,7 @@ func TestDividedRefusals(t *testing.T) {
 		for _, workers := range []int{1, 2, 5} {
 			out := filepath.Join(t.TempDir(), "tars")
 			err := with(t.Context(), func(s *export.Source) error {
-				_, err := export.Tars(t.Context(), s, filepath.Join(out, "x-%03d.tar"), export.TarOptions{Workers: workers})
+				_, err := export.Tars(t.Context(), s, filepath.Join(out, "x-%03d.tar"), export.Options{Workers: workers})
 				return err
 			}, row.dir)
 			if err == nil || !strings.Contains(err.Error(), row.want) {

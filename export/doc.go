@@ -1,9 +1,9 @@
 // Package export takes a dataset out of FFRecord shards again: to WebDataset tars, to a folder of files, or as a
 // stream of samples to another program.
 //
-//	done, err := export.Tars(ctx, src, "out/train-%06d.tar", export.TarOptions{})
-//	done, err := export.Folder(ctx, src, "images", export.FolderOptions{})
-//	err := export.Stream(ctx, os.Stdout, src, export.StreamOptions{Format: "jsonl"})
+//	done, err := export.Tars(ctx, src, "out/train-%06d.tar", export.Options{})
+//	done, err := export.Folder(ctx, src, "images", export.Options{})
+//	err := export.Stream(ctx, os.Stdout, src, "jsonl", export.Options{})
 //
 // A field in a tar or in a folder is a file:
 //
@@ -18,7 +18,7 @@
 // ustar cannot hold a name or a size. Each has
 //
 //	name    KEY.FIELD       mode  0444      uid, gid  0, without names
-//	mtime   TarOptions.ModTime, 0 by default
+//	mtime   Options.ModTime, 0 by default
 //
 // and the tar ends with zeros, at least two blocks, in a multiple of 10,240 bytes.
 package export

@@ -32,13 +32,13 @@ func Example() {
 	ffr, _ := format.Named("ffr")
 	err = convert.Conversion{Reader: ffr.Reader(), Sources: []string{shards}}.WithSamples(ctx, false, func(s *format.Samples) error {
 		src := &export.Source{Samples: s.Source, Whole: s.Whole, Says: s.Says, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads}
-		done, err := export.Tars(ctx, src, filepath.Join(dir, "pets-%03d.tar"), export.TarOptions{})
+		done, err := export.Tars(ctx, src, filepath.Join(dir, "pets-%03d.tar"), export.Options{})
 		if err != nil {
 			return err
 		}
 		fmt.Println(done.Files[0].Name, done.Totals.Samples, "samples,", done.Totals.Bytes, "bytes")
 		fmt.Println(done.Again)
-		return export.Stream(ctx, os.Stdout, src, export.StreamOptions{Format: "jsonl"})
+		return export.Stream(ctx, os.Stdout, src, "jsonl", export.Options{})
 	})
 	if err != nil {
 		panic(err)

@@ -60,7 +60,7 @@ func with(ctx context.Context, use func(*export.Source) error, sources ...string
 }
 
 // tars exports shards to tars, and returns their paths.
-func tars(t testing.TB, dir string, opts export.TarOptions) ([]string, *export.Report) {
+func tars(t testing.TB, dir string, opts export.Options) ([]string, *export.Report) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "tars")
 	var done *export.Report
@@ -163,7 +163,7 @@ func TestJudges(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	parts := random(r, 300)
-	paths, done := tars(t, shards(t, parts, encode.Options{}, 2), export.TarOptions{Sizes: plan.Sizes{Shards: 3}})
+	paths, done := tars(t, shards(t, parts, encode.Options{}, 2), export.Options{Sizes: plan.Sizes{Shards: 3}})
 	want := members(parts)
 	if done.Totals.Files != 3 || int(done.Totals.Fields) != len(want) {
 		t.Errorf("%+v", done.Totals)
@@ -306,7 +306,7 @@ func TestRoundTrips(t *testing.T) {
 			encoding := []string{"msgpack", "cbor", "pickle", "arrow"}[seed%4]
 			n := 1 + r.IntN(4)
 			first := shards(t, random(r, 40+r.IntN(100)), encode.Options{Encoding: encoding}, n)
-			how := export.TarOptions{Sizes: plan.Sizes{Shards: 1 + r.IntN(5)}, MaxCount: int64(r.IntN(2)) * 500, ModTime: int64(seed)}
+			how := export.Options{Sizes: plan.Sizes{Shards: 1 + r.IntN(5), MaxSamples: int64(r.IntN(2)) * 500}, ModTime: int64(seed)}
 			paths, done := tars(t, first, how)
 			if want := fmt.Sprintf("--encode %s --shards %d ", encoding, n); !strings.Contains(done.Again, want) || done.NotAgain != "" {
 				t.Errorf("again: %q, %q", done.Again, done.NotAgain)
@@ -330,21 +330,21 @@ func TestAgain(t *testing.T) {
 		name   string
 		fields []converters.Field
 		opts   encode.Options
-		how    export.TarOptions
+		how    export.Options
 		want   string // in Again or NotAgain
 		plain  bool
 	}{
-		{"bytes", []converters.Field{value("jpg", converters.Bytes([]byte("x"))), value("cls", converters.Bytes([]byte("3")))}, encode.Options{}, export.TarOptions{}, "ffconvert tar --encode msgpack --shards 2 'x-000.tar' OUT", true},
+		{"bytes", []converters.Field{value("jpg", converters.Bytes([]byte("x"))), value("cls", converters.Bytes([]byte("3")))}, encode.Options{}, export.Options{}, "ffconvert tar --encode msgpack --shards 2 'x-000.tar' OUT", true},
 		{"decoded", []converters.Field{value("jpg", converters.Bytes([]byte("x"))), value("cls", converters.Int(3)), value("txt", converters.Text([]byte("grüß"))),
 			value("json", converters.Nested(converters.Map{{Key: "b", Value: 1.0}, {Key: "a", Value: int64(1)}})), value("a.mp", converters.Nested([]any{int64(1), []byte("x")})),
 			value("msg", converters.Nested([]any{[]byte("y")})), value("json.gz", converters.Nested([]any{int64(2)})), value("transcript.gz", converters.Text([]byte("ä"))), value("b.mp.gz", converters.Nested([]any{[]byte("z")}))},
-			encode.Options{}, export.TarOptions{}, "ffconvert tar --encode msgpack --decode --shards 2 'x-000.tar' OUT", false},
-		{"raw", []converters.Field{value("jpg", converters.Bytes([]byte("x")))}, encode.Options{Encoding: "raw:jpg"}, export.TarOptions{Key: export.KeyOrdinal}, "--encode raw:jpg --shards 2", true},
-		{"raw, first that exists", []converters.Field{value("jpg", converters.Bytes([]byte("x")))}, encode.Options{Encoding: "raw:jpg;png"}, export.TarOptions{Key: export.KeyOrdinal}, "--encode 'raw:jpg;png' --shards 2", true},
-		{"a tuple", []converters.Field{value("cls", converters.Int(3)), value("jpg", converters.Bytes([]byte("x")))}, encode.Options{Encoding: "pickle:jpg,cls"}, export.TarOptions{}, "ffconvert tar --encode pickle:jpg,cls --decode --shards 2 'x-000.tar' OUT", false},
-		{"a float", []converters.Field{value("x", converters.Float(1))}, encode.Options{}, export.TarOptions{}, "the records hold a key or values that the files of a tar do not", false},
-		{"other keys", []converters.Field{value("jpg", converters.Bytes([]byte("x")))}, encode.Options{}, export.TarOptions{Key: export.KeyOrdinal}, "the records hold a key", false},
-		{"other fields", []converters.Field{value("jpg", converters.Bytes([]byte("x"))), value("cls", converters.Int(3))}, encode.Options{}, export.TarOptions{Encode: encode.Options{Fields: "jpg"}}, "the tars do not have the fields", false},
+			encode.Options{}, export.Options{}, "ffconvert tar --encode msgpack --decode --shards 2 'x-000.tar' OUT", false},
+		{"raw", []converters.Field{value("jpg", converters.Bytes([]byte("x")))}, encode.Options{Encoding: "raw:jpg"}, export.Options{Ordinal: true}, "--encode raw:jpg --shards 2", true},
+		{"raw, first that exists", []converters.Field{value("jpg", converters.Bytes([]byte("x")))}, encode.Options{Encoding: "raw:jpg;png"}, export.Options{Ordinal: true}, "--encode 'raw:jpg;png' --shards 2", true},
+		{"a tuple", []converters.Field{value("cls", converters.Int(3)), value("jpg", converters.Bytes([]byte("x")))}, encode.Options{Encoding: "pickle:jpg,cls"}, export.Options{}, "ffconvert tar --encode pickle:jpg,cls --decode --shards 2 'x-000.tar' OUT", false},
+		{"a float", []converters.Field{value("x", converters.Float(1))}, encode.Options{}, export.Options{}, "the records hold a key or values that the files of a tar do not", false},
+		{"other keys", []converters.Field{value("jpg", converters.Bytes([]byte("x")))}, encode.Options{}, export.Options{Ordinal: true}, "the records hold a key", false},
+		{"other fields", []converters.Field{value("jpg", converters.Bytes([]byte("x"))), value("cls", converters.Int(3))}, encode.Options{}, export.Options{Encode: encode.Options{Fields: "jpg"}}, "the tars do not have the fields", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -375,7 +375,7 @@ func TestAgainStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	err := with(ctx, func(s *export.Source) error {
 		s.Whole = &stopping{s.Whole, cancel}
-		_, err := export.Tars(ctx, s, name, export.TarOptions{})
+		_, err := export.Tars(ctx, s, name, export.Options{})
 		return err
 	}, dir)
 	if !errors.Is(err, context.Canceled) {
@@ -385,7 +385,7 @@ func TestAgainStopped(t *testing.T) {
 		t.Error("there is a manifest")
 	}
 	if err := with(t.Context(), func(s *export.Source) error {
-		done, err := export.Tars(t.Context(), s, name, export.TarOptions{})
+		done, err := export.Tars(t.Context(), s, name, export.Options{})
 		if err == nil && (done.NotAgain != "" || done.Written != 0) {
 			t.Errorf("%q, %d tars written", done.NotAgain, done.Written)
 		}
@@ -438,7 +438,7 @@ func TestResume(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 3))
 	dir := shards(t, random(r, 200), encode.Options{}, 2)
-	how := export.TarOptions{Sizes: plan.Sizes{Shards: 8}, Workers: 1}
+	how := export.Options{Sizes: plan.Sizes{Shards: 8}, Workers: 1}
 	want, _ := tars(t, dir, how)
 	for stop := range 8 {
 		out := filepath.Join(t.TempDir(), "tars")
@@ -514,23 +514,23 @@ func TestTarsRefuse(t *testing.T) {
 		key      string
 		fields   []converters.Field
 		template string
-		how      export.TarOptions
+		how      export.Options
 		want     string
 	}{
-		{"a dot in a key", "a.b", field, "x-%d.tar", export.TarOptions{}, "option key ordinal"},
-		{"a field in upper case", "a", []converters.Field{{Name: "JPG"}}, "x-%d.tar", export.TarOptions{}, "option rename"},
-		{"no number", "a", field, "x.tar", export.TarOptions{Sizes: plan.Sizes{Shards: 3}}, "no place for a number"},
-		{"two numbers", "a", field, "x-%d-%d.tar", export.TarOptions{}, "want one %d"},
-		{"too few digits", "a", field, "x-%01d.tar", export.TarOptions{Sizes: plan.Sizes{Shards: 11}}, "%02d"},
-		{"another verb", "a", field, "x-%s.tar", export.TarOptions{}, "want %d"},
-		{"the name of shards", "a", field, "x-%d.ffr", export.TarOptions{}, "want the name of a tar"},
-		{"the name of compressed tars", "a", field, "x-%d.tar.gz", export.TarOptions{}, "want the name of a tar"},
-		{"standard output", "a", field, "-", export.TarOptions{}, "want the name of a tar"},
-		{"a suffix alone", "a", field, ".tar", export.TarOptions{}, "want the name of a tar"},
-		{"a number in the directory", "a", field, "%d/x.tar", export.TarOptions{}, "not into a directory"},
-		{"samples of no field", "a", nil, "x-%d.tar", export.TarOptions{}, "without fields"},
-		{"too many tars", "a", field, "x-%d.tar", export.TarOptions{Sizes: plan.Sizes{Shards: 100}}, "above the number of samples"},
-		{"a time", "a", field, "x-%d.tar", export.TarOptions{ModTime: -1}, "want a time"},
+		{"a dot in a key", "a.b", field, "x-%d.tar", export.Options{}, "option key ordinal"},
+		{"a field in upper case", "a", []converters.Field{{Name: "JPG"}}, "x-%d.tar", export.Options{}, "option rename"},
+		{"no number", "a", field, "x.tar", export.Options{Sizes: plan.Sizes{Shards: 3}}, "no place for a number"},
+		{"two numbers", "a", field, "x-%d-%d.tar", export.Options{}, "want one %d"},
+		{"too few digits", "a", field, "x-%01d.tar", export.Options{Sizes: plan.Sizes{Shards: 11}}, "%02d"},
+		{"another verb", "a", field, "x-%s.tar", export.Options{}, "want %d"},
+		{"the name of shards", "a", field, "x-%d.ffr", export.Options{}, "want the name of a tar"},
+		{"the name of compressed tars", "a", field, "x-%d.tar.gz", export.Options{}, "want the name of a tar"},
+		{"standard output", "a", field, "-", export.Options{}, "want the name of a tar"},
+		{"a suffix alone", "a", field, ".tar", export.Options{}, "want the name of a tar"},
+		{"a number in the directory", "a", field, "%d/x.tar", export.Options{}, "not into a directory"},
+		{"samples of no field", "a", nil, "x-%d.tar", export.Options{}, "without fields"},
+		{"too many tars", "a", field, "x-%d.tar", export.Options{Sizes: plan.Sizes{Shards: 100}}, "above the number of samples"},
+		{"a time", "a", field, "x-%d.tar", export.Options{ModTime: -1}, "want a time"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -569,7 +569,7 @@ func TestDamage(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	err = with(t.Context(), func(s *export.Source) error {
-		_, err := export.Tars(t.Context(), s, filepath.Join(out, "x-%d.tar"), export.TarOptions{})
+		_, err := export.Tars(t.Context(), s, filepath.Join(out, "x-%d.tar"), export.Options{})
 		return err
 	}, dir)
 	if err == nil || !strings.Contains(err.Error(), "PART_00000.ffr: offset") || !strings.Contains(err.Error(), "sample") {
@@ -580,7 +580,7 @@ func TestDamage(t *testing.T) {
 	}
 	var stream bytes.Buffer
 	if err := with(t.Context(), func(s *export.Source) error {
-		return export.Stream(t.Context(), &stream, s, export.StreamOptions{Format: "jsonl"})
+		return export.Stream(t.Context(), &stream, s, "jsonl", export.Options{})
 	}, dir); err == nil {
 		t.Error("a stream of damaged records has no error")
 	}

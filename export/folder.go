@@ -20,22 +20,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
-
-// FolderOptions say how a folder is made.
-type FolderOptions struct {
-	Encode   encode.Options // of this Fields, Rename, Missing and Limits: which fields become files
-	Choice   choose.Options // the zero value chooses all samples
-	Key      Key
-	Workers  int // goroutines that write files; 0: the CPUs that this process may use
-	NoVerify bool
-	AIO      aio.Options   // for reading again
-	Progress plan.Progress // may be nil
-	Tool     string        // name and version of the program, for the manifest
-}
 
 // folderManifest is the name of the manifest that earlier versions have left in a folder. The journal is named after it.
 const folderManifest = dataset.WorkDir + "/export.json"
@@ -45,14 +32,14 @@ const folderManifest = dataset.WorkDir + "/export.json"
 // only when it is complete; in the end all are synced, read again and compared, and nothing but them is left: readers of
 // folders take any directory for a class. The same call resumes an export that was interrupted, and compares one that is
 // finished.
-func Folder(ctx context.Context, src *Source, dir string, opts FolderOptions) (report *Report, err error) {
+func Folder(ctx context.Context, src *Source, dir string, opts Options) (report *Report, err error) {
 	began := time.Now()
 	opts.Encode.Encoding, opts.Encode.Decode = "", false
 	spec, err := encode.Parse(opts.Encode)
 	if err != nil {
 		return nil, err
 	}
-	how := (&TarOptions{Encode: opts.Encode, Choice: opts.Choice, Key: opts.Key}).bytes("")
+	how := (&Options{Encode: opts.Encode, Choice: opts.Choice, Ordinal: opts.Ordinal}).bytes("")
 	request, err := src.digest(struct {
 		Folder  bool
 		Classes []string
@@ -75,7 +62,7 @@ func Folder(ctx context.Context, src *Source, dir string, opts FolderOptions) (r
 		}
 	}()
 	report = &Report{Path: dir}
-	w := &folderWriter{target: out, src: src, spec: spec, opts: opts, layout: newLayout(src, opts.Key)}
+	w := &folderWriter{target: out, src: src, spec: spec, opts: opts, layout: newLayout(src, opts.Ordinal)}
 	w.resumed = w.resumed || finished != nil
 	if err := w.look(); err != nil {
 		return nil, err
@@ -123,7 +110,7 @@ type folderWriter struct {
 	*target
 	src    *Source
 	spec   *encode.Spec // which fields
-	opts   FolderOptions
+	opts   Options
 	layout *layout
 	pieces []plan.Shard
 	bytes  int64 // of all files
@@ -169,7 +156,7 @@ func (p *paths) Append(b *encode.Builder, s *converters.Sample) error {
 			return err
 		}
 		paths := p.tree
-		if p.w.opts.Key == KeyOrdinal { // they differ, and an index of one part does not know them
+		if p.w.opts.Ordinal { // they differ, and an index of one part does not know them
 			if paths = p.own; i == 0 {
 				paths.clear()
 			}
@@ -203,8 +190,9 @@ func (w *folderWriter) plan(ctx context.Context) error {
 	}
 	spec := w.spec.WithForm(func() encode.Form { return &paths{w: w, tree: all, own: newTree()} })
 	var err error
-	w.pieces, err = w.src.pieces(ctx, w.src.Samples, index{form: spec, choice: w.opts.Choice, workers: w.workers(), progress: w.opts.Progress},
-		plan.Options{Sizes: plan.Sizes{ShardSize: pieceSize, MaxSamples: pieceSamples}})
+	opts := w.opts
+	opts.Sizes = plan.Sizes{ShardSize: pieceSize, MaxSamples: pieceSamples}
+	w.pieces, err = w.src.pieces(ctx, w.src.Samples, spec, opts)
 	for i := range w.pieces {
 		w.bytes += w.pieces[i].Bytes
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/ffconvert/ffconvert/export"
 )
 
-func folder(ctx context.Context, t testing.TB, dir, out string, opts export.FolderOptions) (done *export.Report, err error) {
+func folder(ctx context.Context, t testing.TB, dir, out string, opts export.Options) (done *export.Report, err error) {
 	t.Helper()
 	err = with(t.Context(), func(s *export.Source) (err error) {
 		done, err = export.Folder(ctx, s, out, opts)
@@ -98,7 +98,7 @@ func TestFolder(t *testing.T) {
 			}
 			first := shardsOf(in, "first")
 			out := filepath.Join(base, "out")
-			done, err := folder(t.Context(), t, first, out, export.FolderOptions{})
+			done, err := folder(t.Context(), t, first, out, export.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +109,7 @@ func TestFolder(t *testing.T) {
 				t.Errorf("%+v of %d", done.Totals, n)
 			}
 			same(t, first, shardsOf(out, "second"), ".ffr")
-			if again, err := folder(t.Context(), t, first, out, export.FolderOptions{}); err != nil || again.Written != 0 {
+			if again, err := folder(t.Context(), t, first, out, export.Options{}); err != nil || again.Written != 0 {
 				t.Errorf("again: %+v, %v", again, err)
 			}
 		})
@@ -156,7 +156,7 @@ func TestFolderRefuses(t *testing.T) {
 			dir := shards(t, parts, encode.Options{}, 1)
 			base := t.TempDir()
 			out := filepath.Join(base, "out")
-			_, err := folder(t.Context(), t, dir, out, export.FolderOptions{})
+			_, err := folder(t.Context(), t, dir, out, export.Options{})
 			if err == nil || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, want %s", err, row.want)
 			}
@@ -175,7 +175,7 @@ func TestFolderOrdinal(t *testing.T) {
 		parts[i/20] = append(parts[i/20], converters.Sample{Key: "../same", Fields: []converters.Field{{Name: "txt", Value: converters.Bytes(fmt.Append(nil, i))}}})
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	if _, err := folder(t.Context(), t, shards(t, parts, encode.Options{}, 3), out, export.FolderOptions{Key: export.KeyOrdinal}); err != nil {
+	if _, err := folder(t.Context(), t, shards(t, parts, encode.Options{}, 3), out, export.Options{Ordinal: true}); err != nil {
 		t.Fatal(err)
 	}
 	got := files(t, out)
@@ -185,7 +185,7 @@ func TestFolderOrdinal(t *testing.T) {
 		}
 	}
 	parts[0][0].Fields = append(parts[0][0].Fields, converters.Field{Name: "TXT"})
-	_, err := folder(t.Context(), t, shards(t, parts, encode.Options{}, 3), filepath.Join(t.TempDir(), "out"), export.FolderOptions{Key: export.KeyOrdinal})
+	_, err := folder(t.Context(), t, shards(t, parts, encode.Options{}, 3), filepath.Join(t.TempDir(), "out"), export.Options{Ordinal: true})
 	if err == nil || !strings.Contains(err.Error(), "in case alone") {
 		t.Error(err)
 	}
@@ -203,19 +203,19 @@ func TestFolderTarget(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(there, ".hidden"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := folder(t.Context(), t, dir, there, export.FolderOptions{}); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if _, err := folder(t.Context(), t, dir, there, export.Options{}); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Error(err)
 	}
 	parts[0] = append(parts[0], converters.Sample{Key: "manifest", Fields: []converters.Field{{Name: "json"}}}) // no dataset's
 	dir = shards(t, parts, encode.Options{}, 2)
 	whole := filepath.Join(t.TempDir(), "whole")
-	if _, err := folder(t.Context(), t, dir, whole, export.FolderOptions{}); err != nil {
+	if _, err := folder(t.Context(), t, dir, whole, export.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, after := range []int{0, 100, 299} {
 		out := filepath.Join(t.TempDir(), "out")
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := folder(ctx, t, dir, out, export.FolderOptions{Workers: 1, Progress: &stopper{after: after, cancel: cancel}})
+		_, err := folder(ctx, t, dir, out, export.Options{Workers: 1, Progress: &stopper{after: after, cancel: cancel}})
 		cancel()
 		if err == nil {
 			t.Fatal("it did not stop")
@@ -231,7 +231,7 @@ func TestFolderTarget(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if _, err := folder(t.Context(), t, dir, out, export.FolderOptions{}); err != nil {
+		if _, err := folder(t.Context(), t, dir, out, export.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := files(t, out), files(t, whole); !slices.Equal(got, want) {
@@ -248,9 +248,9 @@ func TestFolderAgain(t *testing.T) {
 		parts[0] = append(parts[0], converters.Sample{Key: fmt.Sprintf("d%d/%d", i%3, i), Fields: []converters.Field{{Name: "bin", Value: converters.Bytes(bytes.Repeat([]byte{byte(i)}, i))}}})
 	}
 	dir := shards(t, parts, encode.Options{}, 2)
-	for _, key := range []export.Key{export.KeyOwn, export.KeyOrdinal} {
+	for _, ordinal := range []bool{false, true} {
 		out := filepath.Join(t.TempDir(), "out")
-		first, err := folder(t.Context(), t, dir, out, export.FolderOptions{Key: key})
+		first, err := folder(t.Context(), t, dir, out, export.Options{Ordinal: ordinal})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +283,7 @@ func TestFolderAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := files(t, copied)
-			done, err := folder(t.Context(), t, dir, copied, export.FolderOptions{Key: key})
+			done, err := folder(t.Context(), t, dir, copied, export.Options{Ordinal: ordinal})
 			switch after := files(t, copied); {
 			case row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want) || !slices.Equal(after, before)):
 				t.Errorf("%s: %v, want %q", name, err, row.want)
@@ -302,7 +302,7 @@ func TestFolderProgress(t *testing.T) {
 		parts[0] = append(parts[0], converters.Sample{Key: fmt.Sprint(i), Fields: []converters.Field{{Name: "a", Value: converters.Bytes([]byte("12345"))}, {Name: "b"}}})
 	}
 	var p phases
-	done, err := folder(t.Context(), t, shards(t, parts, encode.Options{}, 2), filepath.Join(t.TempDir(), "out"), export.FolderOptions{Progress: &p})
+	done, err := folder(t.Context(), t, shards(t, parts, encode.Options{}, 2), filepath.Join(t.TempDir(), "out"), export.Options{Progress: &p})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func (w *folderWriter) look() error {
 			return fs.SkipDir
 		case !d.IsDir() && !d.Type().IsRegular():
 			return w.occupied(name, otherTarget)
-		case w.opts.Key == KeyOrdinal && !d.IsDir() && !numbered.MatchString(name):
+		case w.opts.Ordinal && !d.IsDir() && !numbered.MatchString(name):
 			return w.occupied(name, otherTarget)
 		}
 		if w.there.paths == nil {
@@ -85,7 +85,7 @@ func (w *folderWriter) compareThere(ctx context.Context) error {
 	if w.there.paths == nil {
 		return nil
 	}
-	if w.opts.Key != KeyOrdinal { // else only the visit knows names
+	if !w.opts.Ordinal { // else only the visit knows names
 		if err := w.unknown(); err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func TestForeignTars(t *testing.T) {
 			t.Parallel()
 			want := ours(t, []string{path})
 			for _, shards := range []int{1, 2} {
-				again, _ := tars(t, convertTars(t, []string{path}, encode.Options{Encoding: "msgpack"}, shards), export.TarOptions{Sizes: plan.Sizes{Shards: 2}})
+				again, _ := tars(t, convertTars(t, []string{path}, encode.Options{Encoding: "msgpack"}, shards), export.Options{Sizes: plan.Sizes{Shards: 2}})
 				if got := ours(t, again); !slices.Equal(got, want) {
 					t.Error(differ(got, want))
 				}
@@ -44,7 +44,7 @@ func TestFlips(t *testing.T) {
 	need.Time(t, "many exports")
 	r := rand.New(rand.NewPCG(21, 21))
 	dir := shards(t, random(r, 40), encode.Options{}, 2)
-	how := export.TarOptions{Sizes: plan.Sizes{Shards: 3}, NoVerify: true}
+	how := export.Options{Sizes: plan.Sizes{Shards: 3}, NoVerify: true}
 	want, _ := tars(t, dir, how)
 	var names []string
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {

@@ -33,7 +33,7 @@ func TestKill(t *testing.T) {
 		}
 	}
 	dir := shards(t, parts, encode.Options{}, 2)
-	want, _ := tars(t, dir, export.TarOptions{Sizes: plan.Sizes{Shards: 12}})
+	want, _ := tars(t, dir, export.Options{Sizes: plan.Sizes{Shards: 12}})
 	whole := make(map[string][]byte)
 	for _, path := range want {
 		data, err := os.ReadFile(path)
@@ -97,7 +97,7 @@ func TestKillFolder(t *testing.T) {
 	}
 	dir := shards(t, parts, encode.Options{}, 2)
 	want := filepath.Join(t.TempDir(), "want")
-	if _, err := folder(t.Context(), t, dir, want, export.FolderOptions{}); err != nil {
+	if _, err := folder(t.Context(), t, dir, want, export.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	kills := 0

@@ -9,10 +9,10 @@ import (
 
 // members is the form of a sample in a tar: a member for each field. It is for one goroutine.
 type members struct {
-	key   Key
-	mtime int64
+	ordinal bool // keys are numbers
+	mtime   int64
 
-	number int64  // of the next sample, for KeyOrdinal
+	number int64  // of the next sample, if ordinal
 	proof  *proof // nil: nothing is to be proven
 
 	head    []byte
@@ -24,8 +24,8 @@ type members struct {
 // Append appends the members of a sample.
 func (m *members) Append(b *encode.Builder, s *converters.Sample) error {
 	key := s.Key
-	if m.key == KeyOrdinal {
-		key = ordinal(m.number)
+	if m.ordinal {
+		key = ordinalKey(m.number)
 		m.number++
 	}
 	if len(s.Fields) == 0 {

@@ -11,16 +11,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A Key says what the key of a sample is in an export.
-type Key int
-
-const (
-	KeyOwn     Key = iota // the key that it has
-	KeyOrdinal            // its number among the samples of the export, in nine digits
-)
-
-// ordinal returns a key. All up to a billion have the same length, so that an index knows the size of names.
-func ordinal(n int64) string {
+// ordinalKey returns a key. All up to a billion have the same length, so that an index knows the size of names.
+func ordinalKey(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	return strings.Repeat("0", max(0, 9-len(digits))) + digits
 }

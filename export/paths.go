@@ -29,14 +29,14 @@ const (
 
 // A layout gives the files of a folder their paths.
 type layout struct {
-	key     Key
+	ordinal bool     // keys are numbers
 	classes []string // by number; nil: the dataset has none
 	folder  bool     // the dataset was made of a folder, so data is a file without a suffix
 	flat    bool     // keys are whole paths
 }
 
-func newLayout(src *Source, key Key) *layout {
-	l := &layout{key: key, classes: src.Says.Classes}
+func newLayout(src *Source, ordinal bool) *layout {
+	l := &layout{ordinal: ordinal, classes: src.Says.Classes}
 	if m := src.Dataset; m != nil && m.Source.Format == "folder" {
 		l.folder, l.flat = true, m.Source.Options["flat"] != "" && m.Source.Options["group"] == ""
 	}
@@ -51,8 +51,8 @@ func (l *layout) isClass(f *converters.Field) bool {
 // base returns the path of a sample, without the suffixes of its files.
 func (l *layout) base(s *converters.Sample, number int64) (string, error) {
 	base := s.Key
-	if l.key == KeyOrdinal {
-		base = ordinal(number)
+	if l.ordinal {
+		base = ordinalKey(number)
 	}
 	if base == "" {
 		return "", place.WithHint(fmt.Errorf("%w: the sample has no key, which names its files", converters.ErrUnsupported), hintKey)
@@ -76,7 +76,7 @@ func (l *layout) base(s *converters.Sample, number int64) (string, error) {
 
 // file returns the path of the file of a field.
 func (l *layout) file(base string, f *converters.Field) string {
-	if l.folder && l.key == KeyOwn {
+	if l.folder && !l.ordinal {
 		if f.Name == dataField {
 			return base
 		}

@@ -2,7 +2,6 @@ package export
 
 import (
 	"bytes"
-	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/decode"
@@ -19,13 +18,13 @@ type proof struct {
 	again  converters.Sample
 }
 
-// newProof returns a proof for records that were encoded with these options.
+// newProof returns a proof for records that were encoded with these options; with an error it proves nothing.
 func newProof(opts encode.Options) (*proof, error) {
 	p := &proof{plain: true, decoded: true}
 	for i, decode := range []bool{false, false, true} {
 		spec, err := encode.Parse(encode.Options{Encoding: opts.Encoding, Decode: decode, Limits: opts.Limits})
 		if err != nil {
-			return nil, err
+			return &proof{}, err
 		}
 		if i == 0 {
 			p.record = spec.NewEncoder()
@@ -89,32 +88,10 @@ func samePieces(a, b [][]byte) bool {
 	}
 }
 
-// proofs are the proofs of the parts of a source. A nil one proves nothing.
-type proofs struct {
-	opts encode.Options
-	mu   sync.Mutex
-	all  []*proof
-}
-
-// next returns a new proof, for one goroutine.
-func (s *proofs) next() *proof {
-	p, err := newProof(s.opts)
-	if err != nil {
-		p = &proof{}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all = append(s.all, p)
-	return p
-}
-
-// found returns what holds for the samples of all parts.
-func (s *proofs) found() (plain, decoded bool) {
-	if s == nil {
-		return false, false
-	}
-	plain, decoded = true, true
-	for _, p := range s.all {
+// proven returns what all proofs have found, one at least.
+func proven(all []*proof) (plain, decoded bool) {
+	plain, decoded = len(all) > 0, len(all) > 0
+	for _, p := range all {
 		plain, decoded = plain && p.plain, decoded && p.decoded
 	}
 	return plain, decoded

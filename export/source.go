@@ -46,33 +46,26 @@ func (s *Source) leftOut(n int64, choice choose.Options, missing string) (int64,
 	return rest, nil
 }
 
-// An index is how samples are found and chosen.
-type index struct {
-	form     *encode.Spec
-	choice   choose.Options
-	workers  int           // 0: the CPUs that this process may use
-	progress plan.Progress // may be nil
-}
-
 // wholeForm is the form of whole records.
 func wholeForm() (*encode.Spec, error) {
 	return encode.Parse(encode.Options{Encoding: "raw", Encoded: true})
 }
 
-// pieces indexes the samples of a source, either source of s, and divides the chosen ones.
-func (s *Source) pieces(ctx context.Context, src converters.Source, how index, even plan.Options) ([]plan.Shard, error) {
+// pieces indexes the samples of a source, either source of s, and divides the chosen ones as Options.Sizes says.
+func (s *Source) pieces(ctx context.Context, src converters.Source, form *encode.Spec, opts Options) ([]plan.Shard, error) {
+	even := plan.Options{Sizes: opts.Sizes}
 	var chooser *choose.Chooser
-	if !how.choice.IsZero() {
+	if !opts.Choice.IsZero() {
 		var err error
-		if chooser, err = choose.New(how.choice, s.Says.Classes); err != nil {
+		if chooser, err = choose.New(opts.Choice, s.Says.Classes); err != nil {
 			return nil, err
 		}
-		if even.Choice = &how.choice; s.Changed {
+		if even.Choice = &opts.Choice; s.Changed {
 			chooser.Through() // keys are compared of all samples
 		}
 	}
 	parts, err := plan.Index(ctx, src, plan.IndexOptions{
-		Encodings: plan.OneEncoding(how.form), Bare: true, Choose: chooser, Workers: how.workers, Progress: how.progress,
+		Encodings: plan.OneEncoding(form), Bare: true, Choose: chooser, Workers: opts.Workers, Progress: opts.Progress,
 	})
 	if err := cmp.Or(err, chooser.Finish()); err != nil {
 		return nil, err

@@ -11,25 +11,16 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// StreamOptions say what a stream of samples is.
-type StreamOptions struct {
-	Format   string         // msgpack, cbor, jsonl or arrow
-	Encode   encode.Options // of this Fields, Rename, Missing and Limits
-	Choice   choose.Options // the zero value chooses all samples
-	Progress plan.Progress  // may be nil
-}
-
-// Stream writes the samples in order: as a sequence of maps in MessagePack or CBOR, as JSON Lines, or as one Arrow
+// Stream writes the samples in order, in the format msgpack, cbor, jsonl or arrow: as a sequence of maps in MessagePack or CBOR, as JSON Lines, or as one Arrow
 // IPC stream. A map has the key of the sample as __key__, if it has one, then its fields.
-func Stream(ctx context.Context, w io.Writer, src *Source, opts StreamOptions) error {
+func Stream(ctx context.Context, w io.Writer, src *Source, format string, opts Options) error {
 	how := opts.Encode
 	how.Encoding, how.Decode, how.Encoded = "", false, false
-	if opts.Format == "msgpack" || opts.Format == "cbor" {
-		how.Encoding = opts.Format
+	if format == "msgpack" || format == "cbor" {
+		how.Encoding = format
 	}
 	spec, err := encode.Parse(how)
 	if err != nil {
@@ -37,7 +28,7 @@ func Stream(ctx context.Context, w io.Writer, src *Source, opts StreamOptions) e
 	}
 	out := bufio.NewWriterSize(w, 1<<18)
 	end := func() error { return nil }
-	switch opts.Format {
+	switch format {
 	case "msgpack", "cbor":
 	case "jsonl":
 		spec = spec.WithForm(func() encode.Form { return &line{} })
@@ -46,9 +37,9 @@ func Stream(ctx context.Context, w io.Writer, src *Source, opts StreamOptions) e
 		end = t.close
 		spec = spec.WithForm(func() encode.Form { return t })
 	default:
-		return fmt.Errorf("internal error: no stream in %q", opts.Format)
+		return fmt.Errorf("internal error: no stream in %q", format)
 	}
-	runs, err := src.runs(ctx, opts.Choice, opts.Progress)
+	runs, err := src.runs(ctx, opts)
 	if err != nil {
 		return err
 	}
@@ -75,17 +66,18 @@ func Stream(ctx context.Context, w io.Writer, src *Source, opts StreamOptions) e
 }
 
 // runs returns the chosen samples in order. It reads no payload if keys alone choose.
-func (s *Source) runs(ctx context.Context, choice choose.Options, progress plan.Progress) ([]converters.Run, error) {
+func (s *Source) runs(ctx context.Context, opts Options) ([]converters.Run, error) {
 	from := s.Whole
 	form, err := wholeForm()
-	if choice.Where != "" || choice.Sort != "" {
+	if opts.Choice.Where != "" || opts.Choice.Sort != "" {
 		from = s.Samples // fields and their sizes choose, or the size of all
 		form, err = encode.Parse(encode.Options{})
 	}
 	if err != nil {
 		return nil, err
 	}
-	pieces, err := s.pieces(ctx, from, index{form: form, choice: choice, progress: progress}, plan.Options{Sizes: plan.Sizes{Shards: 1}})
+	opts.Sizes = plan.Sizes{Shards: 1}
+	pieces, err := s.pieces(ctx, from, form, opts)
 	if err != nil {
 		return nil, err
 	}

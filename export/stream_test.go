@@ -24,7 +24,7 @@ func streamed(t *testing.T, dir, format, columns string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
 	err := with(t.Context(), func(s *export.Source) error {
-		return export.Stream(t.Context(), &out, s, export.StreamOptions{Format: format, Encode: encode.Options{Fields: columns}})
+		return export.Stream(t.Context(), &out, s, format, export.Options{Encode: encode.Options{Fields: columns}})
 	}, dir)
 	return out.String(), err
 }
@@ -231,7 +231,7 @@ func TestStreamWriter(t *testing.T) {
 	dir := shards(t, random(rand.New(rand.NewPCG(9, 9)), 500), encode.Options{}, 1)
 	for _, format := range []string{"msgpack", "cbor", "jsonl", "arrow"} {
 		err := with(t.Context(), func(s *export.Source) error {
-			return export.Stream(t.Context(), full{}, s, export.StreamOptions{Format: format})
+			return export.Stream(t.Context(), full{}, s, format, export.Options{})
 		}, dir)
 		if err == nil || !strings.Contains(err.Error(), io.ErrShortWrite.Error()) {
 			t.Errorf("%s: %v", format, err)

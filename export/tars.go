@@ -19,16 +19,16 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// TarOptions say how tars are made. The zero value makes tars of FFRecord's own sizes.
-type TarOptions struct {
-	Encode   encode.Options // of this Fields, Rename, Missing and Limits: which fields are in the tars
-	Choice   choose.Options // the zero value chooses all samples
-	Key      Key
-	ModTime  int64 // of members, Unix seconds
-	Sizes    plan.Sizes
-	MaxCount int64 // samples of each tar but the last, see [plan.Sizes]; 0: Sizes alone decide
+// Options say what is exported, and how. The zero value exports all samples, to tars of FFRecord's own sizes.
+type Options struct {
+	Encode  encode.Options // of this Fields, Rename, Missing and Limits: which fields are exported
+	Choice  choose.Options // the zero value chooses all samples
+	Ordinal bool           // the key of a sample is its number in the export, in nine digits; not of a stream
 
-	Workers  int // tars written at once; 0: the CPUs that this process may use
+	ModTime int64      // of members of tars, Unix seconds
+	Sizes   plan.Sizes // of tars
+
+	Workers  int // tars or groups of files written at once; 0: the CPUs that this process may use
 	NoVerify bool
 	AIO      aio.Options   // for reading again
 	Progress plan.Progress // may be nil
@@ -52,9 +52,9 @@ type bytesOptions struct {
 	Choice *choose.Options `json:"choice,omitempty"`
 }
 
-func (o *TarOptions) bytes(name string) bytesOptions {
+func (o *Options) bytes(name string) bytesOptions {
 	key := ""
-	if o.Key == KeyOrdinal {
+	if o.Ordinal {
 		key = "ordinal"
 	}
 	var choice *choose.Options
@@ -63,7 +63,7 @@ func (o *TarOptions) bytes(name string) bytesOptions {
 	}
 	return bytesOptions{
 		Choice: choice, Name: name, Fields: o.Encode.Fields, Rename: o.Encode.Rename, Missing: o.Encode.Missing, Key: key, ModTime: o.ModTime,
-		Shards: o.Sizes.Shards, Size: o.Sizes.ShardSize, Min: o.Sizes.Min, Max: o.Sizes.Max, MaxCount: o.MaxCount,
+		Shards: o.Sizes.Shards, Size: o.Sizes.ShardSize, Min: o.Sizes.Min, Max: o.Sizes.Max, MaxCount: o.Sizes.MaxSamples,
 	}
 }
 
@@ -79,7 +79,7 @@ type Report struct {
 // Tars writes the samples to WebDataset tars. name is the name of a tar with a place for its number:
 // "train-%06d.tar". A tar has its name only when it is complete, synced, read again and compared; a manifest is
 // written last. The same call goes on with an export that was interrupted.
-func Tars(ctx context.Context, src *Source, name string, opts TarOptions) (report *Report, err error) {
+func Tars(ctx context.Context, src *Source, name string, opts Options) (report *Report, err error) {
 	began := time.Now()
 	t, err := parseTemplate(name)
 	if err != nil {
@@ -107,7 +107,7 @@ func Tars(ctx context.Context, src *Source, name string, opts TarOptions) (repor
 			report = nil
 		}
 	}()
-	if opts.Choice.IsZero() && opts.Key == KeyOwn {
+	if opts.Choice.IsZero() && !opts.Ordinal {
 		own := *src
 		own.Samples, src = divide(src.Samples, src.Heads), &own
 	}
@@ -165,15 +165,15 @@ type tarWriter struct {
 	*target
 	src      *Source
 	spec     *encode.Spec // which fields
-	opts     TarOptions
+	opts     Options
 	progress plan.Progress
 	jobs     []tarJob
 	readers  int // of a tar of small samples
 
-	mu             sync.Mutex
-	plain, decoded bool // what the proofs of all parts have found
-	written        int
-	backend        string
+	mu      sync.Mutex
+	proofs  []*proof // of the parts of the source
+	written int
+	backend string
 }
 
 // A tarJob is a tar to write.
@@ -186,22 +186,21 @@ type tarJob struct {
 
 // plan indexes the samples and divides them into tars.
 func (w *tarWriter) plan(ctx context.Context, t *template) error {
-	proofs := w.proofs()
+	prove := w.notAgain() == ""
 	spec := w.spec.WithForm(func() encode.Form {
-		m := &members{key: w.opts.Key, mtime: w.opts.ModTime}
-		if proofs != nil {
-			m.proof = proofs.next()
+		m := &members{ordinal: w.opts.Ordinal, mtime: w.opts.ModTime}
+		if prove {
+			m.proof, _ = newProof(w.src.Dataset.Encode)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.proofs = append(w.proofs, m.proof)
 		}
 		return m
 	})
-	sizes := w.opts.Sizes
-	sizes.MaxSamples = w.opts.MaxCount
-	pieces, err := w.src.pieces(ctx, w.src.Samples, index{form: spec, choice: w.opts.Choice, workers: w.workers(), progress: w.opts.Progress},
-		plan.Options{Sizes: sizes})
+	pieces, err := w.src.pieces(ctx, w.src.Samples, spec, w.opts)
 	if err != nil {
 		return err
 	}
-	w.plain, w.decoded = proofs.found()
 	names, err := t.names(len(pieces))
 	if err != nil {
 		return err

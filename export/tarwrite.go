@@ -106,7 +106,7 @@ func (w *tarWriter) fill(ctx context.Context, j *tarJob, blocks *direct.Blocks) 
 	if err = direct.Reserve(f.File, j.size); err != nil {
 		err = fmt.Errorf("reserve %s for %s: %w", plan.BytesText(j.size), j.name, err)
 	} else {
-		out := direct.NewStream(direct.NewWriter(direct.NewFile(f.File), blocks.Empty))
+		out := direct.NewStream(f.File, blocks.Empty)
 		err = w.samples(ctx, j, out, &full.done.File)
 		if late := out.Close(); err == nil {
 			err = late
@@ -127,7 +127,7 @@ func (w *tarWriter) fill(ctx context.Context, j *tarJob, blocks *direct.Blocks) 
 func (w *tarWriter) samples(ctx context.Context, j *tarJob, out *direct.Stream, done *File) error {
 	body := &tarBody{tarWriter: w, job: j, out: out, done: done, progress: plan.Tally{To: w.progress}}
 	defer body.progress.Flush()
-	if w.opts.Key != KeyOrdinal {
+	if !w.opts.Ordinal {
 		body.keys = newKeySet()
 	}
 	write := body.write

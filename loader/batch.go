@@ -2,7 +2,6 @@ package loader
 
 import (
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/loader/order"
 )
 
 // A Batch is what a rank takes in one step. It and its memory are the loop's until the next batch is asked for, and are then
@@ -13,7 +12,7 @@ type Batch struct {
 	Indices []int64  // numbers of the samples in the datasets together
 	Keys    []string // of the samples; empty without Options.Keys. They stay valid
 	Damaged []error  // of the samples that were left out: see Options.SkipDamaged
-	State   order.State
+	State   State
 
 	fields  int
 	values  []converters.Value
@@ -40,7 +39,7 @@ func (b *Batch) Field(i, f int) *converters.Value { return &b.values[i*b.fields+
 func (b *Batch) Keep() { b.kept = true }
 
 // prepare sets b to the samples of a step, which are not read yet.
-func (b *Batch) prepare(samples []int64, offsets []int64, state order.State) {
+func (b *Batch) prepare(samples []int64, offsets []int64, state State) {
 	b.Indices, b.Offsets = append(b.Indices[:0], samples...), append(b.Offsets[:0], offsets...)
 	b.Data = b.slab[:b.size]
 	b.Keys, b.values, b.Damaged, b.err = b.Keys[:0], b.values[:0], nil, nil

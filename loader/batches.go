@@ -92,7 +92,7 @@ func (r *run) choose(ctx context.Context, step int64) {
 	defer close(r.work)
 	var samples, offsets []int64
 	for ; step < r.Steps(); step++ {
-		samples, offsets = r.epoch.Batch(samples[:0], step, r.opts.Rank, r.opts.World), append(offsets[:0], 0)
+		samples, offsets = r.epoch.batch(samples[:0], step, r.opts.Rank, r.opts.World), append(offsets[:0], 0)
 		size := int64(0)
 		var failed error
 		for _, i := range samples {
@@ -105,7 +105,7 @@ func (r *run) choose(ctx context.Context, step int64) {
 		if b == nil {
 			return
 		}
-		b.prepare(samples, offsets, r.order.State(r.digest, r.number, step+1))
+		b.prepare(samples, offsets, r.order.state(r.digest, r.number, step+1))
 		b.err = failed
 		r.queue <- b
 		r.work <- b

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/loader"
-	"github.com/ffconvert/ffconvert/loader/order"
 )
 
 // BenchmarkBatches takes batches of 128 small samples that the page cache has, so that it shows what the loader itself takes: one
@@ -19,7 +18,7 @@ func BenchmarkBatches(b *testing.B) {
 		}
 	}
 	for _, opts := range []loader.Options{{}, {Prefetch: 1, Readers: 1}, {Fields: []string{"bin", "cls"}}, {Keys: true}} {
-		opts.Order = order.Options{Batch: 128}
+		opts.Order = loader.Order{Batch: 128}
 		b.Run(fmt.Sprintf("readers=%d fields=%d keys=%v", opts.Readers, len(opts.Fields), opts.Keys), func(b *testing.B) {
 			l := opened(b, opts, dir)
 			b.ReportAllocs()

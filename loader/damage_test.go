@@ -11,7 +11,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 	"github.com/ffconvert/ffconvert/loader"
-	"github.com/ffconvert/ffconvert/loader/order"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -38,7 +37,7 @@ func TestDamage(t *testing.T) {
 	dir := made(t, "raw:bin", 0, 100, 2)
 	damaged(t, dir, 7, 8, 61)
 	for _, prefetch := range []int{1, 5} {
-		failing := loader.Options{Order: order.Options{Batch: 10, Mode: order.Sequential}, Prefetch: prefetch}
+		failing := loader.Options{Order: loader.Order{Batch: 10, Mode: loader.Sequential}, Prefetch: prefetch}
 		l := opened(t, failing, dir)
 		for range 2 { // the second time it is tried again
 			var last error
@@ -89,7 +88,7 @@ func TestSkipInFields(t *testing.T) {
 	t.Parallel()
 	dir := made(t, "msgpack", 0, 60, 2)
 	damaged(t, dir, 0, 3, 22)
-	l := opened(t, loader.Options{SkipDamaged: true, Keys: true, Fields: []string{"bin"}, Order: order.Options{Batch: 60}}, dir)
+	l := opened(t, loader.Options{SkipDamaged: true, Keys: true, Fields: []string{"bin"}, Order: loader.Order{Batch: 60}}, dir)
 	for b, err := range l.Batches(t.Context()) {
 		if err != nil || b.Len() != 57 || len(b.Keys) != 57 {
 			t.Fatal(b, err)
@@ -137,7 +136,7 @@ func TestReplaced(t *testing.T) {
 	} {
 		for _, after := range []int{0, 1, 5} { // batches, each of which has samples of both shards
 			dir := made(t, "raw:bin", 0, 100, 2)
-			l := opened(t, loader.Options{Order: order.Options{Batch: 10}, Prefetch: 1}, dir)
+			l := opened(t, loader.Options{Order: loader.Order{Batch: 10}, Prefetch: 1}, dir)
 			failed := func() (err error) {
 				n := 0
 				for b, err := range l.Batches(t.Context()) {
@@ -178,7 +177,7 @@ func TestLink(t *testing.T) {
 	if err := os.Symlink(away, at); err != nil {
 		t.Fatal(err)
 	}
-	l, err := loader.Open([]string{dir}, loader.Options{Order: order.Options{Batch: 8}})
+	l, err := loader.Open([]string{dir}, loader.Options{Order: loader.Order{Batch: 8}})
 	if err == nil {
 		l.Close()
 		t.Fatal("a link was followed")
@@ -186,7 +185,7 @@ func TestLink(t *testing.T) {
 	if !strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), "a link") {
 		t.Error(err)
 	}
-	if l, err = loader.Open([]string{at}, loader.Options{Order: order.Options{Batch: 8}}); err != nil {
+	if l, err = loader.Open([]string{at}, loader.Options{Order: loader.Order{Batch: 8}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {

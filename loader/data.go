@@ -71,7 +71,7 @@ var errLink = place.New(place.Corrupt, "a link, where a dataset has a file")
 // ownFile refuses a link in the place of a shard of a dataset of ours, as verify does: it may lead anywhere. A shard that was
 // given by its name may be one.
 func ownFile(d *lookup.Dataset, path string) error {
-	if !d.Ours() || d.Path() != d.Dir() {
+	if !d.Ours() || d.Path != d.Dir {
 		return nil
 	}
 	if st, err := os.Lstat(path); err == nil && st.Mode()&fs.ModeSymlink != 0 { // other errors are those of opening it
@@ -106,7 +106,7 @@ func (d *data) describe(all []*lookup.Dataset, opts Options) error {
 		first += x.Len()
 		if opts.Keys {
 			if keyed, err := x.Keyed(); err != nil || !keyed {
-				return errors.Join(err, &place.Error{Where: x.Path(), Off: -1, Err: errNoKeys})
+				return errors.Join(err, &place.Error{Where: x.Path, Off: -1, Err: errNoKeys})
 			}
 		}
 		if len(opts.Fields) > 0 {
@@ -144,7 +144,7 @@ func (s *set) encoding(x *lookup.Dataset) error {
 	}
 	for _, e := range s.encodings {
 		if e == "" {
-			return &place.Error{Where: x.Path(), Off: -1, Err: lookup.ErrNoFields, Hint: "set Options.Encoding"}
+			return &place.Error{Where: x.Path, Off: -1, Err: lookup.ErrNoFields, Hint: "set Options.Encoding"}
 		}
 		if _, err := decode.New(e, decode.Limits{}); err != nil {
 			return err

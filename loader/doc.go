@@ -1,6 +1,6 @@
 // Package loader gives a training loop its batches, read ahead at the speed of the device.
 //
-//	l, err := loader.Open([]string{"out"}, loader.Options{Order: order.Options{Seed: 7, Batch: 256}, Rank: rank, World: world, State: saved})
+//	l, err := loader.Open([]string{"out"}, loader.Options{Order: Order{Seed: 7, Batch: 256}, Rank: rank, World: world, State: saved})
 //	if err != nil {
 //		return err
 //	}
@@ -18,7 +18,7 @@
 //		}
 //	}
 //
-// Which samples a batch has is a function of the dataset, the seed and the epoch: docs/order.md, [order]. The samples
+// Which samples a batch has is a function of the dataset, the seed and the epoch: docs/order.md, [Order]. The samples
 // of a step are the same for any number of ranks, each of which takes its part of them.
 //
 // # Goroutines and memory

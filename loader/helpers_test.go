@@ -12,7 +12,6 @@ import (
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 	"github.com/ffconvert/ffconvert/loader"
-	"github.com/ffconvert/ffconvert/loader/order"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -97,16 +96,12 @@ func compare(t testing.TB, b *loader.Batch) {
 	}
 }
 
-// ordered is what an epoch has by package order.
-func ordered(t testing.TB, shards []int64, opts order.Options, number uint64, rank, world int) (steps [][]int64) {
+// ordered is what an epoch has.
+func ordered(t testing.TB, shards []int64, opts loader.Order, number uint64, rank, world int) (steps [][]int64) {
 	t.Helper()
-	o, err := order.New(shards, opts)
+	steps, err := loader.Ordered(shards, opts, number, rank, world)
 	if err != nil {
 		t.Fatal(err)
-	}
-	e := o.Epoch(number)
-	for s := range o.Steps() {
-		steps = append(steps, e.Batch([]int64{}, s, rank, world))
 	}
 	return steps
 }

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/loader/order"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -15,11 +14,11 @@ import (
 type Loader struct {
 	opts   Options
 	data   *data
-	order  *order.Order
+	order  *ordering
 	digest string
 
 	number  uint64 // of the epoch
-	epoch   *order.Epoch
+	epoch   *epochOrder
 	step    int64 // that comes next
 	stats   stats
 	running atomic.Bool
@@ -42,7 +41,7 @@ var (
 // Open opens datasets as one, in this order: output directories, of which manifest.json says which shards there are, directories
 // of other people's .ffr files, and single files. All shards are checked as [record.Open] does, and compared with the manifest.
 //
-// The error is [order.ErrState] if Options.State is not of these data and this order.
+// The error is [ErrState] if Options.State is not of these data and this order.
 func Open(paths []string, opts Options) (*Loader, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -65,30 +64,30 @@ func Open(paths []string, opts Options) (*Loader, error) {
 // begin makes the order, and finds the step to begin with.
 func (l *Loader) begin() (err error) {
 	var sizes []int64
-	var shards []order.Shard
+	shards := l.Files()
 	for k, f := range l.data.files {
 		sizes = append(sizes, f.Samples)
-		shards = append(shards, order.Shard{Samples: f.Samples, Header: l.data.reader.HeaderCRC(k), Size: f.Size})
+		shards[k].HeaderCRC = l.data.reader.HeaderCRC(k) // that of a legacy file is computed
 	}
-	if l.order, err = order.New(sizes, l.opts.Order); err != nil {
+	if l.order, err = newOrdering(sizes, l.opts.Order); err != nil {
 		return err
 	}
-	l.digest = order.Digest(shards)
+	l.digest = digestOf(shards)
 	if s := l.opts.State; s != nil {
-		if l.step, err = l.order.Step(*s, l.digest); err != nil {
+		if l.step, err = l.order.step(*s, l.digest); err != nil {
 			return err
 		}
 		l.number = s.Epoch
 	}
-	l.epoch = l.order.Epoch(l.number)
+	l.epoch = l.order.epoch(l.number)
 	return nil
 }
 
 // Len returns the number of samples.
-func (l *Loader) Len() int64 { return l.order.Len() }
+func (l *Loader) Len() int64 { return l.order.size() }
 
 // Steps returns the number of batches of an epoch, which is the same for every rank.
-func (l *Loader) Steps() int64 { return l.order.Steps() }
+func (l *Loader) Steps() int64 { return l.order.steps() }
 
 // Epoch returns the epoch that Batches gives the batches of.
 func (l *Loader) Epoch() uint64 { return l.number }
@@ -101,12 +100,12 @@ func (l *Loader) SetEpoch(n uint64) error {
 	case n > math.MaxInt64:
 		return errEpoch(n)
 	}
-	l.number, l.step, l.epoch = n, 0, l.order.Epoch(n)
+	l.number, l.step, l.epoch = n, 0, l.order.epoch(n)
 	return nil
 }
 
 // State returns the state after the last batch that was delivered: where Batches goes on.
-func (l *Loader) State() order.State { return l.order.State(l.digest, l.number, l.step) }
+func (l *Loader) State() State { return l.order.state(l.digest, l.number, l.step) }
 
 // Stats counts the batches delivered so far.
 func (l *Loader) Stats() stats {

@@ -1,6 +1,7 @@
 package loader_test
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,7 +19,6 @@ import (
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 	"github.com/ffconvert/ffconvert/loader"
-	"github.com/ffconvert/ffconvert/loader/order"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -41,17 +41,17 @@ func TestModes(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name        string
-		order       order.Options
+		order       loader.Order
 		rank, world int
 	}{
-		{"global", order.Options{Batch: 8}, 0, 1},
-		{"sequential", order.Options{Batch: 8, Mode: order.Sequential, Ends: order.Short}, 0, 1},
-		{"resample", order.Options{Batch: 16, Mode: order.Resample}, 1, 2},
-		{"window", order.Options{Batch: 10, Mode: order.Window(20), Ends: order.Pad}, 2, 3},
-		{"group", order.Options{Batch: 8, Mode: order.Group, Groups: groups}, 0, 1},
-		{"larger than the dataset", order.Options{Batch: 300, Ends: order.Pad}, 0, 2},
-		{"of no step", order.Options{Batch: 300}, 0, 2},
-		{"more ranks than samples", order.Options{Batch: 2, Ends: order.Short}, 3, 64},
+		{"global", loader.Order{Batch: 8}, 0, 1},
+		{"sequential", loader.Order{Batch: 8, Mode: loader.Sequential, Ends: loader.Short}, 0, 1},
+		{"resample", loader.Order{Batch: 16, Mode: loader.Resample}, 1, 2},
+		{"window", loader.Order{Batch: 10, Mode: loader.Window(20), Ends: loader.Pad}, 2, 3},
+		{"group", loader.Order{Batch: 8, Mode: loader.Group, Groups: groups}, 0, 1},
+		{"larger than the dataset", loader.Order{Batch: 300, Ends: loader.Pad}, 0, 2},
+		{"of no step", loader.Order{Batch: 300}, 0, 2},
+		{"more ranks than samples", loader.Order{Batch: 2, Ends: loader.Short}, 3, 64},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +87,7 @@ func TestSeveral(t *testing.T) {
 		}
 	}
 	dirs := []string{a, others, filepath.Join(c, "PART_00000.ffr")}
-	l := opened(t, loader.Options{Order: order.Options{Batch: 7}}, dirs...)
+	l := opened(t, loader.Options{Order: loader.Order{Batch: 7}}, dirs...)
 	if l.Len() != 56 || l.Steps() != 8 || len(l.Files()) != 6 {
 		t.Fatalf("%d samples in %d files, %d steps", l.Len(), len(l.Files()), l.Steps())
 	}
@@ -105,11 +105,12 @@ func TestDigest(t *testing.T) {
 	t.Parallel()
 	dir := made(t, "raw:bin", 0, 40, 2)
 	l := opened(t, loader.Options{}, dir)
-	var shards []order.Shard
+	h := sha256.New()
+	fmt.Fprintln(h, "ffconvert dataset 1")
 	for _, f := range l.Files() {
-		shards = append(shards, order.Shard{Samples: f.Samples, Header: f.HeaderCRC, Size: f.Size})
+		fmt.Fprintf(h, "%d %08x %d\n", f.Samples, f.HeaderCRC, f.Size)
 	}
-	want := order.Digest(shards)
+	want := fmt.Sprintf("%x", h.Sum(nil))[:32]
 	if l.State().Dataset != want {
 		t.Errorf("%s, want %s", l.State().Dataset, want)
 	}
@@ -167,7 +168,7 @@ func TestMixed(t *testing.T) {
 		if _, err := shardtest.Write(t, src, shardtest.PlanEach(t, src, []int{0, 1, 2}, plan.Options{Sizes: plan.Sizes{Shards: 4}, Shuffle: &plan.Shuffle{Seed: 3}}, each...), dir, shard.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		l := opened(t, loader.Options{Fields: []string{"bin"}, Keys: true, Order: order.Options{Batch: 9}}, dir)
+		l := opened(t, loader.Options{Fields: []string{"bin"}, Keys: true, Order: loader.Order{Batch: 9}}, dir)
 		seen := make(map[string]bool)
 		for b, err := range l.Batches(t.Context()) {
 			if err != nil {
@@ -208,7 +209,7 @@ func TestRefused(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(unfinished, dataset.WorkDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	eight := order.Options{Batch: 8}
+	eight := loader.Order{Batch: 8}
 	for _, tt := range []struct {
 		name string
 		dirs []string
@@ -224,7 +225,7 @@ func TestRefused(t *testing.T) {
 		{"prefetch", []string{dir}, loader.Options{Order: eight, Prefetch: -1}, nil, "prefetch -1"},
 		{"readers", []string{dir}, loader.Options{Order: eight, Readers: -1}, nil, "-1 readers"},
 		{"memory", []string{dir}, loader.Options{Order: eight, Memory: -1}, nil, "memory of -1 bytes"},
-		{"mode", []string{dir}, loader.Options{Order: order.Options{Batch: 8, Mode: "x"}}, nil, `mode "x"`},
+		{"mode", []string{dir}, loader.Options{Order: loader.Order{Batch: 8, Mode: "x"}}, nil, `mode "x"`},
 		{"no directory", []string{filepath.Join(dir, "none")}, loader.Options{Order: eight}, fs.ErrNotExist, "none"},
 		{"a shard is missing", []string{gone}, loader.Options{Order: eight}, fs.ErrNotExist, "PART_00001.ffr"},
 		{"a shard is another", []string{swapped}, loader.Options{Order: eight}, record.ErrHeader, "PART_00000.ffr"},

@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/loader"
-	"github.com/ffconvert/ffconvert/loader/order"
 )
 
 // TestEndsAtOnce: a loop that is left, fails or is cancelled leaves no goroutine, and the loader can be used.
 func TestEndsAtOnce(t *testing.T) {
 	dir := made(t, "raw:bin", 0, 400, 3)
-	l := opened(t, loader.Options{Order: order.Options{Batch: 4}, Prefetch: 8, Readers: 4}, dir)
+	l := opened(t, loader.Options{Order: loader.Order{Batch: 4}, Prefetch: 8, Readers: 4}, dir)
 	before := runtime.NumGoroutine()
 	idle := func(what string) {
 		t.Helper()
@@ -97,7 +96,7 @@ func TestOneLoop(t *testing.T) {
 // TestKeep: what the loop keeps stays as it is, what it does not is filled again.
 func TestKeep(t *testing.T) {
 	t.Parallel()
-	l := opened(t, loader.Options{Order: order.Options{Batch: 10}}, made(t, "raw:bin", 0, 200, 2))
+	l := opened(t, loader.Options{Order: loader.Order{Batch: 10}}, made(t, "raw:bin", 0, 200, 2))
 	var kept []*loader.Batch
 	seen := make(map[*loader.Batch]bool)
 	for b, err := range l.Batches(t.Context()) {
@@ -127,7 +126,7 @@ const prefetched = 4 // batches, by default
 
 // TestFlat: the slabs are allocated once; the rest of an epoch takes a small part of what it reads.
 func TestFlat(t *testing.T) {
-	l := opened(t, loader.Options{Order: order.Options{Batch: 200}}, made(t, "raw:bin", 0, 20_000, 2))
+	l := opened(t, loader.Options{Order: loader.Order{Batch: 200}}, made(t, "raw:bin", 0, 20_000, 2))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range l.Batches(t.Context()) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/ffconvert/ffconvert/loader/order"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -23,11 +22,11 @@ const (
 
 // Options control a [Loader]. All but Order.Batch may be left out.
 type Options struct {
-	Order order.Options // Batch counts the samples of all ranks together
+	Order Order // Batch counts the samples of all ranks together
 
-	Rank, World int          // this process is Rank, from 0, of World; World 0 is 1
-	Epoch       uint64       // where to begin, at most 2⁶³-1
-	State       *order.State // where to go on; Epoch does not count then. Rank and World may differ from the run before;
+	Rank, World int    // this process is Rank, from 0, of World; World 0 is 1
+	Epoch       uint64 // where to begin, at most 2⁶³-1
+	State       *State // where to go on; Epoch does not count then. Rank and World may differ from the run before;
 	// Order.Ends and Order.Groups, which a state does not have, must not. At the end of an epoch Batches yields nothing
 	// before SetEpoch begins the next one
 

@@ -10,15 +10,14 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/loader"
-	"github.com/ffconvert/ffconvert/loader/order"
 )
 
 // onPage has the code of docs/training.md, between its first and its last line.
-func onPage(ctx context.Context, rank, world int, saved *order.State, epochs uint64, train func(*loader.Batch), save func(order.State)) error {
+func onPage(ctx context.Context, rank, world int, saved *loader.State, epochs uint64, train func(*loader.Batch), save func(loader.State)) error {
 	l, err := loader.Open([]string{"out"}, loader.Options{
-		Order: order.Options{Seed: 7, Batch: 256}, // 256 samples a step, on all ranks together
-		Rank:  rank, World: world,                 // this process, of so many
-		State: saved, // *order.State; nil at the start
+		Order: loader.Order{Seed: 7, Batch: 256}, // 256 samples a step, on all ranks together
+		Rank:  rank, World: world,                // this process, of so many
+		State: saved, // *loader.State; nil at the start
 	})
 	if err != nil {
 		return err
@@ -46,7 +45,7 @@ func TestPage(t *testing.T) {
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	_, code, _ := strings.Cut(string(source), "save func(order.State)) error {\n")
+	_, code, _ := strings.Cut(string(source), "save func(loader.State)) error {\n")
 	code, _, _ = strings.Cut(code, "\treturn nil\n}\n")
 	code = strings.ReplaceAll("\n"+code, "\n\t", "\n")
 	if shown := "```go" + code + "```\n"; !strings.Contains(string(page), shown) {
@@ -54,10 +53,10 @@ func TestPage(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	madeIn(t, "out", "raw:bin", 0, 1000, 3)
-	run := func(saved *order.State) (steps [][]int64, states []order.State) {
+	run := func(saved *loader.State) (steps [][]int64, states []loader.State) {
 		err := onPage(t.Context(), 1, 2, saved, 3,
 			func(b *loader.Batch) { steps = append(steps, append([]int64{}, b.Indices...)) },
-			func(s order.State) { states = append(states, s) })
+			func(s loader.State) { states = append(states, s) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/loader"
-	"github.com/ffconvert/ffconvert/loader/order"
 )
 
 // TestSchedules stops and resumes runs, each time with another number of ranks. Every step has the samples that it has in a run that
@@ -34,14 +33,14 @@ func TestSchedules(t *testing.T) {
 			rng := rand.New(rand.NewPCG(19, uint64(worker)))
 			for range schedules / 8 {
 				s := schedule{T: t, dir: dir, seed: rng.Uint64() >> 1, rng: rng}
-				s.opts = order.Options{Seed: s.seed, Batch: 1 + rng.Int64N(64), Mode: pick(rng, order.Global, order.Global, order.Window(50), order.Sequential), Ends: pick(rng, order.Drop, order.Pad, order.Short)}
+				s.opts = loader.Order{Seed: s.seed, Batch: 1 + rng.Int64N(64), Mode: pick(rng, loader.Global, loader.Global, loader.Window(50), loader.Sequential), Ends: pick(rng, loader.Drop, loader.Pad, loader.Short)}
 				number := rng.Uint64N(1 << 40)
 				want := ordered(t, shards, s.opts, number, 0, 1)
 				got := s.run(number)
 				if !reflect.DeepEqual(got, want) {
 					t.Fatalf("%+v, epoch %d: %v, want %v", s.opts, number, got, want)
 				}
-				if s.opts.Ends != order.Pad {
+				if s.opts.Ends != loader.Pad {
 					s.once(got)
 				}
 			}
@@ -56,13 +55,13 @@ type schedule struct {
 	*testing.T
 	dir  string
 	seed uint64
-	opts order.Options
+	opts loader.Order
 	rng  *rand.Rand
 }
 
 // run returns the samples of each step, on all ranks.
 func (s *schedule) run(number uint64) (steps [][]int64) {
-	var state *order.State
+	var state *loader.State
 	for {
 		world := 1 + s.rng.IntN(pick(s.rng, 1, 4, 8, 8, 8, 8, 8, 64))
 		stop := s.rng.Int64N(9)
@@ -76,7 +75,7 @@ func (s *schedule) run(number uint64) (steps [][]int64) {
 }
 
 // ranks runs up to stop steps on all ranks from a state on. It returns their samples and the state after them, as a file has it.
-func (s *schedule) ranks(world int, number uint64, from *order.State, stop int64) (steps [][]int64, after *order.State, left int64) {
+func (s *schedule) ranks(world int, number uint64, from *loader.State, stop int64) (steps [][]int64, after *loader.State, left int64) {
 	var saved []byte
 	if from != nil {
 		number = 0 // the state says which
@@ -113,7 +112,7 @@ func (s *schedule) ranks(world int, number uint64, from *order.State, stop int64
 		}
 		saved = text
 	}
-	after = new(order.State)
+	after = new(loader.State)
 	if err := json.Unmarshal(saved, after); err != nil {
 		s.Fatal(err)
 	}
@@ -128,7 +127,7 @@ func (s *schedule) once(steps [][]int64) {
 	all = slices.Compact(all)
 	const samples = 230
 	want := samples
-	if s.opts.Ends == order.Drop {
+	if s.opts.Ends == loader.Drop {
 		want -= samples % int(s.opts.Batch)
 	}
 	if n != want || len(all) != want {
@@ -140,7 +139,7 @@ func (s *schedule) once(steps [][]int64) {
 func TestResumeHere(t *testing.T) {
 	t.Parallel()
 	dir := made(t, "raw:bin", 0, 100, 3)
-	opts := loader.Options{Order: order.Options{Batch: 10, Seed: 3}, World: 2, Rank: 1}
+	opts := loader.Options{Order: loader.Order{Batch: 10, Seed: 3}, World: 2, Rank: 1}
 	l := opened(t, opts, dir)
 	want := ordered(t, sizes(l), opts.Order, 0, 1, 2)
 	var got [][]int64
@@ -163,7 +162,7 @@ func TestResumeHere(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	end := l.State()
-	at := func(change func(*order.State, *loader.Options)) error {
+	at := func(change func(*loader.State, *loader.Options)) error {
 		s, o := end, opts
 		o.State = &s
 		change(&s, &o)
@@ -176,21 +175,21 @@ func TestResumeHere(t *testing.T) {
 		}
 		return err
 	}
-	if err := at(func(*order.State, *loader.Options) {}); err != nil {
+	if err := at(func(*loader.State, *loader.Options) {}); err != nil {
 		t.Errorf("the end of an epoch: %v", err)
 	}
-	for name, change := range map[string]func(*order.State, *loader.Options){
-		"dataset":  func(s *order.State, _ *loader.Options) { s.Dataset = "00" },
-		"position": func(s *order.State, _ *loader.Options) { s.Position++ },
-		"seed":     func(_ *order.State, o *loader.Options) { o.Order.Seed++ },
-		"batch":    func(_ *order.State, o *loader.Options) { o.Order.Batch++ },
+	for name, change := range map[string]func(*loader.State, *loader.Options){
+		"dataset":  func(s *loader.State, _ *loader.Options) { s.Dataset = "00" },
+		"position": func(s *loader.State, _ *loader.Options) { s.Position++ },
+		"seed":     func(_ *loader.State, o *loader.Options) { o.Order.Seed++ },
+		"batch":    func(_ *loader.State, o *loader.Options) { o.Order.Batch++ },
 	} {
-		if err := at(change); !errors.Is(err, order.ErrState) {
+		if err := at(change); !errors.Is(err, loader.ErrState) {
 			t.Errorf("a state of another %s: %v", name, err)
 		}
 	}
 	madeIn(t, dir, "raw:bin", 1, 100, 3)
-	if err := at(func(*order.State, *loader.Options) {}); !errors.Is(err, order.ErrState) {
+	if err := at(func(*loader.State, *loader.Options) {}); !errors.Is(err, loader.ErrState) {
 		t.Errorf("a state of other data in the same place: %v", err)
 	}
 }

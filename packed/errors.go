@@ -18,10 +18,7 @@ var (
 	errMalformed   = place.New(place.Refused, "malformed names")                   // the names of a packed folder are damaged or hostile
 )
 
-// An Error places an error at a packed file or a folder, and at a path in it.
-type Error = place.Error
-
-// cause returns the error within a [fs.PathError], because an Error has the path already, or err.
+// cause returns the error within a [fs.PathError], because a [place.Error] has the path already, or err.
 func cause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

@@ -9,6 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/direct"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -88,7 +89,7 @@ func (f *Folder) fill(ctx context.Context, root *os.Root, dst string, progress P
 			progress.Add(1, e.Size())
 		}
 		if err != nil {
-			return &Error{Where: dst, Off: -1, Entry: name, Err: cause(err)}
+			return &place.Error{Where: dst, Off: -1, Entry: name, Err: cause(err)}
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/internal/pickle"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -29,7 +30,7 @@ type Folder struct {
 // size of each file and of the names.
 func Open(path string, opts record.Options) (*Folder, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, &Error{Where: path, Off: -1, Err: fmt.Errorf("%w: it is a directory", ErrNotPacked)}
+		return nil, &place.Error{Where: path, Off: -1, Err: fmt.Errorf("%w: it is a directory", ErrNotPacked)}
 	}
 	r, err := record.Open(path, opts)
 	if err != nil {
@@ -47,14 +48,14 @@ func Open(path string, opts record.Options) (*Folder, error) {
 func (f *Folder) load() error {
 	last := f.r.Len() - 1
 	if last < 0 {
-		return &Error{Where: f.path, Off: -1, Err: fmt.Errorf("%w: it has no samples", ErrNotPacked)}
+		return &place.Error{Where: f.path, Off: -1, Err: fmt.Errorf("%w: it has no samples", ErrNotPacked)}
 	}
 	sample, err := f.r.Read(last, nil)
 	if err != nil {
 		return err
 	}
 	if f.root, f.total.Dirs, err = parseNames(string(sample), int64(last)); err != nil {
-		return &Error{Where: f.path, Off: -1, Err: fmt.Errorf("sample %d: %w", last, err)}
+		return &place.Error{Where: f.path, Off: -1, Err: fmt.Errorf("sample %d: %w", last, err)}
 	}
 	f.total.Files = int64(last)
 	for i := range f.total.Files {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -74,7 +75,7 @@ func TestOpenRefuses(t *testing.T) {
 				f.Close()
 				t.Fatal("accepted")
 			}
-			var placed *Error
+			var placed *place.Error
 			if !errors.Is(err, c.want) || !errors.As(err, &placed) || !strings.Contains(err.Error(), "sample 2") || !strings.Contains(err.Error(), c.why) {
 				t.Errorf("%v: want %v, a word of %q", err, c.want, c.why)
 			}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/internal/pickle"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // A source is a listing of the directory tree to pack.
@@ -181,7 +182,7 @@ func (s *source) hintFiles() string {
 	return "option max-files raises the limit"
 }
 
-// refuse returns an Error for a path of the tree.
+// refuse returns an error for a path of the tree.
 func (s *source) refuse(name string, err error, hint string) error {
-	return &Error{Where: s.dir, Off: -1, Entry: name, Err: cause(err), Hint: hint}
+	return &place.Error{Where: s.dir, Off: -1, Entry: name, Err: cause(err), Hint: hint}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // A staging is a directory with a temporary name, which gets its final name when it is complete.
@@ -56,7 +57,7 @@ func emptyDir(dst string) (exists bool, err error) {
 		}
 		return false, err
 	}
-	notEmpty := &Error{Where: dst, Off: -1, Err: errNotEmpty}
+	notEmpty := &place.Error{Where: dst, Off: -1, Err: errNotEmpty}
 	if st, err := os.Stat(dst); errors.Is(err, fs.ErrNotExist) || err == nil && !st.IsDir() {
 		return false, notEmpty // a dangling link, or not a directory
 	}

@@ -28,7 +28,7 @@ type Totals struct {
 type Report struct {
 	Totals
 	Shard  record.FileInfo // of the packed file
-	Verify *verify.Report // of re-reading the packed file
+	Verify *verify.Report  // of re-reading the packed file
 }
 
 // Write packs the folder dir into file. The name of file must end in .ffr, and file must not be
@@ -61,7 +61,7 @@ func Write(ctx context.Context, dir, file string, opts WriteOptions) (Report, er
 // checkTarget returns an error if file cannot become the packed file.
 func checkTarget(dir, file string, overwrite bool) error {
 	refuse := func(err error, hint string) error {
-		at := &Error{Where: file, Off: -1, Err: err, Hint: hint}
+		at := &place.Error{Where: file, Off: -1, Err: err, Hint: hint}
 		if errors.Is(err, fs.ErrExist) {
 			at.Kind = place.Usage
 		}
@@ -146,7 +146,7 @@ func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (sum r
 	names := appendNames(nil, s.names)
 	if most := max(s.opts.maxFile(), DefaultMaxFile); int64(len(names)) > most {
 		err := fmt.Errorf("sample %d: %w: the names of the files have %d bytes, a sample has at most %d", s.total.Files, errLimit, len(names), most)
-		return sum, &Error{Where: s.dir, Off: -1, Err: err, Hint: "option max-file-size raises the limit"}
+		return sum, &place.Error{Where: s.dir, Off: -1, Err: err, Hint: "option max-file-size raises the limit"}
 	}
 	if err := direct.Reserve(f, record.FileSize(s.total.Files+1, s.total.Bytes+int64(len(names)))); err != nil {
 		return sum, err
@@ -156,7 +156,7 @@ func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (sum r
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, blocks.Free()) }()
-	out := direct.NewWriter(direct.NewFile(f), blocks.Empty)
+	out := direct.NewWriter(f, blocks.Empty)
 	defer out.Close()
 	w, err := record.NewWriter(out, s.total.Files+1)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/internal/ahead"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
@@ -196,7 +197,7 @@ func TestWriteRefuses(t *testing.T) {
 			if strings.Contains(err.Error(), "\n") || !utf8.ValidString(err.Error()) {
 				t.Errorf("not one line of text: %q", err)
 			}
-			var placed *Error
+			var placed *place.Error
 			if errors.As(err, &placed) && (placed.Hint == "") != (c.hint == "") || c.hint != "" && !strings.Contains(err.Error(), c.hint) {
 				t.Errorf("%v: hint %q wanted", err, c.hint)
 			}
@@ -285,7 +286,7 @@ func TestChanged(t *testing.T) {
 			must(t, src.scan(t.Context()))
 			c.change(t, filepath.Join(dir, "a.txt"))
 			_, err = src.write(t.Context(), filepath.Join(out, "out.ffr"), WriteOptions{Progress: silent{}})
-			var placed *Error
+			var placed *place.Error
 			if !errors.As(err, &placed) || placed.Entry != "a.txt" {
 				t.Fatalf("no place: %v", err)
 			}

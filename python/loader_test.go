@@ -11,7 +11,6 @@ import (
 	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/internal/test/python"
 	"github.com/ffconvert/ffconvert/loader"
-	"github.com/ffconvert/ffconvert/loader/order"
 )
 
 // goOn goes on in Python after a state of the Go loader, and prints what Go is to go on with.
@@ -37,7 +36,7 @@ func TestGoesOnInPython(t *testing.T) {
 	if text, err := convert.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	opts := order.Options{Seed: 7, Batch: 24, Mode: order.Window(50), Ends: order.Short}
+	opts := loader.Order{Seed: 7, Batch: 24, Mode: loader.Window(50), Ends: loader.Short}
 	l, err := loader.Open([]string{out}, loader.Options{Order: opts, Rank: 1, World: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +48,7 @@ func TestGoesOnInPython(t *testing.T) {
 	}
 	var want, got struct {
 		Batches []batch
-		State   order.State
+		State   loader.State
 	}
 	var middle []byte
 	for b, err := range l.Batches(t.Context()) {

@@ -81,7 +81,7 @@ func createIndex(d *dataset.Dir, t *job, shape plan.Columns, blocks [][]byte) (*
 		return nil, err
 	}
 	schema := schemaOf(shape, about)
-	stream := direct.NewStream(direct.NewWriter(direct.NewFile(f.File), blocks))
+	stream := direct.NewStream(f.File, blocks)
 	out, err := ipc.NewFileWriter(stream, ipc.WithSchema(schema))
 	if err != nil {
 		stream.Close()

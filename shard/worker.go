@@ -67,7 +67,7 @@ func (k *worker) write(ctx context.Context, t *job) (full *filled, err error) {
 func (k *worker) fill(ctx context.Context, t *job, f *atomicfile.File, index *indexFile) (dataset.Finished, error) {
 	s := t.Shard
 	done := dataset.Finished{ManifestShard: dataset.ManifestShard{Name: s.Name}}
-	out := direct.NewWriter(direct.NewFile(f.File), k.blocks.shard())
+	out := direct.NewWriter(f.File, k.blocks.shard())
 	defer out.Close()
 	w, err := record.NewWriter(out, s.Samples)
 	if err != nil {

@@ -102,7 +102,7 @@ func (o *diffOptions) byNumber(a, b *lookup.Dataset) (bool, error) {
 			return false, err
 		}
 		if o.by.Value == "key" && !keyed[i] {
-			return false, &place.Error{Where: d.Path(), Off: -1, Err: errors.New("its samples have no keys"), Hint: "--by number"}
+			return false, &place.Error{Where: d.Path, Off: -1, Err: errors.New("its samples have no keys"), Hint: "--by number"}
 		}
 	}
 	if o.by.Value == "" && keyed[0] != keyed[1] {
@@ -110,7 +110,7 @@ func (o *diffOptions) byNumber(a, b *lookup.Dataset) (bool, error) {
 		if keyed[0] {
 			without = b
 		}
-		return false, &place.Error{Where: without.Path(), Off: -1, Err: errors.New("its samples have no keys, those of the other dataset have"), Hint: "--by number compares them one by one"}
+		return false, &place.Error{Where: without.Path, Off: -1, Err: errors.New("its samples have no keys, those of the other dataset have"), Hint: "--by number compares them one by one"}
 	}
 	return o.by.Value == "number" || !keyed[0] && o.by.Value == "", nil
 }

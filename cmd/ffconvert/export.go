@@ -54,9 +54,9 @@ manifest is beside them.
 // exportOptions are the flags that all commands of export have.
 type exportOptions struct {
 	cliflag.Conversion
-	reader *format.Reader // of the format ffr
-	choice choose.Options
-	key    export.Key
+	reader  *format.Reader // of the format ffr
+	choice  choose.Options
+	ordinal bool // keys are numbers
 }
 
 func newExportOptions() *exportOptions {
@@ -85,21 +85,29 @@ func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 	o.Remote.Add(flags)
 }
 
+// options are what the flags say of an export.
+func (o *exportOptions) options(shown *progress.Reporter) export.Options {
+	return export.Options{
+		Encode: o.Encode, Choice: o.choice, Ordinal: o.ordinal, Sizes: o.Sizes, Workers: o.Workers, NoVerify: o.NoVerify,
+		AIO: o.aio(), Progress: shown, Tool: tool(),
+	}
+}
+
 // addKey registers --key with a word more than formats have.
 func (o *exportOptions) addKey(flags *pflag.FlagSet) {
 	of := o.reader.Set.Lookup("key")
-	flags.Var(&exportKey{Option: of, key: &o.key}, "key", of.Usage+"; or ordinal, the number of the sample")
+	flags.Var(&exportKey{Option: of, ordinal: &o.ordinal}, "key", of.Usage+"; or ordinal, the number of the sample")
 }
 
 // An exportKey is a flag value: ordinal, or what the option key of a format takes.
 type exportKey struct {
 	*option.Option
-	key *export.Key
+	ordinal *bool
 }
 
 func (v *exportKey) Set(text string) error {
 	if text == "ordinal" {
-		*v.key = export.KeyOrdinal
+		*v.ordinal = true
 		return nil
 	}
 	return v.Option.Set(text)
@@ -144,7 +152,7 @@ func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []stri
 	if err := convert.LocalPath(to); err != nil {
 		return err
 	}
-	err = c.WithSamples(ctx, o.key == export.KeyOrdinal, func(s *format.Samples) error {
+	err = c.WithSamples(ctx, o.ordinal, func(s *format.Samples) error {
 		return use(&export.Source{
 			Samples: s.Source, Whole: s.Whole, Says: s.Says, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads,
 			Options: []any{s.Options, s.Added}, Changed: s.Changed,

@@ -18,7 +18,6 @@ import (
 
 func newExportFolderCommand() *cobra.Command {
 	opts := newExportOptions()
-	folder := export.FolderOptions{Tool: tool()}
 	cmd := &cobra.Command{
 		Use:   "folder OUT... DIR",
 		Short: "Write a folder of files",
@@ -44,8 +43,7 @@ is run again.
 	opts.addSource(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *progress.Reporter) error {
-			folder.Key, folder.Choice, folder.Encode, folder.Workers, folder.NoVerify, folder.AIO, folder.Progress = opts.key, opts.choice, opts.Encode, opts.Workers, opts.NoVerify, opts.aio(), shown
-			done, err := export.Folder(cmd.Context(), src, args[len(args)-1], folder)
+			done, err := export.Folder(cmd.Context(), src, args[len(args)-1], opts.options(shown))
 			if err != nil {
 				return err
 			}
@@ -90,7 +88,7 @@ __key__ is the key of a sample. Nothing else is written there; a reader may stop
 		}
 		signal.Ignore(syscall.SIGPIPE) // a write fails instead, and staged copies are removed
 		err := opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *progress.Reporter) error {
-			return export.Stream(cmd.Context(), pipeWriter{cmd.OutOrStdout()}, src, export.StreamOptions{Format: s.name, Encode: opts.Encode, Choice: opts.choice, Progress: shown})
+			return export.Stream(cmd.Context(), pipeWriter{cmd.OutOrStdout()}, src, s.name, opts.options(shown))
 		})
 		return err
 	}
@@ -113,7 +111,7 @@ func (w pipeWriter) Write(p []byte) (int, error) {
 
 func newExportTarCommand() *cobra.Command {
 	opts := newExportOptions()
-	tars := export.TarOptions{Tool: tool()}
+	modified := int64(0)
 	cmd := &cobra.Command{
 		Use:   "tar OUT... TAR",
 		Short: "Write WebDataset tars",
@@ -139,14 +137,15 @@ same command is run again. A key or a field that webdataset would split otherwis
 	flags.Var(&opts.MinSize, "min-shard-size", "least mean size of a tar (default 256MiB, or none with --shard-size or --shards)")
 	flags.Var(option.AtLeast(&opts.Sizes.Max, 1), "max-shards", "most tars (default 200, or none with --shard-size or --shards)")
 	flags.Var(option.AtLeast(&opts.Sizes.Shards, 1), "shards", "exact number of tars (default by size)")
-	flags.Int64Var(&tars.MaxCount, "max-count", 0, "samples of each tar but the last, as webdataset's ShardWriter(maxcount=…) cuts them; a tar that reaches --shard-size ends sooner")
-	flags.Int64Var(&tars.ModTime, "mtime", 0, "time of all members, in seconds since 1970")
+	flags.Int64Var(&opts.Sizes.MaxSamples, "max-count", 0, "samples of each tar but the last, as webdataset's ShardWriter(maxcount=…) cuts them; a tar that reaches --shard-size ends sooner")
+	flags.Int64Var(&modified, "mtime", 0, "time of all members, in seconds since 1970")
 	opts.addKey(flags)
 	opts.addFields(flags)
 	opts.addSource(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *progress.Reporter) error {
-			tars.Key, tars.Choice, tars.Sizes, tars.Encode, tars.Workers, tars.NoVerify, tars.AIO, tars.Progress = opts.key, opts.choice, opts.Sizes, opts.Encode, opts.Workers, opts.NoVerify, opts.aio(), shown
+			tars := opts.options(shown)
+			tars.ModTime = modified
 			tars.Sizes.ShardSize, tars.Sizes.Min = int64(opts.ShardSize), int64(opts.MinSize)
 			done, err := export.Tars(cmd.Context(), src, args[len(args)-1], tars)
 			if err != nil {

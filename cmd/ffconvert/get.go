@@ -166,9 +166,9 @@ const mostNamed = 10
 func (g *getter) find(ctx context.Context, key string) error {
 	keyed, err := g.d.Keyed()
 	if err == nil && !keyed {
-		at := &place.Error{Where: g.d.Path(), Off: -1, Err: fmt.Errorf("%w %q: its samples have no keys", errNoKey, key), Hint: fmt.Sprintf("name one by its number, #0 to #%d", g.d.Len()-1)}
-		if f, err := packed.Open(g.d.Path(), g.opts.Record); err == nil {
-			at.Hint = fmt.Sprintf("it is a packed folder: ffconvert cat %s %s", text.ShellWord(g.d.Path()), text.ShellWord(key))
+		at := &place.Error{Where: g.d.Path, Off: -1, Err: fmt.Errorf("%w %q: its samples have no keys", errNoKey, key), Hint: fmt.Sprintf("name one by its number, #0 to #%d", g.d.Len()-1)}
+		if f, err := packed.Open(g.d.Path, g.opts.Record); err == nil {
+			at.Hint = fmt.Sprintf("it is a packed folder: ffconvert cat %s %s", text.ShellWord(g.d.Path), text.ShellWord(key))
 			f.Close()
 		}
 		err = at
@@ -198,7 +198,7 @@ func (g *getter) find(ctx context.Context, key string) error {
 	case g.all:
 		return nil
 	case len(rows) > 1:
-		return several(g.d.Path(), key, rows)
+		return several(g.d.Path, key, rows)
 	}
 	return g.write(&rows[0])
 }
@@ -218,7 +218,7 @@ func several(path, key string, rows []lookup.Row) error {
 
 // unknown is the error of a key that no sample has.
 func (g *getter) unknown(ctx context.Context, key string) error {
-	at := &place.Error{Where: g.d.Path(), Off: -1, Err: fmt.Errorf("%w %q", errNoKey, key)}
+	at := &place.Error{Where: g.d.Path, Off: -1, Err: fmt.Errorf("%w %q", errNoKey, key)}
 	near, err := g.d.Near(ctx, key)
 	if err != nil {
 		return err
@@ -279,7 +279,7 @@ func (g *getter) writeField(r *lookup.Row, s *converters.Sample) error {
 		for i := range s.Fields {
 			names = append(names, strconv.Quote(s.Fields[i].Name))
 		}
-		return &place.Error{Where: g.d.Path(), Off: -1, Err: fmt.Errorf("sample %s has no field %q, but %s", summary.SampleName(r), g.field, strings.Join(names, ", "))}
+		return &place.Error{Where: g.d.Path, Off: -1, Err: fmt.Errorf("sample %s has no field %q, but %s", summary.SampleName(r), g.field, strings.Join(names, ", "))}
 	}
 	if g.format.Value == "json" {
 		line, err := summary.FieldJSON(&v)
@@ -298,7 +298,7 @@ func (g *getter) writeField(r *lookup.Row, s *converters.Sample) error {
 // bytes writes data unchanged, to a terminal only if it is text.
 func (g *getter) bytes(data []byte, what string) error {
 	if !g.force && terminal.IsTerminal(g.out) && !summary.Readable(data) {
-		return &place.Error{Where: g.d.Path(), Off: -1, Kind: place.Usage, Err: fmt.Errorf("%s is not text, %s, and standard output is a terminal", what, terminal.Counted(int64(len(data)), "byte")),
+		return &place.Error{Where: g.d.Path, Off: -1, Kind: place.Usage, Err: fmt.Errorf("%s is not text, %s, and standard output is a terminal", what, terminal.Counted(int64(len(data)), "byte")),
 			Hint: "redirect it to a file, or --format text, or --force"}
 	}
 	_, err := g.out.Write(data)

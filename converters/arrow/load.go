@@ -41,9 +41,9 @@ func (r *reader) place(m arrowipc.Message, fields []*arrowipc.Field) (*arrowipc.
 }
 
 // load reads the next rows of a batch, unless they are in memory.
-func (r *reader) load(b *arrowipc.Batch) error {
+func (r *reader) load(b *arrowipc.Message) error {
 	if r.layout == nil {
-		l, err := r.place(b.Message, r.table.Fields)
+		l, err := r.place(*b, r.table.Fields)
 		if err != nil {
 			return err
 		}

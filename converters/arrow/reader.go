@@ -145,7 +145,7 @@ func (r *reader) next() (bool, error) {
 	all := r.table.Batches
 	for r.batch < len(all) && r.row == all[r.batch].Rows {
 		if r.index && r.row == 0 { // without rows: is that so?
-			if _, err := r.place(all[r.batch].Message, r.table.Fields); err != nil {
+			if _, err := r.place(all[r.batch], r.table.Fields); err != nil {
 				return false, r.fail(err)
 			}
 		}
@@ -173,7 +173,7 @@ func (r *reader) next() (bool, error) {
 }
 
 // offset is the share of row i of the message, for errors and indexes: its values lie in many buffers.
-func offset(b *arrowipc.Batch, i int64) int64 {
+func offset(b *arrowipc.Message, i int64) int64 {
 	if i == 0 { // the batch may have no rows
 		return b.Off
 	}

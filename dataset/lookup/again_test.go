@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -32,7 +33,7 @@ func (l *damagedLink) damages(path string, off int64) bool {
 	return l.came[path][off] <= l.times
 }
 
-func (l *damagedLink) open(path string) (File, int64, error) {
+func (l *damagedLink) open(path string) (dataset.File, int64, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, 0, err
@@ -112,10 +113,12 @@ func TestDamagedLink(t *testing.T) {
 			return nil
 		}},
 		{"places", func(d *Dataset, use func(*Row, []byte) error) error {
+			records := d.Records()
+			defer records.Close()
 			for n := range d.Len() {
 				r, err := d.Row(n, true)
 				if err == nil {
-					err = d.Locate(r)
+					err = records.Locate(r)
 				}
 				if err != nil {
 					return err

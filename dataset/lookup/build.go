@@ -27,11 +27,29 @@ const tableMemory = 16 << 20
 // rowsAtOnce is how many rows are read between two looks at the context.
 const rowsAtOnce = 8192
 
-// buildTable makes the table of the dataset at the first of its places that can be written.
-func (d *Dataset) buildTable(ctx context.Context) error {
+// make makes the table of the dataset at the first of its places that can be written, or opens the one that a fork has
+// made since there were so many. progress may be nil.
+func (k *keys) make(ctx context.Context, made int64, progress func(done, total int64)) (*table, error) {
+	select {
+	case k.making <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-k.making }()
+	if k.made.Load() == made {
+		if err := k.build(ctx, progress); err != nil {
+			return nil, err
+		}
+		k.made.Add(1)
+	}
+	return k.open()
+}
+
+func (k *keys) build(ctx context.Context, progress func(done, total int64)) error {
 	err := errTable
-	for _, p := range d.tablePlaces() {
-		if err = d.buildAt(ctx, p); err == nil || !errors.Is(err, errUnwritable) {
+	for _, p := range k.places() {
+		b := builder{d: k.of, ctx: ctx, most: tableMemory, progress: progress}
+		if err = b.buildAt(p); err == nil || !errors.Is(err, errUnwritable) {
 			return err
 		}
 	}
@@ -44,17 +62,15 @@ func (d *Dataset) Prepare(ctx context.Context, progress func(done, total int64))
 	if d.Len() <= d.few {
 		return nil
 	}
-	made := d.shared.made.Load()
-	if t, err := d.openTable(); err == nil {
+	made := d.keys.made.Load()
+	if t, err := d.keys.open(); err == nil {
 		t.close()
 		return nil
 	}
 	if keyed, err := d.Keyed(); err != nil || !keyed {
 		return err
 	}
-	f := d.Fork()
-	f.progress = progress
-	t, err := f.newTable(ctx, made)
+	t, err := d.keys.make(ctx, made, progress)
 	if err == nil {
 		t.close()
 	}
@@ -66,7 +82,7 @@ func (d *Dataset) Prepare(ctx context.Context, progress func(done, total int64))
 
 var errUnwritable = errors.New("no table of keys can be written there")
 
-func (d *Dataset) buildAt(ctx context.Context, p tablePlace) error {
+func (b *builder) buildAt(p tablePlace) error {
 	if p.make {
 		if err := os.MkdirAll(p.dir, 0o700); err != nil {
 			return errUnwritable
@@ -87,7 +103,6 @@ func (d *Dataset) buildAt(ctx context.Context, p tablePlace) error {
 		return errUnwritable
 	}
 	defer f.Discard()
-	b := builder{d: d, ctx: ctx, most: tableMemory, progress: d.progress}
 	if err := b.write(f); err != nil {
 		return err
 	}
@@ -127,7 +142,7 @@ func (b *builder) write(f io.WriteSeeker) error {
 	if err := b.out.Flush(); err != nil {
 		return err
 	}
-	id := b.d.identity()
+	id := b.d.keys.identity()
 	head := append([]byte(tableMagic), id[:]...)
 	head = binary.LittleEndian.AppendUint64(head, uint64(n))
 	head = binary.LittleEndian.AppendUint32(head, crc32.ChecksumIEEE(head))

@@ -26,15 +26,16 @@ func CheckKeys(dir string, opts Options) error {
 		tries = 3
 	}
 	for range tries {
-		if err = d.checkKeys(); !errors.Is(err, errTable) {
+		if err = d.keys.check(); !errors.Is(err, errTable) {
 			break
 		}
 	}
 	return err
 }
 
-func (d *Dataset) checkKeys() error {
-	f, size, err := d.open(filepath.Join(d.dir, filepath.FromSlash(dataset.KeysName)))
+func (k *keys) check() error {
+	d := k.of
+	f, size, err := d.open(filepath.Join(d.Dir, filepath.FromSlash(dataset.KeysName)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -49,7 +50,7 @@ func (d *Dataset) checkKeys() error {
 	}
 	ahead := &readAhead{File: f, size: size}
 	t := &table{file: ahead, size: size}
-	err = t.load(d)
+	err = t.load(k)
 	for p := int64(0); err == nil && p < t.pages; p++ {
 		err = t.read(p)
 	}
@@ -61,11 +62,11 @@ func (d *Dataset) checkKeys() error {
 
 // A readAhead reads pages of a file one after another in larger blocks: in a bucket each takes a request.
 type readAhead struct {
-	File
+	dataset.File
 	size int64
 	off  int64 // of block
 	have []byte
-	err  error // the first one of File
+	err  error // the first one of dataset.File
 }
 
 const readAheadBlock = 4 << 20

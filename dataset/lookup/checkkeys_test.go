@@ -12,7 +12,7 @@ import (
 
 // A tampered file has one more byte flipped, or fails, in its first reads.
 type tampered struct {
-	File
+	dataset.File
 	fails *int // reads that are still to fail
 	err   error
 	flips bool // and not fail
@@ -82,7 +82,7 @@ func TestCheckKeys(t *testing.T) {
 		{"not read", 1, false, errCut},
 	} {
 		fails := row.fails
-		err := CheckKeys(dir, Options{Open: func(path string) (File, int64, error) {
+		err := CheckKeys(dir, Options{Open: func(path string) (dataset.File, int64, error) {
 			f, size, err := d.open(path)
 			if err == nil && strings.HasSuffix(path, "keys") {
 				f = tampered{f, &fails, errCut, row.flips}

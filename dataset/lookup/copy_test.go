@@ -25,7 +25,9 @@ func TestCopy(t *testing.T) {
 			t.Fatal(err)
 		}
 		var copied bytes.Buffer
-		if err := d.Copy(&copied, row); err != nil || !bytes.Equal(copied.Bytes(), sound) {
+		records := d.Records()
+		defer records.Close()
+		if err := records.Copy(&copied, row); err != nil || !bytes.Equal(copied.Bytes(), sound) {
 			t.Fatalf("sample %d: %v, %d bytes of %d", n, err, copied.Len(), len(sound))
 		}
 		if n%10 != 3 {
@@ -33,7 +35,7 @@ func TestCopy(t *testing.T) {
 		}
 		flip(t, row.Shard, row.At.Off+2)
 		copied.Reset()
-		err = d.Copy(&copied, row)
+		err = records.Copy(&copied, row)
 		read, same := d.Record(row)
 		if !errors.Is(err, record.ErrChecksum) || err.Error() != same.Error() || copied.Len() != len(sound) || !bytes.Equal(read, copied.Bytes()) {
 			t.Errorf("a damaged sample: %v; Record says %v; %d and %d bytes of %d", err, same, copied.Len(), len(read), len(sound))
@@ -56,7 +58,7 @@ func TestPrepare(t *testing.T) {
 	if err := d.Prepare(t.Context(), tell); err != nil || last != 300 {
 		t.Fatalf("made: %v, %d samples told", err, last)
 	}
-	if _, err := os.Stat(filepath.Join(d.Dir(), dataset.KeysName)); err != nil {
+	if _, err := os.Stat(filepath.Join(d.Dir, dataset.KeysName)); err != nil {
 		t.Error(err)
 	}
 	calls = 0

@@ -19,7 +19,7 @@ import (
 var errNotRegular = place.New(place.Refused, "not a regular file")
 
 // open opens a shard or an index, which must be a regular file unless Options.Open knows better.
-func (d *Dataset) open(path string) (File, int64, error) {
+func (d *Dataset) open(path string) (dataset.File, int64, error) {
 	if d.opts.Open != nil {
 		return d.opts.Open(path)
 	}
@@ -43,7 +43,7 @@ func (d *Dataset) open(path string) (File, int64, error) {
 
 // An openShard is a shard with an open file, for payload.
 type openShard struct {
-	file File
+	file dataset.File
 	info record.FileInfo
 }
 
@@ -96,7 +96,7 @@ func (d *Dataset) openShardOnce(s *shard) (*openShard, error) {
 // An index is the open index of a shard.
 type index struct {
 	path string
-	file File
+	file dataset.File
 	rows *sidecar.Reader
 	want dataset.FileSum
 }

@@ -25,9 +25,9 @@ func (d *Dataset) Find(ctx context.Context, key string) iter.Seq2[*Row, error] {
 			r.Key = key // not in the memory of the index
 			return yield(r, nil)
 		}
-		made := d.shared.made.Load()
-		build := func() (*table, error) { return d.newTable(ctx, made) }
-		for _, open := range []func() (*table, error){d.openTable, build} {
+		made := d.keys.made.Load()
+		build := func() (*table, error) { return d.keys.make(ctx, made, d.keys.progress) }
+		for _, open := range []func() (*table, error){d.keys.open, build} {
 			if d.Len() <= d.few || ctx.Err() != nil {
 				break
 			}
@@ -98,7 +98,7 @@ func (d *Dataset) findIn(ctx context.Context, t *table, key string, next int64, 
 // lack a directory. It is "" if there is none, or if the search would take long.
 func (d *Dataset) Near(ctx context.Context, key string) (string, error) {
 	if d.Len() > d.few {
-		t, err := d.openTable()
+		t, err := d.keys.open()
 		if err != nil {
 			return "", nil
 		}

@@ -81,7 +81,8 @@ func TestWalkFrom(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !r.Placed {
-					if err := d.Locate(r); err != nil {
+					records := d.Records()
+					if err := errors.Join(records.Locate(r), records.Close()); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -151,7 +152,7 @@ func TestFork(t *testing.T) {
 	var mu sync.Mutex
 	begun, last := 0, int64(0)
 	d := opened(t, dir)
-	d.progress = func(done, total int64) {
+	d.keys.progress = func(done, total int64) {
 		mu.Lock()
 		defer mu.Unlock()
 		if done == 0 {
@@ -213,7 +214,7 @@ func TestTableDir(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.few, d.progress = 0, func(done, total int64) {
+		d.few, d.keys.progress = 0, func(done, total int64) {
 			if done == 0 {
 				made++
 			}
@@ -268,7 +269,7 @@ func TestTableEnds(t *testing.T) {
 	dir := made(t, "msgpack", n, 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	d := opened(t, dir)
-	d.progress = func(done, total int64) {
+	d.keys.progress = func(done, total int64) {
 		if done > 0 {
 			cancel()
 		}
@@ -281,7 +282,7 @@ func TestTableEnds(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, dataset.KeysName)); err == nil {
 		t.Error("a table was made after the context had ended")
 	}
-	d.progress = nil
+	d.keys.progress = nil
 	checkKeys(t, d, n)
 	if err := os.Truncate(filepath.Join(dir, "index", "PART_00000.arrow"), 1000); err != nil {
 		t.Fatal(err)

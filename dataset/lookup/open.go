@@ -38,16 +38,13 @@ type Options struct {
 
 	// Open, if not nil, opens shards and indexes by their paths, and says how large they are: [dataset.Dataset.OpenPath] does,
 	// of a dataset in an object store. The manifest is read from the directory all the same.
-	Open func(path string) (File, int64, error)
+	Open func(path string) (dataset.File, int64, error)
 }
-
-// A File is an open shard or index. Its ReadAt may be called concurrently.
-type File = dataset.File
 
 // A Dataset is an opened dataset. It holds no shard open. Its methods must not be called concurrently: see [Dataset.Fork].
 type Dataset struct {
-	path     string
-	dir      string
+	Path     string            // the argument of Open
+	Dir      string            // of the shards
 	manifest *dataset.Manifest // nil: other people's files
 	shards   []shard
 	starts   []int64 // number of the first sample of each shard, and at the end the number of all samples
@@ -55,8 +52,7 @@ type Dataset struct {
 	opts     Options
 	decoders map[string]*decode.Decoder // by encoding
 	few      int64                      // see fewSamples
-	shared   *shared
-	progress func(done, total int64) // of making a table; see Prepare
+	keys     *keys
 }
 
 // A shard holds the facts about a shard that need no open file.
@@ -77,13 +73,14 @@ func Open(path string, opts Options) (*Dataset, error) {
 	if err != nil {
 		return nil, place.IOError(path, err)
 	}
-	d := &Dataset{path: path, dir: path, opts: opts, decoders: make(map[string]*decode.Decoder), few: fewSamples, shared: newShared()}
+	d := &Dataset{Path: path, Dir: path, opts: opts, decoders: make(map[string]*decode.Decoder), few: fewSamples}
+	d.keys = &keys{of: d, making: make(chan struct{}, 1)}
 	name := ""
 	if !st.IsDir() {
-		d.dir, name = filepath.Dir(path), filepath.Base(path)
+		d.Dir, name = filepath.Dir(path), filepath.Base(path)
 	}
-	if d.manifest, err = dataset.ReadShards(d.dir); err == nil && len(d.manifest.Encodes) > 0 {
-		d.manifest, err = dataset.ReadManifest(d.dir) // which source a sample is of says how its record is encoded
+	if d.manifest, err = dataset.ReadShards(d.Dir); err == nil && len(d.manifest.Encodes) > 0 {
+		d.manifest, err = dataset.ReadManifest(d.Dir) // which source a sample is of says how its record is encoded
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -117,7 +114,7 @@ func (d *Dataset) addOurs(name string) {
 	for i := range d.manifest.Shards {
 		s := &d.manifest.Shards[i]
 		if name == "" || name == s.Name {
-			d.shards = append(d.shards, shard{filepath.Join(d.dir, s.Name), s.Samples, s.HeaderCRC, filepath.Join(d.dir, filepath.FromSlash(dataset.IndexName(s.Name))), s.Index})
+			d.shards = append(d.shards, shard{filepath.Join(d.Dir, s.Name), s.Samples, s.HeaderCRC, filepath.Join(d.Dir, filepath.FromSlash(dataset.IndexName(s.Name))), s.Index})
 		}
 	}
 	d.whole = name == ""
@@ -127,12 +124,12 @@ func (d *Dataset) addOurs(name string) {
 func (d *Dataset) addOthers(name string) error {
 	names := []string{name}
 	if name == "" {
-		if _, err := os.Lstat(filepath.Join(d.dir, dataset.WorkDir)); err == nil {
-			return &place.Error{Where: d.path, Off: -1, Err: dataset.ErrUnfinished}
+		if _, err := os.Lstat(filepath.Join(d.Dir, dataset.WorkDir)); err == nil {
+			return &place.Error{Where: d.Path, Off: -1, Err: dataset.ErrUnfinished}
 		}
-		entries, err := os.ReadDir(d.dir)
+		entries, err := os.ReadDir(d.Dir)
 		if err != nil {
-			return place.IOError(d.dir, err)
+			return place.IOError(d.Dir, err)
 		}
 		names = nil
 		for _, e := range entries {
@@ -141,11 +138,11 @@ func (d *Dataset) addOthers(name string) error {
 			}
 		}
 		if len(names) == 0 {
-			return fmt.Errorf("open shards: no *%s file in %s: %w", record.Ext, d.path, fs.ErrNotExist)
+			return fmt.Errorf("open shards: no *%s file in %s: %w", record.Ext, d.Path, fs.ErrNotExist)
 		}
 	}
 	for _, name := range names {
-		x, err := d.openShard(&shard{path: filepath.Join(d.dir, name), samples: -1})
+		x, err := d.openShard(&shard{path: filepath.Join(d.Dir, name), samples: -1})
 		if err != nil {
 			return err
 		}
@@ -165,12 +162,6 @@ func (d *Dataset) Files() []record.FileInfo {
 	}
 	return all
 }
-
-// Path is the argument of Open.
-func (d *Dataset) Path() string { return d.path }
-
-// Dir is the directory of the shards.
-func (d *Dataset) Dir() string { return d.dir }
 
 // Ours reports whether it is a dataset of this program, with a manifest.
 func (d *Dataset) Ours() bool { return d.manifest != nil }

@@ -1,6 +1,33 @@
 package lookup
 
-import "github.com/ffconvert/ffconvert/record"
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// rereads is how often bytes are read again that came over a network and are not sound. What is judged at once may have come by
+// four requests, each of which may have been damaged.
+const rereads = 4
+
+// sound calls read, which reads some bytes and judges them. Where Options.Open opens what comes over a network, bytes that
+// are not sound are read again, as they may be damaged on their way: then read is called with again.
+func (d *Dataset) sound(read func(again bool) error) error {
+	err := read(false)
+	for n := 0; n < rereads && isDamage(err) && d.opts.Open != nil; n++ {
+		err = read(true)
+	}
+	return err
+}
+
+// isDamage reports whether damaged bytes could have led to an error: a size that is too large among them.
+func isDamage(err error) bool {
+	return errors.Is(err, record.ErrCorrupt) || errors.Is(err, record.ErrTooLarge) || place.KindOf(err) == place.Corrupt
+}
 
 // fewExtents are rows of a header that are read at once where samples may be far from each other: 768 bytes.
 const fewExtents = 64
@@ -22,40 +49,107 @@ func (d *Dataset) Records() *Records { return &Records{d: d, most: fewExtents} }
 // Read does what [Dataset.Record] does. The bytes are valid until the next call. Samples of one shard in their order take the least time.
 // Where Options.Open opens what comes over a network, bytes that are not sound are read again.
 func (x *Records) Read(r *Row) (data []byte, err error) {
-	if x.file == nil || x.shard != r.shard {
-		x.Close()
-		if x.file, err = x.d.openShard(&x.d.shards[r.shard]); err != nil {
-			return nil, err
-		}
-		x.shard, x.extents = r.shard, extents{}
+	if err := x.open(r); err != nil {
+		return nil, err
 	}
-	err = x.d.sample(r, &x.extents, x.find, func(bool) error {
-		data, err = x.read(r)
+	err = x.sample(r, func(bool) error {
+		data, err = x.read(r, func(data []byte) (int, error) { return x.file.file.ReadAt(data, r.At.Off) })
 		return err
 	})
 	return data, err
 }
 
-func (x *Records) find(r *Row) (record.Extent, error) {
-	e, err := x.extents.find(x.file, r.sample, x.most)
-	if err != nil && x.most > 1 { // a row of another sample may be damaged
-		e, err = x.extents.find(x.file, r.sample, 1)
+// open opens the shard of a sample.
+func (x *Records) open(r *Row) (err error) {
+	if x.file != nil && x.shard == r.shard {
+		return nil
 	}
-	return e, err
+	x.Close()
+	x.shard, x.extents = r.shard, extents{at: x.extents.at[:0]}
+	x.file, err = x.d.openShard(&x.d.shards[r.shard])
+	return err
 }
 
-func (x *Records) read(r *Row) ([]byte, error) {
-	if err := x.d.checkSize(r); err != nil {
-		return nil, err
+// sample finds a sample by the header of its shard, and reads it. Without an index nothing but the record tells whether
+// the header's row is sound: then both are read again.
+func (x *Records) sample(r *Row, read func(again bool) error) error {
+	indexed := r.Placed
+	if err := x.locate(r); err != nil {
+		return err
+	}
+	return x.d.sound(func(again bool) error {
+		if again && !indexed {
+			r.Placed, x.extents.at = false, x.extents.at[:0]
+			if err := x.locate(r); err != nil {
+				return err
+			}
+		}
+		return read(again)
+	})
+}
+
+// Locate enters where the record of a sample is by the header of its shard, and compares that with the index.
+func (x *Records) Locate(r *Row) error {
+	if err := x.open(r); err != nil {
+		return err
+	}
+	return x.locate(r)
+}
+
+func (x *Records) locate(r *Row) error {
+	return x.d.sound(func(again bool) error {
+		if again {
+			x.extents.at = x.extents.at[:0]
+		}
+		e, err := x.extents.find(x.file, r.sample, x.most)
+		if err != nil && x.most > 1 { // a row of another sample may be damaged
+			e, err = x.extents.find(x.file, r.sample, 1)
+		}
+		if err != nil {
+			return err
+		}
+		if r.Placed && r.At != e {
+			return r.fail(fmt.Errorf("%w: %d bytes with the CRC %08x, by its index at byte %d, %d bytes, %08x", record.ErrHeader, e.Size, e.CRC, r.At.Off, r.At.Size, r.At.CRC))
+		}
+		r.At, r.Placed = e, true
+		return nil
+	})
+}
+
+// read calls fill to fill memory with a record, and compares it with its CRC. A record that is too large to be held in memory
+// is refused.
+func (x *Records) read(r *Row, fill func([]byte) (int, error)) ([]byte, error) {
+	most := x.d.opts.Record.MaxSample
+	if most <= 0 {
+		most = record.DefaultMaxSample
+	}
+	if r.At.Size > most {
+		return nil, r.fail(fmt.Errorf("%w: %d bytes, at most %d are allowed", record.ErrTooLarge, r.At.Size, most))
 	}
 	if int64(cap(x.buf)) < r.At.Size {
 		x.buf = make([]byte, r.At.Size) // at most what the file has, and the limit
 	}
 	data := x.buf[:r.At.Size]
-	if n, err := x.file.file.ReadAt(data, r.At.Off); n < len(data) {
+	if n, err := fill(data); n < len(data) {
 		return nil, r.fail(cut(err))
 	}
 	return data, x.file.info.CheckSample(r.sample, r.At, data)
+}
+
+// Copy writes the record of a sample to w, of any size, and compares it with its CRC: an error after the last byte.
+func (x *Records) Copy(w io.Writer, r *Row) error {
+	if err := x.Locate(r); err != nil {
+		return err
+	}
+	sum := crc32.NewIEEE()
+	payload := io.NewSectionReader(x.file.file, r.At.Off, r.At.Size)
+	switch _, err := io.CopyN(w, io.TeeReader(payload, sum), r.At.Size); {
+	case errors.Is(err, io.EOF):
+		return r.fail(record.ErrTruncated)
+	case err != nil: // of the file, or of w
+		return err
+	}
+	return x.file.info.CheckSum(r.sample, r.At, sum.Sum32())
 }
 
 // Close closes the shard that is open.

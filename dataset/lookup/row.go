@@ -3,7 +3,6 @@ package lookup
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -50,7 +49,7 @@ var ErrRange = place.New(place.Refused, "no such sample")
 // Row returns sample n: where it is, and if described what its index says of it.
 func (d *Dataset) Row(n int64, described bool) (*Row, error) {
 	if n < 0 || n >= d.Len() {
-		return nil, &place.Error{Where: d.path, Off: -1, Err: fmt.Errorf("%w: #%d of %d, which are numbered from 0", ErrRange, n, d.Len())}
+		return nil, &place.Error{Where: d.Path, Off: -1, Err: fmt.Errorf("%w: #%d of %d, which are numbered from 0", ErrRange, n, d.Len())}
 	}
 	k, i := d.find(n)
 	r := new(Row)
@@ -96,53 +95,6 @@ func (d *Dataset) Record(r *Row) ([]byte, error) {
 	return x.Read(r)
 }
 
-// Locate enters where the record of a sample is by the header of its shard, and compares that with the index.
-func (d *Dataset) Locate(r *Row) error {
-	x, err := d.openAt(r)
-	if err != nil {
-		return err
-	}
-	return x.file.Close()
-}
-
-// Copy writes the record of a sample to w, of any size, and compares it with its CRC: an error after the last byte.
-func (d *Dataset) Copy(w io.Writer, r *Row) error {
-	x, err := d.openAt(r)
-	if err != nil {
-		return err
-	}
-	defer x.file.Close()
-	sum := crc32.NewIEEE()
-	payload := io.NewSectionReader(x.file, r.At.Off, r.At.Size)
-	switch _, err := io.CopyN(w, io.TeeReader(payload, sum), r.At.Size); {
-	case errors.Is(err, io.EOF):
-		return r.fail(record.ErrTruncated)
-	case err != nil: // of the file, or of w
-		return err
-	}
-	return x.info.CheckSum(r.sample, r.At, sum.Sum32())
-}
-
-// openAt opens the shard of a sample and enters where its record is.
-func (d *Dataset) openAt(r *Row) (*openShard, error) {
-	x, err := d.openShard(&d.shards[r.shard])
-	if err != nil {
-		return nil, err
-	}
-	err = d.sound(func(bool) error {
-		at, err := record.ReadExtents(x.file, x.info, r.sample, 1, nil)
-		if err == nil {
-			err = d.locate(r, at[0])
-		}
-		return err
-	})
-	if err != nil {
-		x.file.Close()
-		return nil, err
-	}
-	return x, nil
-}
-
 // fail places an error at a sample.
 func (r *Row) fail(err error) error {
 	return &record.FormatError{Path: r.Shard, Sample: r.sample, Off: r.At.Off, Err: err}
@@ -154,27 +106,6 @@ func cut(err error) error {
 		return record.ErrTruncated
 	}
 	return err
-}
-
-// locate enters where the header has a sample, and compares it with what the index says.
-func (d *Dataset) locate(r *Row, e record.Extent) error {
-	if r.Placed && r.At != e {
-		return r.fail(fmt.Errorf("%w: %d bytes with the CRC %08x, by its index at byte %d, %d bytes, %08x", record.ErrHeader, e.Size, e.CRC, r.At.Off, r.At.Size, r.At.CRC))
-	}
-	r.At, r.Placed = e, true
-	return nil
-}
-
-// checkSize refuses a record that is too large to be held in memory.
-func (d *Dataset) checkSize(r *Row) error {
-	most := d.opts.Record.MaxSample
-	if most <= 0 {
-		most = record.DefaultMaxSample
-	}
-	if r.At.Size > most {
-		return r.fail(fmt.Errorf("%w: %d bytes, at most %d are allowed", record.ErrTooLarge, r.At.Size, most))
-	}
-	return nil
 }
 
 // Encoding returns the encoding of the record of a sample, "" if it is not known. Options.Encoding says what raw records
@@ -201,7 +132,7 @@ func (d *Dataset) Encoding(r *Row) string {
 func (d *Dataset) Decode(r *Row, data []byte) (*converters.Sample, error) {
 	encoding := d.Encoding(r)
 	if encoding == "" && d.manifest == nil {
-		return nil, &place.Error{Where: d.path, Off: -1, Err: ErrNoFields, Hint: "option records"}
+		return nil, &place.Error{Where: d.Path, Off: -1, Err: ErrNoFields, Hint: "option records"}
 	}
 	dec := d.decoders[encoding]
 	if dec == nil {

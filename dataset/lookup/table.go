@@ -11,6 +11,7 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -37,12 +38,21 @@ const (
 
 var errTable = errors.New("not the table of keys of this dataset")
 
+// keys is the table of keys of a dataset, for it and its forks.
+type keys struct {
+	of     *Dataset
+	making chan struct{} // has an element while a table is made
+	made   atomic.Int64  // tables
+
+	progress func(done, total int64) // of a table that a search makes; nil: nobody asks
+}
+
 // identity is the SHA-256 that a table has of its dataset.
-func (d *Dataset) identity() [sha256.Size]byte {
+func (k *keys) identity() [sha256.Size]byte {
 	h := sha256.New()
-	for i := range d.shards {
-		s := &d.shards[i]
-		name, _ := filepath.Rel(d.dir, s.index) // whatever the directory is called
+	for i := range k.of.shards {
+		s := &k.of.shards[i]
+		name, _ := filepath.Rel(k.of.Dir, s.index) // whatever the directory is called
 		fmt.Fprintf(h, "%q %d %d %08x\n", "/"+filepath.ToSlash(name), s.samples, s.sum.Bytes, s.sum.CRC)
 	}
 	return [sha256.Size]byte(h.Sum(nil))
@@ -50,7 +60,7 @@ func (d *Dataset) identity() [sha256.Size]byte {
 
 // A table is an open table of keys.
 type table struct {
-	file    File
+	file    dataset.File
 	size    int64
 	samples int64
 	pages   int64
@@ -70,31 +80,32 @@ type tablePlace struct {
 	name, tmp string // in it: of the table, and of the directory for temporary ones
 }
 
-// tablePlaces returns where the table of the dataset may be, the best place first.
-func (d *Dataset) tablePlaces() (all []tablePlace) {
+// places returns where the table of the dataset may be, the best place first.
+func (k *keys) places() (all []tablePlace) {
+	d := k.of
 	if d.manifest == nil {
 		return nil
 	}
 	if d.whole {
-		all = append(all, tablePlace{dir: d.dir, name: dataset.KeysName, tmp: dataset.TmpDir})
+		all = append(all, tablePlace{dir: d.Dir, name: dataset.KeysName, tmp: dataset.TmpDir})
 	}
 	if d.opts.TableDir != "" {
-		all = append(all, tablePlace{dir: d.opts.TableDir, make: true, name: fmt.Sprintf("%x.keys", d.identity()), tmp: "tmp"})
+		all = append(all, tablePlace{dir: d.opts.TableDir, make: true, name: fmt.Sprintf("%x.keys", k.identity()), tmp: "tmp"})
 	}
 	return all
 }
 
-// openTable opens the table of the dataset. It is [errTable] if there is none.
-func (d *Dataset) openTable() (*table, error) {
-	for _, p := range d.tablePlaces() {
-		if t, err := d.openTableAt(p); err == nil {
+// open opens the table of the dataset. It is [errTable] if there is none.
+func (k *keys) open() (*table, error) {
+	for _, p := range k.places() {
+		if t, err := k.openAt(p); err == nil {
 			return t, nil
 		}
 	}
 	return nil, errTable
 }
 
-func (d *Dataset) openTableAt(p tablePlace) (*table, error) {
+func (k *keys) openAt(p tablePlace) (*table, error) {
 	root, err := os.OpenRoot(p.dir)
 	if err != nil {
 		return nil, err
@@ -113,7 +124,7 @@ func (d *Dataset) openTableAt(p tablePlace) (*table, error) {
 		return nil, err
 	}
 	t := &table{file: f, size: st.Size()}
-	if err := t.load(d); err != nil {
+	if err := t.load(k); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -123,15 +134,15 @@ func (d *Dataset) openTableAt(p tablePlace) (*table, error) {
 func (t *table) close() { t.file.Close() }
 
 // load checks the head.
-func (t *table) load(d *Dataset) error {
+func (t *table) load(k *keys) error {
 	head := t.page[:]
 	if _, err := t.file.ReadAt(head, 0); err != nil {
 		return errTable
 	}
-	id := d.identity()
+	id := k.identity()
 	n := binary.LittleEndian.Uint64(head[40:])
 	switch {
-	case string(head[:8]) != tableMagic, !bytes.Equal(head[8:40], id[:]), n != uint64(d.Len()),
+	case string(head[:8]) != tableMagic, !bytes.Equal(head[8:40], id[:]), n != uint64(k.of.Len()),
 		crc32.ChecksumIEEE(head[:headSum]) != binary.LittleEndian.Uint32(head[headSum:]):
 		return errTable
 	}

@@ -18,7 +18,7 @@ const (
 // headers are read, and checked first. An index that differs from its CRC is an error after its last row.
 func (d *Dataset) Walk(ctx context.Context) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
-		d.walk(ctx, walker{d: d, whole: true}, 0, func(r *Row, _ []byte, err error) bool { return yield(r, err) })
+		d.walk(ctx, walker{whole: true}, 0, func(r *Row, _ []byte, err error) bool { return yield(r, err) })
 	}
 }
 
@@ -26,14 +26,14 @@ func (d *Dataset) Walk(ctx context.Context) iter.Seq2[*Row, error] {
 // and so compares neither whole indexes nor whole headers with their checksums. What it reads is checked for sense alone.
 func (d *Dataset) WalkFrom(ctx context.Context, first int64) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
-		d.walk(ctx, walker{d: d}, max(0, first), func(r *Row, _ []byte, err error) bool { return yield(r, err) })
+		d.walk(ctx, walker{}, max(0, first), func(r *Row, _ []byte, err error) bool { return yield(r, err) })
 	}
 }
 
 // WalkRecords is Walk with the records, each of which was compared with its CRC. A record is valid until the next one.
 func (d *Dataset) WalkRecords(ctx context.Context, yield func(r *Row, data []byte) error) error {
 	var last error
-	d.walk(ctx, walker{d: d, whole: true, records: true}, 0, func(r *Row, data []byte, err error) bool {
+	d.walk(ctx, walker{whole: true, records: true}, 0, func(r *Row, data []byte, err error) bool {
 		if last = err; err == nil {
 			last = yield(r, data)
 		}
@@ -43,9 +43,11 @@ func (d *Dataset) WalkRecords(ctx context.Context, yield func(r *Row, data []byt
 }
 
 func (d *Dataset) walk(ctx context.Context, w walker, first int64, yield func(*Row, []byte, error) bool) {
+	w.d, w.most = d, extentsAtOnce
+	defer w.Close()
 	k, i := d.find(first)
 	for ; k < len(d.shards); k, i = k+1, 0 {
-		more, err := w.shard(ctx, k, i, yield)
+		more, err := w.walkShard(ctx, k, i, yield)
 		if err != nil {
 			yield(nil, nil, err)
 		}
@@ -57,28 +59,19 @@ func (d *Dataset) walk(ctx context.Context, w walker, first int64, yield func(*R
 
 // A walker goes through shards.
 type walker struct {
-	d       *Dataset
+	Records
 	whole   bool // indexes and headers are compared with their checksums
 	records bool // are read, one after the other
 	begun   bool // data is of the shard
 
-	file    *openShard // nil until the header of the shard is needed
-	extents extents
-	data    *bufio.Reader
-	buf     []byte
-	row     Row
+	data *bufio.Reader
+	row  Row
 }
 
-// shard yields the samples of a shard from sample i on. more is false if no others are wanted.
-func (w *walker) shard(ctx context.Context, k int, i int64, yield func(*Row, []byte, error) bool) (more bool, err error) {
+// walkShard yields the samples of a shard from sample i on. more is false if no others are wanted.
+func (w *walker) walkShard(ctx context.Context, k int, i int64, yield func(*Row, []byte, error) bool) (more bool, err error) {
 	s := &w.d.shards[k]
-	w.extents.at, w.begun = w.extents.at[:0], false
-	defer func() {
-		if w.file != nil {
-			w.file.file.Close()
-			w.file = nil
-		}
-	}()
+	w.begun = false
 	var x *index
 	if s.index != "" {
 		if x, err = w.d.openIndex(s); err != nil {
@@ -105,7 +98,7 @@ func (w *walker) shard(ctx context.Context, k int, i int64, yield func(*Row, []b
 		}
 		var data []byte
 		if w.records || !r.Placed {
-			if data, err = w.read(r, s); err != nil {
+			if data, err = w.fetch(r, s); err != nil {
 				return false, err
 			}
 		}
@@ -119,52 +112,41 @@ func (w *walker) shard(ctx context.Context, k int, i int64, yield func(*Row, []b
 	return true, nil
 }
 
-// read finds a sample by the header, and reads its record if records are wanted.
-func (w *walker) read(r *Row, s *shard) (data []byte, err error) {
-	if w.file == nil {
-		if w.file, err = w.d.openShard(s); err != nil {
+// fetch finds a sample by the header, and reads its record if records are wanted.
+func (w *walker) fetch(r *Row, s *shard) (data []byte, err error) {
+	opened := w.file == nil || w.shard != r.shard
+	if err := w.open(r); err != nil {
+		return nil, err
+	}
+	if opened && w.whole {
+		err := w.d.sound(func(bool) error {
+			_, err := record.CheckHeader(w.file.file, s.path, w.file.info.Size, w.d.opts.Record)
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
-		if w.whole {
-			err := w.d.sound(func(bool) error {
-				_, err := record.CheckHeader(w.file.file, s.path, w.file.info.Size, w.d.opts.Record)
-				return err
-			})
-			if err != nil {
-				return nil, err
-			}
-		}
 	}
-	find := func(r *Row) (record.Extent, error) { return w.extents.find(w.file, r.sample, extentsAtOnce) }
-	err = w.d.sample(r, &w.extents, find, func(again bool) error {
+	err = w.sample(r, func(again bool) error {
 		if !w.records {
 			return nil
 		}
 		w.begun = w.begun && !again
-		data, err = w.readOnce(r)
+		data, err = w.Records.read(r, w.next)
 		return err
 	})
 	return data, err
 }
 
-func (w *walker) readOnce(r *Row) (data []byte, err error) {
+// next reads the next bytes of the payload, the first ones from where the row of the walk is.
+func (w *walker) next(data []byte) (int, error) {
 	if !w.begun {
 		w.begun = true
-		payload := io.NewSectionReader(w.file.file, r.At.Off, w.file.info.Size-r.At.Off)
+		payload := io.NewSectionReader(w.file.file, w.row.At.Off, w.file.info.Size-w.row.At.Off)
 		if w.data == nil {
 			w.data = bufio.NewReaderSize(payload, readSize)
 		}
 		w.data.Reset(payload)
 	}
-	if err := w.d.checkSize(r); err != nil {
-		return nil, err
-	}
-	if int64(cap(w.buf)) < r.At.Size {
-		w.buf = make([]byte, r.At.Size)
-	}
-	data = w.buf[:r.At.Size]
-	if _, err := io.ReadFull(w.data, data); err != nil {
-		return nil, r.fail(cut(err))
-	}
-	return data, w.file.info.CheckSample(r.sample, r.At, data)
+	return io.ReadFull(w.data, data)
 }

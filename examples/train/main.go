@@ -22,7 +22,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/loader"
-	"github.com/ffconvert/ffconvert/loader/order"
 )
 
 func main() {
@@ -43,7 +42,7 @@ const side = 12
 
 // A checkpoint is what a run needs to go on.
 type checkpoint struct {
-	Next    *order.State             `json:"next"`    // nil at the start
+	Next    *loader.State            `json:"next"`    // nil at the start
 	Weights [][side*side + 1]float64 `json:"weights"` // of each class; the last one is the bias
 	Sum     float64                  `json:"sum"`     // of the losses in this epoch
 	Losses  []float64                `json:"losses"`  // the mean of each epoch
@@ -65,7 +64,7 @@ func run(ctx context.Context, dir, state string, epochs uint64, batch int64, out
 		return err
 	}
 	l, err := loader.Open([]string{dir}, loader.Options{
-		Order: order.Options{Seed: 7, Batch: batch}, State: c.Next, Fields: []string{"jpg", "cls"}})
+		Order: loader.Order{Seed: 7, Batch: batch}, State: c.Next, Fields: []string{"jpg", "cls"}})
 	if err != nil {
 		return err
 	}

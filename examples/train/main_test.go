@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/internal/test/need"
-	"github.com/ffconvert/ffconvert/loader/order"
+	"github.com/ffconvert/ffconvert/loader"
 )
 
 // TestMain runs the example where a test starts this program again.
@@ -102,7 +102,7 @@ func TestRefused(t *testing.T) {
 	if err := run(t.Context(), dir, state, 1, 6, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(t.Context(), dir, state, 2, 8, io.Discard); !errors.Is(err, order.ErrState) {
+	if err := run(t.Context(), dir, state, 2, 8, io.Discard); !errors.Is(err, loader.ErrState) {
 		t.Errorf("a state of another batch size: %v", err)
 	}
 	if err := os.WriteFile(state, []byte("{"), 0o644); err != nil {

@@ -15,7 +15,7 @@ var layers = []struct {
 }{
 	{"helpers", []string{
 		"internal/ahead", "internal/atomicfile", "internal/blocking", "internal/crcline",
-		"internal/pickle", "internal/picture", "internal/pin", "internal/place", "internal/text", "internal/whole",
+		"internal/pickle", "internal/picture", "internal/pin", "internal/place", "internal/text",
 	}},
 	{"bytes", []string{"aio", "record", "verify", "internal/blocksum", "internal/direct"}},
 	{"samples", []string{"converters", "decode", "encode", "internal/arrowipc", "internal/heads", "internal/jsonvalue", "internal/samples/wrap", "internal/sidecar"}},

@@ -39,18 +39,13 @@ type Message struct {
 	First int64 // ordinal of the first row of a batch
 	ID    int64 // of a dictionary; −1: a batch
 	Delta bool  // its values follow those that the dictionary has
-}
-
-// A Batch is a record batch with the dictionaries that it uses.
-type Batch struct {
-	Message
-	Known int // dictionaries before it
+	Known int   // dictionaries before a batch, which may use them
 }
 
 // A Table is what the metadata of a file or a stream says.
 type Table struct {
 	*Schema
-	Batches []Batch
+	Batches []Message
 	Dicts   []Message
 	Rows    int64
 	Bytes   int64 // of memory, about
@@ -191,8 +186,8 @@ func (w *walker) add(f flat, m Message) (err error) {
 		m.Rows = values.number(0, 8, 0)
 		t.Dicts = append(t.Dicts, m)
 	case kind == messageBatch:
-		m.Rows, m.First, m.ID = content.number(0, 8, 0), t.Rows, -1
-		t.Batches = append(t.Batches, Batch{m, len(t.Dicts)})
+		m.Rows, m.First, m.ID, m.Known = content.number(0, 8, 0), t.Rows, -1, len(t.Dicts)
+		t.Batches = append(t.Batches, m)
 		t.Rows += m.Rows
 	default:
 		return fmt.Errorf("%w: a message of kind %d", converters.ErrUnsupported, kind)

@@ -46,7 +46,7 @@ func (s *Stream) Next() (*Layout, error) {
 	if len(s.w.t.Batches) == 0 {
 		return nil, fmt.Errorf("%w: a dictionary", converters.ErrUnsupported)
 	}
-	m, s.w.t.Batches = s.w.t.Batches[0].Message, s.w.t.Batches[:0]
+	m, s.w.t.Batches = s.w.t.Batches[0], s.w.t.Batches[:0]
 	return m.place(f, s.Schema.Fields)
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/loader"
-	"github.com/ffconvert/ffconvert/loader/order"
 )
 
 // TestT1 reads an epoch by the loader, in random order.
@@ -24,7 +23,7 @@ func TestT1(t *testing.T) {
 		ways = append(ways, fioJob{"randread", "100k", 64, 2})
 		ways = bestFirst(t, ways, shards)[:finalists]
 
-		l, err := loader.Open([]string{out}, loader.Options{Order: order.Options{Seed: 8, Batch: batch}})
+		l, err := loader.Open([]string{out}, loader.Options{Order: loader.Order{Seed: 8, Batch: batch}})
 		if err != nil {
 			t.Fatal(err)
 		}

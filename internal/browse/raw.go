@@ -106,7 +106,9 @@ func (q *request) file(data []byte, name, kind string) error {
 func (q *request) largeRecord(d *lookup.Dataset, r *lookup.Row) error {
 	q.save("record-" + strconv.FormatInt(r.Number, 10))
 	q.w.Header().Set("Content-Length", strconv.FormatInt(r.At.Size, 10))
-	return gone(d.Copy(q.w, r))
+	records := d.Records()
+	defer records.Close()
+	return gone(records.Copy(q.w, r))
 }
 
 // keysFile answers with the keys of the samples that the query finds, as --keys takes them.

@@ -45,17 +45,19 @@ func (q *request) read(x *set, n int64, room *semaphore.Weighted, use func(d *lo
 		}
 	}
 	damage := err
-	if err := d.Locate(r); err != nil {
+	records := d.Records()
+	defer records.Close()
+	if err := records.Locate(r); err != nil {
 		return use(d, r, nil, errors.Join(damage, err))
 	}
 	if r.At.Size > MaxRecord {
-		return use(d, r, nil, errors.Join(damage, d.Copy(io.Discard, r)))
+		return use(d, r, nil, errors.Join(damage, records.Copy(io.Discard, r)))
 	}
 	if err := room.Acquire(q.ctx(), r.At.Size); err != nil {
 		return err
 	}
 	defer room.Release(r.At.Size)
-	data, err := d.Record(r)
+	data, err := records.Read(r)
 	return use(d, r, data, errors.Join(damage, err))
 }
 

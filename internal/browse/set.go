@@ -39,12 +39,12 @@ type set struct {
 }
 
 func newSet(i int, d *lookup.Dataset) (*set, error) {
-	x := &set{Number: i, Path: d.Path(), Name: filepath.Base(filepath.Clean(d.Path())), data: d,
+	x := &set{Number: i, Path: d.Path, Name: filepath.Base(filepath.Clean(d.Path)), data: d,
 		Len: d.Len(), Shards: int64(len(d.Files())), Encodings: strings.Join(d.Encodings(), ", ")}
-	if path, err := filepath.Abs(d.Path()); err == nil {
+	if path, err := filepath.Abs(d.Path); err == nil {
 		x.Name = filepath.Base(path)
 	}
-	st, err := os.Stat(d.Path())
+	st, err := os.Stat(d.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func newSet(i int, d *lookup.Dataset) (*set, error) {
 
 // readOurs reads the manifest and meta.json.
 func (x *set) readOurs(whole bool) error {
-	m, err := dataset.ReadShards(x.data.Dir())
+	m, err := dataset.ReadShards(x.data.Dir)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (x *set) readOurs(whole bool) error {
 	} else {
 		x.Single = true
 	}
-	meta, err := m.ReadMeta(filepath.Join(x.data.Dir(), dataset.MetaName))
+	meta, err := m.ReadMeta(filepath.Join(x.data.Dir, dataset.MetaName))
 	if err != nil {
 		x.metaErr = err
 		return nil
@@ -112,7 +112,7 @@ func (x *set) Changed() bool {
 func (x *set) watch() (err error) {
 	x.watched = x.data.Files()[0].Path
 	if x.data.Ours() {
-		x.watched = filepath.Join(x.data.Dir(), dataset.ManifestName)
+		x.watched = filepath.Join(x.data.Dir, dataset.ManifestName)
 	}
 	x.was, err = os.Stat(x.watched)
 	return err

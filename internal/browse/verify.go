@@ -62,11 +62,11 @@ func (x *set) size() (int64, error) {
 
 // verify reads the dataset again as it is now on disk.
 func (x *set) verify(ctx context.Context, how verify.Options) (*verify.Report, error) {
-	m, err := dataset.ReadManifest(x.data.Dir())
+	m, err := dataset.ReadManifest(x.data.Dir)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
-	case x.data.Dir() != x.Path:
+	case x.data.Dir != x.Path:
 		return verify.Files(ctx, []verify.Target{{Path: x.Path, Want: m.ExpectOf(filepath.Base(x.Path))}}, how)
 	}
 	d, err := dataset.View(x.Path)

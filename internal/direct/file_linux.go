@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -22,8 +23,7 @@ type file struct {
 	refused bool // the file system refused O_DIRECT: writes go through the page cache
 }
 
-// NewFile returns a File that writes to f.
-func NewFile(f *os.File) *file { return &file{File: f} }
+func newFile(f *os.File) *file { return &file{File: f} }
 
 // WriteAt writes to the file, directly where off, p and its length are aligned.
 func (f *file) WriteAt(p []byte, off int64) (int, error) {
@@ -70,4 +70,40 @@ func (f *file) set(direct bool) (bool, error) {
 		return false, fmt.Errorf("write %s through the page cache: %w", f.Name(), err)
 	}
 	return f.direct, nil
+}
+
+// Reserve allocates size bytes of f on the device, so that a full device is an error before the
+// work and not after it.
+func Reserve(f *os.File, size int64) error {
+	for {
+		err := unix.Fallocate(int(f.Fd()), 0, 0, size)
+		switch {
+		case err == nil, errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS):
+			return nil // some file systems cannot: a full device is an error of a write
+		case errors.Is(err, unix.EINTR):
+			continue
+		}
+		return &os.PathError{Op: "fallocate", Path: f.Name(), Err: err}
+	}
+}
+
+// syncedAtOnce lists the file systems on which syncfs makes all files durable. That is faster than
+// one fsync per file, each of which flushes the device (about a millisecond). On FUSE, syncfs does
+// nothing for most servers and reports no error.
+var syncedAtOnce = []string{"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "overlay", "tmpfs"}
+
+// SyncTree makes all files and directories below root durable.
+func SyncTree(root *os.Root) error {
+	d, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if !slices.Contains(syncedAtOnce, aio.MountType(int(d.Fd()))) {
+		return syncEach(root)
+	}
+	if err := unix.Syncfs(int(d.Fd())); err != nil {
+		return &os.PathError{Op: "syncfs", Path: d.Name(), Err: err}
+	}
+	return nil
 }

@@ -40,7 +40,7 @@ func TestFile(t *testing.T) {
 	}
 	defer f.Close()
 	want := aligned(t, 1<<20+5000)
-	w := NewFile(f)
+	w := newFile(f)
 	past := 0
 	for _, span := range writes {
 		if n, err := w.WriteAt(want[span[0]:span[1]], int64(span[0])); n != span[1]-span[0] || err != nil {
@@ -71,7 +71,7 @@ func TestFileMisaligned(t *testing.T) {
 	}
 	defer f.Close()
 	data := aligned(t, 3*directAlign)
-	w := NewFile(f)
+	w := newFile(f)
 	want := append(bytes.Clone(data[1:directAlign+1]), data[directAlign:2*directAlign]...)
 	for i, p := range [][]byte{data[1 : directAlign+1], data[directAlign : 2*directAlign]} {
 		if n, err := w.WriteAt(p, int64(i)*directAlign); n != directAlign || err != nil {
@@ -95,7 +95,7 @@ func TestFileRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := os.NewFile(uintptr(fd), "file")
-	w := NewFile(f)
+	w := newFile(f)
 	data := aligned(t, directAlign)
 	if n, err := w.WriteAt(data, 0); n != directAlign || err != nil {
 		t.Errorf("%d, %v", n, err)
@@ -121,7 +121,7 @@ func BenchmarkFile(b *testing.B) {
 	const size = 256 << 20
 	for name, wrap := range map[string]func(f *os.File) io.WriterAt{
 		"page cache": func(f *os.File) io.WriterAt { return f },
-		"direct":     func(f *os.File) io.WriterAt { return NewFile(f) },
+		"direct":     func(f *os.File) io.WriterAt { return newFile(f) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "file")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"os"
 )
 
 // A Stream is a file that is written from its beginning on, through a Writer. It is the
@@ -16,8 +17,9 @@ type Stream struct {
 	crc    uint32 // of the bytes before off
 }
 
-// NewStream returns a Stream that writes to s, which it closes.
-func NewStream(s *writer) *Stream {
+// NewStream returns a Stream that writes to f from buffers, two or more.
+func NewStream(f *os.File, buffers [][]byte) *Stream {
+	s := NewWriter(f, buffers)
 	buf, _ := s.SwapAt(nil, 0) // nothing was written that could have failed
 	return &Stream{writer: s, buf: buf}
 }

@@ -3,6 +3,7 @@ package direct
 import (
 	"cmp"
 	"io"
+	"os"
 	"sync"
 )
 
@@ -33,10 +34,12 @@ type block struct {
 	off  int64
 }
 
-// NewWriter writes to w, which must accept aligned writes from several goroutines. The Writer owns the
-// buffers until it is closed. It needs one more than the caller fills at a time; each further one permits
-// one more write in flight.
-func NewWriter(w io.WriterAt, buffers [][]byte) *writer {
+// NewWriter writes to f, past the page cache where it can. The Writer owns the buffers until it is closed. It needs one
+// more than the caller fills at a time; each further one permits one more write in flight.
+func NewWriter(f *os.File, buffers [][]byte) *writer { return newWriter(newFile(f), buffers) }
+
+// newWriter writes to w, which must accept aligned writes from several goroutines.
+func newWriter(w io.WriterAt, buffers [][]byte) *writer {
 	s := &writer{w: w, full: make(chan block, len(buffers)), free: make(chan []byte, len(buffers)), ended: make(chan struct{})}
 	for _, b := range buffers {
 		s.free <- b[:0]

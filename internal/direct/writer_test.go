@@ -39,7 +39,7 @@ func writerOf(w io.WriterAt) *writer {
 	for i := range buffers {
 		buffers[i] = make([]byte, 0, 4096)
 	}
-	return NewWriter(w, buffers)
+	return newWriter(w, buffers)
 }
 
 // All bytes are written, by SwapAt and by WriteAt, although the caller uses its memory again.
@@ -137,7 +137,7 @@ func TestWriterTogether(t *testing.T) {
 				for i := range buffers {
 					buffers[i] = make([]byte, 0, 4096)
 				}
-				s := NewWriter(h, buffers)
+				s := newWriter(h, buffers)
 				b, _ := s.SwapAt(nil, 0)
 				for i := range 3 {
 					b, _ = s.SwapAt(b[:4096], int64(4096*(i+1)))

@@ -76,8 +76,8 @@ func (d *Data) Value() (any, error) {
 	switch op[0] {
 	case None:
 		return nil, nil
-	case True, False:
-		return op[0] == True, nil
+	case opTrue, opFalse:
+		return op[0] == opTrue, nil
 	case binInt, binInt1, binInt2, long1:
 		return d.integer(op[0])
 	case binFloat:

@@ -23,8 +23,8 @@ const (
 	Stop            = '.'
 	Mark            = '('
 	None            = 'N'
-	True            = 0x88
-	False           = 0x89
+	opTrue          = 0x88
+	opFalse         = 0x89
 	binInt          = 'J'  // 4, signed
 	binInt1         = 'K'  // 1, unsigned
 	binInt2         = 'M'  // 2, unsigned
@@ -37,7 +37,7 @@ const (
 	binBytes        = 'B'  // 4: n
 	binBytes8       = 0x8e // 8: n
 	EmptyList       = ']'
-	Append          = 'a'
+	opAppend        = 'a'
 	Appends         = 'e'
 	EmptyDict       = '}'
 	setItem         = 's'
@@ -46,7 +46,7 @@ const (
 	tuple1          = 0x85 // of the last value; Tuple2 and Tuple3 follow
 	tuple2          = 0x86
 	tuple3          = 0x87
-	Tuple           = 't' // of all values since the last mark
+	opTuple         = 't' // of all values since the last mark
 	global          = 'c' // module, newline, name, newline
 	stackGlobal     = 0x93
 	reduce          = 'R'
@@ -72,7 +72,7 @@ func BeginTuple(b []byte, n int) []byte {
 func EndTuple(b []byte, n int) []byte { return append(b, tupleOps[min(n, len(tupleOps)-1)]) }
 
 // tupleOps are the opcodes that make a tuple of 0, 1, 2, 3 and more values.
-var tupleOps = [...]byte{emptyTuple, tuple1, tuple2, tuple3, Tuple}
+var tupleOps = [...]byte{emptyTuple, tuple1, tuple2, tuple3, opTuple}
 
 // appendText appends a str. It does not check that s is UTF-8.
 func appendText[S ~string | ~[]byte](b []byte, s S) []byte {
@@ -129,7 +129,7 @@ func AppendFloat(b []byte, x float64) []byte {
 // AppendBool appends True or False.
 func AppendBool(b []byte, v bool) []byte {
 	if v {
-		return append(b, True)
+		return append(b, opTrue)
 	}
-	return append(b, False)
+	return append(b, opFalse)
 }

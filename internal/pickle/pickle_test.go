@@ -44,12 +44,12 @@ func TestLoads(t *testing.T) {
 	add(AppendBool(nil, false), "False")
 	add([]byte{EmptyList}, "[]")
 	add([]byte{EmptyList, Mark, Appends}, "[]")
-	add([]byte{EmptyList, Mark, None, True, Appends}, "[None, True]")
-	add([]byte{EmptyList, None, Append}, "[None]")
+	add([]byte{EmptyList, Mark, None, opTrue, Appends}, "[None, True]")
+	add([]byte{EmptyList, None, opAppend}, "[None]")
 	add([]byte{EmptyDict}, "{}")
 	add([]byte{EmptyDict, Mark, SetItems}, "{}")
-	add([]byte{EmptyDict, Mark, None, True, True, emptyTuple, SetItems}, "{None: True, True: ()}")
-	add([]byte{EmptyDict, None, True, setItem}, "{None: True}")
+	add([]byte{EmptyDict, Mark, None, opTrue, opTrue, emptyTuple, SetItems}, "{None: True, True: ()}")
+	add([]byte{EmptyDict, None, opTrue, setItem}, "{None: True}")
 	add([]byte{emptyTuple, binPut, 3, EmptyList, Mark, binGet, 3, longBinPut, 4, 1, 0, 0, longBinGet, 4, 1, 0, 0, Appends}, "[(), ()]")
 	add(append([]byte{global}, "collections\nOrderedDict\n)R"...), "OrderedDict()")
 	add(append(appendText(appendText(nil, "collections"), "OrderedDict"), stackGlobal, emptyTuple, reduce, memoize), "OrderedDict()")
@@ -74,11 +74,11 @@ def reply(request):
 func TestOpcodes(t *testing.T) {
 	t.Parallel()
 	ops := map[string]byte{
-		"PROTO": proto, "FRAME": frame, "STOP": Stop, "MARK": Mark, "NONE": None, "NEWTRUE": True, "NEWFALSE": False,
+		"PROTO": proto, "FRAME": frame, "STOP": Stop, "MARK": Mark, "NONE": None, "NEWTRUE": opTrue, "NEWFALSE": opFalse,
 		"BININT": binInt, "BININT1": binInt1, "BININT2": binInt2, "LONG1": long1, "BINFLOAT": binFloat,
 		"SHORT_BINUNICODE": shortBinUnicode, "BINUNICODE": binUnicode, "BINUNICODE8": binUnicode8,
 		"SHORT_BINBYTES": shortBinBytes, "BINBYTES": binBytes, "BINBYTES8": binBytes8,
-		"EMPTY_LIST": EmptyList, "APPEND": Append, "APPENDS": Appends, "EMPTY_DICT": EmptyDict, "SETITEM": setItem,
+		"EMPTY_LIST": EmptyList, "APPEND": opAppend, "APPENDS": Appends, "EMPTY_DICT": EmptyDict, "SETITEM": setItem,
 		"SETITEMS": SetItems, "EMPTY_TUPLE": emptyTuple, "GLOBAL": global, "STACK_GLOBAL": stackGlobal, "REDUCE": reduce,
 		"MEMOIZE": memoize, "BINPUT": binPut, "LONG_BINPUT": longBinPut, "BINGET": binGet, "LONG_BINGET": longBinGet,
 	}

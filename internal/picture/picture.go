@@ -3,6 +3,8 @@
 //
 // A picture may come from anywhere. Nothing is allocated for its pixels before their number, which is in its head,
 // has been compared with a limit, and a decoder that panics is an error of the picture.
+//
+// [Problem] tells fields that are cut or empty from whole ones, without decoding them: pictures, sounds, films, JSON.
 package picture
 
 import (

@@ -40,8 +40,8 @@ var (
 	ErrVersion = place.New(place.Refused, "plan of another version")
 )
 
-// A Head is the first line of a plan file.
-type Head struct {
+// A planHead is the first line of a plan file.
+type planHead struct {
 	Version int `json:"ffconvert_plan"`
 	Plan
 	Parts  int `json:"parts"`
@@ -74,7 +74,7 @@ type planFoot struct {
 // Write writes the plan file and returns its digest.
 func (p *Plan) Write(w io.Writer) (digest string, err error) {
 	out := newPlanWriter(w)
-	out.json(Head{p.version(), *p, len(p.Parts), len(p.Shards)})
+	out.json(planHead{p.version(), *p, len(p.Parts), len(p.Shards)})
 	for i := range p.Parts {
 		out.row(i == 0, p.Parts[i].Size)
 		out.json(&p.Parts[i])

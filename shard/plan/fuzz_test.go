@@ -51,7 +51,7 @@ func sealed(data []byte) []byte {
 		next++
 		return crcline.Decode(text, v) == nil
 	}
-	var head Head
+	var head planHead
 	if !line(&head) || head.Parts > len(lines) || head.Shards > len(lines) {
 		return data
 	}

@@ -72,7 +72,7 @@ func planVersionOf(text []byte) error {
 
 // decodePlan reads the JSON of a line. The head of another version is [ErrVersion].
 func decodePlan(text []byte, v any) error {
-	if _, head := v.(*Head); head {
+	if _, head := v.(*planHead); head {
 		if err := planVersionOf(text); err != nil {
 			return err
 		}

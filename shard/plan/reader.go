@@ -17,7 +17,7 @@ import (
 type File struct {
 	r    io.ReaderAt
 	size int64
-	Head Head
+	Head planHead
 	foot planFoot
 
 	footAt int64 // offset of the last line

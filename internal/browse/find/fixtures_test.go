@@ -109,7 +109,7 @@ func (x *fixture) searcher(t testing.TB, path string) *Searcher {
 	}
 	var classes []string
 	if d.Ours() {
-		meta, err := dataset.ReadMeta(d.Dir())
+		meta, err := dataset.ReadMeta(d.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}

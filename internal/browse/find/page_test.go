@@ -31,7 +31,7 @@ func wanted(t *testing.T, s *Searcher, q query) []int64 {
 	d := s.d.Fork()
 	var sources []string
 	if d.Ours() {
-		m, err := dataset.ReadManifest(d.Dir())
+		m, err := dataset.ReadManifest(d.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +260,7 @@ func TestPageDamage(t *testing.T) {
 	s := x.searcher(t, dir)
 	row, err := s.d.Fork().Row(30, true)
 	if err == nil {
-		err = s.d.Fork().Locate(row)
+		err = s.d.Records().Locate(row)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func NewSearcher(d *lookup.Dataset, classes []string) *Searcher {
 		if !s.d.Ours() {
 			return nil, nil
 		}
-		m, err := dataset.ReadManifest(s.d.Dir())
+		m, err := dataset.ReadManifest(s.d.Dir)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func (s *Searcher) filter(q Query) (*filter, error) {
 		return nil, err
 	}
 	if fields != "" && len(s.d.Encodings()) == 0 {
-		return nil, &place.Error{Where: s.d.Path(), Off: -1, Err: lookup.ErrNoFields, Hint: "option records"}
+		return nil, &place.Error{Where: s.d.Path, Off: -1, Err: lookup.ErrNoFields, Hint: "option records"}
 	}
 	if f.index, err = choose.New(choose.Options{Where: index}, s.classes); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package order
+package loader
 
 import "math/bits"
 

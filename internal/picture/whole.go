@@ -1,9 +1,58 @@
-// Package whole tells pictures, sounds and films that are cut or empty from whole ones, by their beginning, their end and the
-// lengths on the way there. It decodes nothing: a byte that is changed in the middle is not seen.
-//
-//	whole.Problem(whole.Named("seg.png"), data) // "" or "cut: it has no IEND"
-//
-// What each format must have:
+package picture
+
+import (
+	"bytes"
+	"strings"
+)
+
+// A Kind is a format of fields that [Problem] knows. The zero value is none.
+type Kind uint8
+
+const (
+	kindNone Kind = iota
+	kindJPEG
+	kindPNG
+	kindGIF
+	kindWebP
+	kindMP4
+	kindWAV
+	kindJSON
+)
+
+// kinds has how each format is named and looked at.
+var kinds = [...]struct {
+	suffixes string // of names of fields, each between blanks
+	problem  func([]byte) string
+	other    string // the problem of a field that its name alone promises to be of this format
+}{
+	kindNone: {},
+	kindJPEG: {" jpg jpeg jpe jfif ", ofJPEG, "it does not begin as JPEG"},
+	kindPNG:  {" png apng ", ofPNG, "it does not begin as PNG"},
+	kindGIF:  {" gif ", ofGIF, "it does not begin as GIF"},
+	kindWebP: {" webp ", ofWebP, "it does not begin as WebP"},
+	kindMP4:  {" mp4 m4v m4a mov ", ofMP4, "it does not begin as MP4"},
+	kindWAV:  {" wav wave ", ofWAV, "it does not begin as WAV"},
+	kindJSON: {" json jsn ", ofJSON, "it does not begin as JSON"},
+}
+
+// Named returns the format that the name of a field promises by its last suffix; zero: none.
+func Named(field string) Kind {
+	suffix := field[strings.LastIndexByte(field, '.')+1:]
+	if len(suffix) < 3 || len(suffix) > 4 || strings.Contains(suffix, " ") {
+		return kindNone
+	}
+	suffix = " " + strings.ToLower(suffix) + " "
+	for k := range kinds {
+		if strings.Contains(kinds[k].suffixes, suffix) {
+			return Kind(k)
+		}
+	}
+	return kindNone
+}
+
+// Problem returns why the bytes of a field are not whole; "": they are, or the format is not known. named is what the name
+// of the field promises. It looks at their beginning, their end and the lengths on the way there, and decodes nothing: a
+// byte that is changed in the middle is not seen. What each format must have:
 //
 //	JPEG       FF D8 FF … an SOS marker … FF D9 behind it; anything after that
 //	PNG        its signature … a chunk IEND; anything after that
@@ -14,69 +63,15 @@
 //	JSON       { … }, [ … ], " … ", or a value of another kind
 //
 // A field is of the format that its first bytes show. If they show none of these, it is of the one that its name promises.
-package whole
-
-import (
-	"bytes"
-	"strings"
-)
-
-// A Kind is a format. The zero value is none.
-type Kind uint8
-
-const (
-	none Kind = iota
-	jpeg
-	png
-	gif
-	webp
-	mp4
-	wav
-	json
-)
-
-// kinds has how each format is named and looked at.
-var kinds = [...]struct {
-	suffixes string // of names of fields, each between blanks
-	problem  func([]byte) string
-	other    string // the problem of a field that its name alone promises to be of this format
-}{
-	none: {},
-	jpeg: {" jpg jpeg jpe jfif ", ofJPEG, "it does not begin as JPEG"},
-	png:  {" png apng ", ofPNG, "it does not begin as PNG"},
-	gif:  {" gif ", ofGIF, "it does not begin as GIF"},
-	webp: {" webp ", ofWebP, "it does not begin as WebP"},
-	mp4:  {" mp4 m4v m4a mov ", ofMP4, "it does not begin as MP4"},
-	wav:  {" wav wave ", ofWAV, "it does not begin as WAV"},
-	json: {" json jsn ", ofJSON, "it does not begin as JSON"},
-}
-
-// Named returns the format that the name of a field promises by its last suffix; zero: none.
-func Named(field string) Kind {
-	suffix := field[strings.LastIndexByte(field, '.')+1:]
-	if len(suffix) < 3 || len(suffix) > 4 || strings.Contains(suffix, " ") {
-		return none
-	}
-	suffix = " " + strings.ToLower(suffix) + " "
-	for k := range kinds {
-		if strings.Contains(kinds[k].suffixes, suffix) {
-			return Kind(k)
-		}
-	}
-	return none
-}
-
-// Problem returns why the bytes of a field are not whole; "": they are, or the format is not known. named is what the name
-// of the field promises.
 func Problem(named Kind, data []byte) string {
 	switch k := shown(data); {
-	case k != none:
+	case k != kindNone:
 		return kinds[k].problem(data)
-	case named == none:
+	case named == kindNone:
 		return ""
 	case len(data) == 0:
 		return "empty"
-	case named == mp4 || named == json: // they have no signature
+	case named == kindMP4 || named == kindJSON: // they have no signature
 		return kinds[named].problem(data)
 	case other(data):
 		return ""
@@ -87,30 +82,30 @@ func Problem(named Kind, data []byte) string {
 // shown returns the format that the first bytes show.
 func shown(data []byte) Kind {
 	if len(data) < 3 {
-		return none
+		return kindNone
 	}
 	switch data[0] {
 	case 0xff:
 		if data[1] == 0xd8 && data[2] == 0xff {
-			return jpeg
+			return kindJPEG
 		}
 	case 0x89:
 		if bytes.HasPrefix(data, pngHead) {
-			return png
+			return kindPNG
 		}
 	case 'G':
 		if has(data, 0, "GIF87a") || has(data, 0, "GIF89a") {
-			return gif
+			return kindGIF
 		}
 	case 'R':
 		switch {
 		case has(data, 0, "RIFF") && has(data, 8, "WEBP"):
-			return webp
+			return kindWebP
 		case (has(data, 0, "RIFF") || has(data, 0, "RIFX") || has(data, 0, "RF64")) && has(data, 8, "WAVE"):
-			return wav
+			return kindWAV
 		}
 	}
-	return none
+	return kindNone
 }
 
 // others are the first bytes of other formats that files with these suffixes often have.

@@ -1,12 +1,4 @@
-// package order says which sample comes at which position of an epoch: docs/order.md, version 1.
-//
-//	o, err := order.New([]int64{r.Len()}, order.Options{Seed: 7, Batch: 256})
-//	epoch := o.Epoch(2)
-//	samples := epoch.Batch(nil, step, rank, world) // the part of a rank of world ranks
-//
-// The order is a function: nothing is drawn or kept, so that a run goes on anywhere, with any number of ranks. Only mode
-// [Group] takes memory for each sample.
-package order
+package loader
 
 import (
 	"errors"
@@ -66,8 +58,8 @@ const (
 	maxBatch   = 1 << 40
 )
 
-// Options are what an order depends on, beside the dataset and the epoch.
-type Options struct {
+// An Order is what the order of an epoch depends on, beside the dataset and the epoch.
+type Order struct {
 	Seed   uint64  // at most 2⁶³-1
 	Batch  int64   // samples of a step, on all ranks together; 1 or more
 	Mode   Mode    // "": Global
@@ -75,17 +67,18 @@ type Options struct {
 	Groups []int64 // of each sample its group or length, for mode Group alone
 }
 
-// An Order is the order of one dataset. It may be used concurrently.
-type Order struct {
-	opts   Options
+// An ordering is the order of one dataset: a function, of which nothing is drawn or kept, so that a run goes on anywhere,
+// with any number of ranks. Only mode [Group] takes memory for each sample. It may be used concurrently.
+type ordering struct {
+	opts   Order
 	n      uint64
 	window uint64
 	sizes  []uint64 // of the shards
 }
 
-// New returns the order of a dataset. shards are the numbers of samples of its shards, in order.
-func New(shards []int64, opts Options) (*Order, error) {
-	o := &Order{opts: opts}
+// newOrdering returns the order of a dataset. shards are the numbers of samples of its shards, in order.
+func newOrdering(shards []int64, opts Order) (*ordering, error) {
+	o := &ordering{opts: opts}
 	if o.opts.Mode == "" {
 		o.opts.Mode = Global
 	}
@@ -127,11 +120,11 @@ func New(shards []int64, opts Options) (*Order, error) {
 	return o, nil
 }
 
-// Len returns the number of samples.
-func (o *Order) Len() int64 { return int64(o.n) }
+// size returns the number of samples.
+func (o *ordering) size() int64 { return int64(o.n) }
 
-// Steps returns the number of steps of an epoch: 0 if the samples do not fill a batch and are dropped.
-func (o *Order) Steps() int64 {
+// steps returns the number of steps of an epoch: 0 if the samples do not fill a batch and are dropped.
+func (o *ordering) steps() int64 {
 	steps := int64(o.n) / o.opts.Batch
 	if o.opts.Ends != Drop && int64(o.n)%o.opts.Batch != 0 {
 		steps++

@@ -1,4 +1,4 @@
-package order
+package loader
 
 import (
 	"cmp"
@@ -6,9 +6,9 @@ import (
 	"sort"
 )
 
-// An Epoch is the order of one epoch. It may be used concurrently.
-type Epoch struct {
-	order  *Order
+// An epochOrder is the order of one epoch. It may be used concurrently.
+type epochOrder struct {
+	order  *ordering
 	number uint64
 	key    uint64
 	all    permutation // Global: of the samples
@@ -27,10 +27,10 @@ const (
 	streamWindow  = 2 // of window 0; 3 of window 1, and so on
 )
 
-// Epoch returns the order of an epoch, at most 2⁶³-1. It takes constant time, but in mode Window the time to go through the shards,
+// epoch returns the order of an epoch, at most 2⁶³-1. It takes constant time, but in mode Window the time to go through the shards,
 // and in mode Group the time to sort all samples.
-func (o *Order) Epoch(number uint64) *Epoch {
-	e := &Epoch{order: o, number: number, key: keyOf(o.opts.Seed, number, streamSamples, o.n)}
+func (o *ordering) epoch(number uint64) *epochOrder {
+	e := &epochOrder{order: o, number: number, key: keyOf(o.opts.Seed, number, streamSamples, o.n)}
 	e.all = newPermutation(e.key, o.n)
 	switch {
 	case o.window > 0:
@@ -41,10 +41,12 @@ func (o *Order) Epoch(number uint64) *Epoch {
 	return e
 }
 
-func (e *Epoch) subkey(stream, n uint64) uint64 { return keyOf(e.order.opts.Seed, e.number, stream, n) }
+func (e *epochOrder) subkey(stream, n uint64) uint64 {
+	return keyOf(e.order.opts.Seed, e.number, stream, n)
+}
 
 // shards puts the shards into the order of the epoch.
-func (e *Epoch) shards() {
+func (e *epochOrder) shards() {
 	sizes := e.order.sizes
 	begin := make([]uint64, len(sizes))
 	for i := 1; i < len(sizes); i++ {
@@ -61,7 +63,7 @@ func (e *Epoch) shards() {
 }
 
 // groups sorts the samples by their groups.
-func (e *Epoch) groups() {
+func (e *epochOrder) groups() {
 	n, group := e.order.n, e.order.opts.Groups
 	e.sorted = make([]int64, n)
 	for i := range n {
@@ -74,7 +76,7 @@ func (e *Epoch) groups() {
 }
 
 // add appends the samples of positions lo to hi. Position Len is position 0 again: see [Pad].
-func (e *Epoch) add(dst []int64, lo, hi int64) []int64 {
+func (e *epochOrder) add(dst []int64, lo, hi int64) []int64 {
 	o := e.order
 	var window permutation
 	var number uint64 // of the window, from 1
@@ -106,16 +108,16 @@ func (e *Epoch) add(dst []int64, lo, hi int64) []int64 {
 }
 
 // inShards returns sample q of the shards in the order of the epoch.
-func (e *Epoch) inShards(q uint64) uint64 {
+func (e *epochOrder) inShards(q uint64) uint64 {
 	i := sort.Search(len(e.starts), func(i int) bool { return e.starts[i] > q }) - 1
 	return e.first[i] + q - e.starts[i]
 }
 
-// Batch appends the samples of a step that rank takes of world ranks, 0 ≤ step < Steps, 0 ≤ rank < world.
-func (e *Epoch) Batch(dst []int64, step int64, rank, world int) []int64 {
+// batch appends the samples of a step that rank takes of world ranks, 0 ≤ step < Steps, 0 ≤ rank < world.
+func (e *epochOrder) batch(dst []int64, step int64, rank, world int) []int64 {
 	g, ranks := e.order.opts.Batch, int64(world)
 	size := g
-	if rest := e.order.Len() - step*g; rest < g {
+	if rest := e.order.size() - step*g; rest < g {
 		switch e.order.opts.Ends {
 		case Short:
 			size = rest

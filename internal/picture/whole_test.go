@@ -1,4 +1,4 @@
-package whole_test
+package picture_test
 
 import (
 	"bytes"
@@ -7,32 +7,32 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/picture"
 	"github.com/ffconvert/ffconvert/internal/test/picturetest"
 	"github.com/ffconvert/ffconvert/internal/test/python"
 	"github.com/ffconvert/ffconvert/internal/test/wholetest"
-	"github.com/ffconvert/ffconvert/internal/whole"
 )
 
 // Every cut of a file is told, whatever the name of the field promises where the format shows, and no whole file is called cut.
 func TestCuts(t *testing.T) {
 	t.Parallel()
 	for suffix, data := range wholetest.Files() {
-		kind := whole.Named("left." + strings.ToUpper(suffix))
-		if why := whole.Problem(kind, data); why != "" {
+		kind := picture.Named("left." + strings.ToUpper(suffix))
+		if why := picture.Problem(kind, data); why != "" {
 			t.Errorf("%s: a whole one is %q", suffix, why)
 		}
 		for n := range data {
-			if whole.Problem(kind, data[:n]) == "" {
+			if picture.Problem(kind, data[:n]) == "" {
 				t.Errorf("%s: cut at %d of %d: whole", suffix, n, len(data))
 			}
 		}
-		if why := whole.Problem(kind, nil); why != "empty" {
+		if why := picture.Problem(kind, nil); why != "empty" {
 			t.Errorf("%s: an empty one is %q", suffix, why)
 		}
-		if why := whole.Problem(whole.Named("image"), nil); why != "" {
+		if why := picture.Problem(picture.Named("image"), nil); why != "" {
 			t.Errorf("an empty field without a suffix is %q", why)
 		}
-		if head := data[:len(data)/2]; suffix != "mp4" && suffix != "json" && whole.Problem(whole.Named("image/encoded"), head) == "" {
+		if head := data[:len(data)/2]; suffix != "mp4" && suffix != "json" && picture.Problem(picture.Named("image/encoded"), head) == "" {
 			t.Errorf("%s: half a file without a suffix is whole", suffix)
 		}
 	}
@@ -98,7 +98,7 @@ func TestOdd(t *testing.T) {
 		{"a quote", "json", []byte("\""), "cut"},
 		{"a text", "txt", []byte("{"), ""},
 	} {
-		if why := whole.Problem(whole.Named(row.field), row.data); (why == "") != (row.want == "") || !strings.Contains(why, row.want) {
+		if why := picture.Problem(picture.Named(row.field), row.data); (why == "") != (row.want == "") || !strings.Contains(why, row.want) {
 			t.Errorf("%s: %q, want %q", row.name, why, row.want)
 		}
 	}
@@ -141,15 +141,15 @@ def reply(_):
 		t.Errorf("%d files", len(files))
 	}
 	for name, data := range files {
-		kind := whole.Named(name)
-		if why := whole.Problem(kind, data); why != "" {
+		kind := picture.Named(name)
+		if why := picture.Problem(kind, data); why != "" {
 			t.Errorf("%s, of %d bytes: %s", name, len(data), why)
 		}
-		if why := whole.Problem(kind, bytes.Join([][]byte{data, {0, 0, 0}}, nil)); why != "" {
+		if why := picture.Problem(kind, bytes.Join([][]byte{data, {0, 0, 0}}, nil)); why != "" {
 			t.Errorf("%s and zeros: %s", name, why)
 		}
 		for n := 0; n < len(data); n += 1 + n/20 {
-			if whole.Problem(kind, data[:n]) == "" {
+			if picture.Problem(kind, data[:n]) == "" {
 				t.Errorf("%s cut at %d of %d is whole", name, n, len(data))
 			}
 		}
@@ -162,6 +162,6 @@ func FuzzProblem(f *testing.F) {
 		f.Add(suffix, data)
 	}
 	f.Fuzz(func(t *testing.T, field string, data []byte) {
-		whole.Problem(whole.Named(field), data)
+		picture.Problem(picture.Named(field), data)
 	})
 }

@@ -1,4 +1,4 @@
-package order
+package loader
 
 import (
 	"crypto/sha256"
@@ -7,12 +7,13 @@ import (
 	"math"
 
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/record"
 )
 
 // A State says where a run is: between two steps of an epoch. It is the same for every rank.
 type State struct {
-	Order    int    `json:"order"`   // Version
-	Dataset  string `json:"dataset"` // see [Digest]
+	Order    int    `json:"order"`   // version of docs/order.md
+	Dataset  string `json:"dataset"` // digest of the shards: docs/order.md
 	Mode     Mode   `json:"mode"`
 	Seed     uint64 `json:"seed"`
 	Epoch    uint64 `json:"epoch"`
@@ -23,14 +24,14 @@ type State struct {
 // ErrState reports a state of another dataset, or of another order.
 var ErrState = place.New(place.Refused, "the state is not of this run")
 
-// State returns the state before a step of an epoch, 0 ≤ step ≤ Steps.
-func (o *Order) State(dataset string, epoch uint64, step int64) State {
+// state returns the state before a step of an epoch, 0 ≤ step ≤ Steps.
+func (o *ordering) state(dataset string, epoch uint64, step int64) State {
 	return State{version, dataset, o.opts.Mode, o.opts.Seed, epoch, step * o.opts.Batch, o.opts.Batch}
 }
 
-// Step returns the step that comes next: Steps at the end of the epoch. It is an error if the state is of another dataset or order; the
+// step returns the step that comes next: Steps at the end of the epoch. It is an error if the state is of another dataset or order; the
 // number of ranks may differ.
-func (o *Order) Step(s State, dataset string) (step int64, err error) {
+func (o *ordering) step(s State, dataset string) (step int64, err error) {
 	var why error
 	switch {
 	case s.Order != version:
@@ -45,7 +46,7 @@ func (o *Order) Step(s State, dataset string) (step int64, err error) {
 		why = fmt.Errorf("its batch has %d samples on all ranks, not %d", s.Batch, o.opts.Batch)
 	case s.Epoch > math.MaxInt64:
 		why = errors.New("its epoch is too large")
-	case s.Position < 0 || s.Position%s.Batch != 0 || s.Position/s.Batch > o.Steps():
+	case s.Position < 0 || s.Position%s.Batch != 0 || s.Position/s.Batch > o.steps():
 		why = fmt.Errorf("its position %d is none between batches of %d in %d samples", s.Position, s.Batch, o.n)
 	default:
 		return s.Position / s.Batch, nil
@@ -53,19 +54,12 @@ func (o *Order) Step(s State, dataset string) (step int64, err error) {
 	return 0, fmt.Errorf("%w: %w", ErrState, why)
 }
 
-// A Shard is what a digest has of a shard.
-type Shard struct {
-	Samples int64
-	Header  uint32 // CRC-32 of bytes 4 to 12+12·Samples
-	Size    int64  // bytes of the file
-}
-
-// Digest returns the digest of a dataset. It differs when any sample differs, and is the same wherever the files are.
-func Digest(shards []Shard) string {
+// digestOf returns the digest of a dataset, by the CRC-32 of bytes 4 to 12+12·Samples of each shard as its HeaderCRC. It differs when any sample differs, and is the same wherever the files are.
+func digestOf(shards []record.FileInfo) string {
 	h := sha256.New()
 	fmt.Fprintln(h, "ffconvert dataset 1")
 	for _, s := range shards {
-		fmt.Fprintf(h, "%d %08x %d\n", s.Samples, s.Header, s.Size)
+		fmt.Fprintf(h, "%d %08x %d\n", s.Samples, s.HeaderCRC, s.Size)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))[:32]
 }

@@ -1,4 +1,4 @@
-package order
+package loader
 
 import (
 	"fmt"
@@ -119,22 +119,22 @@ func deviates(t *testing.T, what string, counts []float64, want float64, freedom
 }
 
 func BenchmarkSample(b *testing.B) {
-	o, err := New([]int64{2e9}, Options{Batch: 256})
+	o, err := newOrdering([]int64{2e9}, Order{Batch: 256})
 	if err != nil {
 		b.Fatal(err)
 	}
-	e := o.Epoch(1)
+	e := o.epoch(1)
 	for b.Loop() {
 		e.add(nil, 1e9, 1e9+1)
 	}
 }
 
 func BenchmarkEpoch(b *testing.B) {
-	o, err := New([]int64{2e9}, Options{Batch: 256})
+	o, err := newOrdering([]int64{2e9}, Order{Batch: 256})
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		o.Epoch(1)
+		o.epoch(1)
 	}
 }

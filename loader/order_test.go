@@ -1,4 +1,4 @@
-package order
+package loader
 
 import (
 	"encoding/json"
@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-func made(t *testing.T, shards []int64, opts Options) *Order {
+func made(t *testing.T, shards []int64, opts Order) *ordering {
 	t.Helper()
-	o, err := New(shards, opts)
+	o, err := newOrdering(shards, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,16 +28,16 @@ func TestSchedules(t *testing.T) {
 	for range 1000 {
 		sizes := []int64{int64(rng.IntN(1000)), 1 + int64(rng.IntN(1000)), int64(rng.IntN(1000))}
 		n := sizes[0] + sizes[1] + sizes[2]
-		opts := Options{Seed: rng.Uint64() >> 1, Batch: 1 + int64(rng.IntN(200)), Mode: []Mode{Global, Sequential, Group, Window(1 + int64(rng.IntN(700)))}[rng.IntN(4)], Ends: []Ends{Drop, Pad, Short}[rng.IntN(3)]}
+		opts := Order{Seed: rng.Uint64() >> 1, Batch: 1 + int64(rng.IntN(200)), Mode: []Mode{Global, Sequential, Group, Window(1 + int64(rng.IntN(700)))}[rng.IntN(4)], Ends: []Ends{Drop, Pad, Short}[rng.IntN(3)]}
 		if opts.Mode == Group {
 			opts.Groups = groups[:n]
 		}
 		number := rng.Uint64() >> 1
 		o := made(t, sizes, opts)
-		whole := o.Epoch(number)
+		whole := o.epoch(number)
 		times := make([]int, n)
-		state := o.State("d", number, 0)
-		for step := int64(0); step < o.Steps(); {
+		state := o.state("d", number, 0)
+		for step := int64(0); step < o.steps(); {
 			text, err := json.Marshal(state) // a run ends here, and another goes on
 			if err != nil || len(text) > 220 {
 				t.Fatalf("%s: %v", text, err)
@@ -47,28 +47,28 @@ func TestSchedules(t *testing.T) {
 				t.Fatal(err)
 			}
 			again := made(t, sizes, opts)
-			if step, err = again.Step(got, "d"); err != nil {
+			if step, err = again.step(got, "d"); err != nil {
 				t.Fatal(err)
 			}
-			epoch, world := again.Epoch(got.Epoch), 1+rng.IntN(64)
-			for range 1 + rng.IntN(1+int(o.Steps())/4) {
+			epoch, world := again.epoch(got.Epoch), 1+rng.IntN(64)
+			for range 1 + rng.IntN(1+int(o.steps())/4) {
 				var batch []int64
 				for rank := range world {
-					batch = epoch.Batch(batch, step, rank, world)
+					batch = epoch.batch(batch, step, rank, world)
 				}
-				if want := whole.Batch(nil, step, 0, 1); !slices.Equal(batch, want) {
+				if want := whole.batch(nil, step, 0, 1); !slices.Equal(batch, want) {
 					t.Fatalf("%+v, step %d on %d ranks: %d, want %d", opts, step, world, batch, want)
 				}
 				for _, i := range batch {
 					times[i]++
 				}
-				if step++; step == o.Steps() {
+				if step++; step == o.steps() {
 					break
 				}
 			}
-			state = again.State("d", got.Epoch, step)
+			state = again.state("d", got.Epoch, step)
 		}
-		if step, err := o.Step(state, "d"); step != o.Steps() || err != nil {
+		if step, err := o.step(state, "d"); step != o.steps() || err != nil {
 			t.Fatalf("the end of an epoch: step %d, %v", step, err)
 		}
 		lost, twice := int64(0), int64(0)
@@ -83,7 +83,7 @@ func TestSchedules(t *testing.T) {
 		case Drop:
 			wantLost = n % opts.Batch
 		case Pad:
-			wantTwice = o.Steps()*opts.Batch - n
+			wantTwice = o.steps()*opts.Batch - n
 		}
 		if lost != wantLost || twice != wantTwice {
 			t.Fatalf("%+v of %d: %d lost, want %d; %d more than once, want %d", opts, n, lost, wantLost, twice, wantTwice)
@@ -94,30 +94,30 @@ func TestSchedules(t *testing.T) {
 // Ranks take equal shares where their number divides the batch; else shares differ by one.
 func TestShares(t *testing.T) {
 	t.Parallel()
-	o := made(t, []int64{1000}, Options{Batch: 96, Ends: Short})
-	e := o.Epoch(0)
+	o := made(t, []int64{1000}, Order{Batch: 96, Ends: Short})
+	e := o.epoch(0)
 	for world := 1; world <= 100; world++ {
 		for rank := range world {
-			if n := len(e.Batch(nil, 0, rank, world)); n < 96/world || n > (96+world-1)/world {
+			if n := len(e.batch(nil, 0, rank, world)); n < 96/world || n > (96+world-1)/world {
 				t.Errorf("rank %d of %d takes %d of 96", rank, world, n)
 			}
 		}
 	}
-	even := made(t, []int64{1000}, Options{Batch: 96, Ends: Even}) // the last step has 40 positions
+	even := made(t, []int64{1000}, Order{Batch: 96, Ends: Even}) // the last step has 40 positions
 	for world := 1; world <= 96; world++ {
 		var all []int64
 		for rank := range world {
-			if all = even.Epoch(0).Batch(all, even.Steps()-1, rank, world); len(all) != (rank+1)*((40+world-1)/world) {
+			if all = even.epoch(0).batch(all, even.steps()-1, rank, world); len(all) != (rank+1)*((40+world-1)/world) {
 				t.Errorf("ranks 0 to %d of %d take %d of 40", rank, world, len(all))
 			}
 		}
-		if want := even.Epoch(0).add(nil, 960, 960+int64(len(all))); !slices.Equal(all, want) {
+		if want := even.epoch(0).add(nil, 960, 960+int64(len(all))); !slices.Equal(all, want) {
 			t.Errorf("%d ranks take %d, want %d", world, all, want)
 		}
 	}
 	last := 0
 	for rank := range 64 {
-		last += len(e.Batch(nil, o.Steps()-1, rank, 64))
+		last += len(e.batch(nil, o.steps()-1, rank, 64))
 	}
 	if last != 1000%96 {
 		t.Errorf("the last step has %d samples", last)
@@ -127,8 +127,8 @@ func TestShares(t *testing.T) {
 // Inside of a window are the samples of a stretch of the shards alone.
 func TestWindow(t *testing.T) {
 	t.Parallel()
-	o := made(t, []int64{100, 0, 50, 250}, Options{Batch: 10, Mode: Window(64)})
-	e := o.Epoch(3)
+	o := made(t, []int64{100, 0, 50, 250}, Order{Batch: 10, Mode: Window(64)})
+	e := o.epoch(3)
 	shardOf := func(i int64) int {
 		switch {
 		case i < 100:
@@ -168,12 +168,12 @@ func TestGroups(t *testing.T) {
 	for i := range groups {
 		groups[i] = int64(i % 4)
 	}
-	o := made(t, []int64{1000}, Options{Batch: 16, Mode: Group, Groups: groups})
-	e := o.Epoch(0)
+	o := made(t, []int64{1000}, Order{Batch: 16, Mode: Group, Groups: groups})
+	e := o.epoch(0)
 	mixed := 0
-	for step := range o.Steps() {
+	for step := range o.steps() {
 		of := make(map[int64]bool)
-		for _, i := range e.Batch(nil, step, 0, 1) {
+		for _, i := range e.batch(nil, step, 0, 1) {
 			of[groups[i]] = true
 		}
 		if len(of) > 1 {
@@ -181,10 +181,10 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	if mixed > 3 {
-		t.Errorf("%d of %d batches have samples of several groups", mixed, o.Steps())
+		t.Errorf("%d of %d batches have samples of several groups", mixed, o.steps())
 	}
-	first := e.Batch(nil, 0, 0, 1)
-	if other := o.Epoch(1).Batch(nil, 0, 0, 1); slices.Equal(first, other) {
+	first := e.batch(nil, 0, 0, 1)
+	if other := o.epoch(1).batch(nil, 0, 0, 1); slices.Equal(first, other) {
 		t.Error("two epochs begin alike")
 	}
 }
@@ -193,31 +193,31 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		shards []int64
-		opts   Options
+		opts   Order
 		want   string
 	}{
-		{nil, Options{Batch: 1}, "the dataset has no samples"},
-		{[]int64{-1}, Options{Batch: 1}, "a shard of -1 samples: want 0 or more, 281474976710656 at most in all"},
-		{[]int64{5}, Options{}, "a batch of 0 samples: want 1 to 1099511627776"},
-		{[]int64{5}, Options{Batch: 1, Seed: 1 << 63}, "seed 9223372036854775808: want 0 to 9223372036854775807"},
-		{[]int64{5}, Options{Batch: 1, Mode: "random"}, `mode "random": want global, sequential, resample, group, or window:N`},
-		{[]int64{5}, Options{Batch: 1, Mode: "window:07"}, `mode "window:07": want window: and a number of samples, 1 or more, as in window:65536`},
-		{[]int64{5}, Options{Batch: 1, Ends: "wrap"}, `ends "wrap": want drop, pad, short or even`},
-		{[]int64{5}, Options{Batch: 1, Mode: Group}, "0 groups for 5 samples"},
-		{[]int64{5}, Options{Batch: 1, Groups: make([]int64, 5)}, "groups are for mode group, not for global"},
+		{nil, Order{Batch: 1}, "the dataset has no samples"},
+		{[]int64{-1}, Order{Batch: 1}, "a shard of -1 samples: want 0 or more, 281474976710656 at most in all"},
+		{[]int64{5}, Order{}, "a batch of 0 samples: want 1 to 1099511627776"},
+		{[]int64{5}, Order{Batch: 1, Seed: 1 << 63}, "seed 9223372036854775808: want 0 to 9223372036854775807"},
+		{[]int64{5}, Order{Batch: 1, Mode: "random"}, `mode "random": want global, sequential, resample, group, or window:N`},
+		{[]int64{5}, Order{Batch: 1, Mode: "window:07"}, `mode "window:07": want window: and a number of samples, 1 or more, as in window:65536`},
+		{[]int64{5}, Order{Batch: 1, Ends: "wrap"}, `ends "wrap": want drop, pad, short or even`},
+		{[]int64{5}, Order{Batch: 1, Mode: Group}, "0 groups for 5 samples"},
+		{[]int64{5}, Order{Batch: 1, Groups: make([]int64, 5)}, "groups are for mode group, not for global"},
 	} {
-		if _, err := New(row.shards, row.opts); err == nil || err.Error() != row.want {
+		if _, err := newOrdering(row.shards, row.opts); err == nil || err.Error() != row.want {
 			t.Errorf("%v, want %s", err, row.want)
 		}
 	}
-	o := made(t, []int64{100}, Options{Batch: 10, Seed: 7})
+	o := made(t, []int64{100}, Order{Batch: 10, Seed: 7})
 	for _, change := range []func(s *State){
 		func(s *State) { s.Order = 2 }, func(s *State) { s.Dataset = "e" }, func(s *State) { s.Mode = Sequential }, func(s *State) { s.Seed = 8 }, func(s *State) { s.Batch = 20 },
 		func(s *State) { s.Position = 15 }, func(s *State) { s.Position = 110 }, func(s *State) { s.Position = -10 }, func(s *State) { s.Epoch = 1 << 63 },
 	} {
-		s := o.State("d", 0, 3)
+		s := o.state("d", 0, 3)
 		change(&s)
-		if _, err := o.Step(s, "d"); !errors.Is(err, ErrState) {
+		if _, err := o.step(s, "d"); !errors.Is(err, ErrState) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}

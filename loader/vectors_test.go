@@ -1,4 +1,4 @@
-package order
+package loader
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/record"
 )
 
 var update = flag.Bool("update", false, "write testdata/order/vectors.json anew: only for a new version of the order")
@@ -62,20 +64,20 @@ func vectorsOf() []vector {
 }
 
 func (v *vector) compute(t *testing.T) {
-	o := made(t, v.Shards, Options{Seed: v.Seed, Batch: v.Batch, Mode: v.Mode, Ends: v.Ends, Groups: v.Groups})
-	e := o.Epoch(v.Epoch)
-	v.Steps = o.Steps()
-	v.Samples = e.add(nil, v.From, min(v.From+32, o.Len()))
+	o := made(t, v.Shards, Order{Seed: v.Seed, Batch: v.Batch, Mode: v.Mode, Ends: v.Ends, Groups: v.Groups})
+	e := o.epoch(v.Epoch)
+	v.Steps = o.steps()
+	v.Samples = e.add(nil, v.From, min(v.From+32, o.size()))
 	v.Ranks = nil
 	for rank := range v.World {
-		v.Ranks = append(v.Ranks, append([]int64{}, e.Batch(nil, v.Step, rank, v.World)...))
+		v.Ranks = append(v.Ranks, append([]int64{}, e.batch(nil, v.Step, rank, v.World)...))
 	}
 }
 
 // A version of the order never changes.
 func TestVectors(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join("..", "..", "testdata", "order", "vectors.json")
+	path := filepath.Join("..", "testdata", "order", "vectors.json")
 	if *update {
 		all := vectorsOf()
 		text := []byte("[\n")
@@ -114,7 +116,7 @@ func TestVectors(t *testing.T) {
 func TestDigest(t *testing.T) {
 	t.Parallel()
 	// printf 'ffconvert dataset 1\n3 deadbeef 1000\n0 00000001 12\n' | sha256sum | cut -c-32
-	if got, want := Digest([]Shard{{3, 0xdeadbeef, 1000}, {0, 1, 12}}), "30ae639361e9e2ff67137b9b60bbac91"; got != want {
+	if got, want := digestOf([]record.FileInfo{{Samples: 3, HeaderCRC: 0xdeadbeef, Size: 1000}, {HeaderCRC: 1, Size: 12}}), "30ae639361e9e2ff67137b9b60bbac91"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -1,19 +1,19 @@
-package whole_test
+package picture_test
 
 import (
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/picture"
 	"github.com/ffconvert/ffconvert/internal/test/wholetest"
-	"github.com/ffconvert/ffconvert/internal/whole"
 )
 
 func BenchmarkProblem(b *testing.B) {
 	for suffix, data := range wholetest.Files() {
 		b.Run(suffix, func(b *testing.B) {
-			kind := whole.Named(suffix)
+			kind := picture.Named(suffix)
 			b.ReportAllocs()
 			for b.Loop() {
-				whole.Problem(kind, data)
+				picture.Problem(kind, data)
 			}
 		})
 	}
