@@ -56,7 +56,7 @@ func (c *Conversion) checkTaskChoice() error {
 	case c.Choice.Sort != "":
 		return place.Options("option sort compares the samples of all parts; %s", why)
 	case c.Choice.Listed():
-		return place.Options("option unknown-keys error looks for each key in all parts; %s: option unknown-keys skip", why)
+		return place.Options("option unknown-keys=error looks for each key in all parts; %s: option unknown-keys=skip", why)
 	}
 	return nil
 }

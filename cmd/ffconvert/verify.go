@@ -149,7 +149,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	for _, refused := range work.Refused() {
 		errs = append(errs, terminal.Plain(refused))
 	}
-	err = errors.Join(append(errs, terminal.Plain(work.Hint(hint.Limit(audit.Err(report), "--max-samples"))))...)
+	err = errors.Join(append(errs, terminal.Plain(work.Hint(hint.Limit(audit.Err(report), "--max samples"))))...)
 	if err == nil {
 		progress.SayDone(verifyDone{true, strings.Join(args, " "), report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From, report.Proof})
 	}

@@ -65,7 +65,7 @@ func Even(parts []PartIndex, opts EvenOptions) ([]Piece, error) {
 func fullPieces(order samplesInOrder, opts EvenOptions) (pieces []Piece, err error) {
 	sizes, most := opts.Sizes, opts.MaxSamples
 	if sizes.Min > 0 {
-		return nil, sizesClash("option min-shard-size %s has no place beside option max-count %d, which cuts by the number of samples", BytesText(sizes.Min), most)
+		return nil, sizesClash("option min-shard-size=%s has no place beside option max-count %d, which cuts by the number of samples", BytesText(sizes.Min), most)
 	}
 	for from := 0; from < order.len(); {
 		end := int(min(int64(order.len()), int64(from)+most))
@@ -80,7 +80,7 @@ func fullPieces(order samplesInOrder, opts EvenOptions) (pieces []Piece, err err
 		from = end
 	}
 	if sizes.Max > 0 && len(pieces) > sizes.Max {
-		return nil, sizesClash("option max-count %d makes %d files, above option max-shards %d", most, len(pieces), sizes.Max)
+		return nil, sizesClash("option max-count %d makes %d files, above option max-shards=%d", most, len(pieces), sizes.Max)
 	}
 	return pieces, nil
 }
