@@ -93,7 +93,7 @@ func checkTaskChoice(o *choose.Options) error {
 	case o.Sort != "":
 		return place.Options("option sort compares the samples of all parts; %s", why)
 	case o.Listed():
-		return place.Options("option unknown-keys error looks for each key in all parts; %s: option unknown-keys skip", why)
+		return place.Options("option unknown-keys=error looks for each key in all parts; %s: option unknown-keys=skip", why)
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func newTensors(o *Options) (*tensors, error) {
 		return nil, err
 	}
 	if t.bare = strings.HasPrefix(o.Encoding, "raw"); t.bare && t.edge.width == 0 {
-		return nil, place.Options("raw records of pixels have one shape: give it with option resize WIDTHxHEIGHT, or encode msgpack")
+		return nil, place.Options("raw records of pixels have one shape: give it with option resize=WIDTHxHEIGHT, or encode msgpack")
 	}
 	return t, nil
 }

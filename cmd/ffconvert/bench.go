@@ -57,7 +57,7 @@ func newBenchReadCommand() *cobra.Command {
 		Short: "Read random batches of samples, as a training job does",
 		Long: `Read batches of samples in random order, each sample once before any comes again, every
 checksum compared. Samples and bytes a second, and how long a batch took. What the page cache has
-comes from there, the rest past it; with --backend aio all comes past it. A sample that is damaged or cannot be read ends the run.
+comes from there, the rest past it; with --aio backend=aio all comes past it. A sample that is damaged or cannot be read ends the run.
 Of a dataset the shards that its manifest names are read; the report says how many of its samples and shards.
 
 ` + exitStatus,

@@ -41,7 +41,7 @@ after any interruption.
 
 A file that OUT2 has is kept if it is proven to be the right one, so only what differs is copied.
 In a directory all bytes are read again, past the page cache, and compared with their checksums;
-of an object the service compares a checksum, and --verify-remote read reads all its bytes back.
+of an object the service compares a checksum, and --bucket verify=read reads all its bytes back.
 
 Another dataset in OUT2 is refused, or replaced by --overwrite.
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"iter"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -50,13 +51,13 @@ func TestFlagGroups(t *testing.T) {
 	used := make(map[string]bool)
 	for f, c := range flagsOfAll(t) {
 		used[f.Name] = true
-		if g, _, _ := help.PlaceOf(f); g.Title == help.Ungrouped {
+		if g, _ := help.PlaceOf(f); g.Title == help.Ungrouped {
 			t.Errorf("%s --%s has no group: name it in help.Groups", c.CommandPath(), f.Name)
 		}
 	}
 	seen := make(map[string]bool)
 	for _, g := range help.Groups {
-		for name := range strings.FieldsSeq(g.Flags + " " + g.Rare) {
+		for name := range strings.FieldsSeq(g.Flags) {
 			if seen[name] {
 				t.Errorf("help.Groups names --%s twice", name)
 			}
@@ -68,30 +69,66 @@ func TestFlagGroups(t *testing.T) {
 	}
 }
 
-// No line of any help is wider than a terminal of 80 columns, and --help-all shows every flag.
-func TestHelpWidth(t *testing.T) {
+// isFlag matches the line of a flag.
+var isFlag = regexp.MustCompile(`(?m)^ {2,6}(-., )?--[a-z]`)
+
+// --help fits on a screen, --help-all shows every flag, and no line but those of examples is wider than the terminal.
+func TestHelpFits(t *testing.T) {
 	t.Parallel()
-	commands(func(c *cobra.Command) {
-		short, all := help.Text(c, false), help.Text(c, true)
-		for _, text := range []string{short, all} {
-			for line := range strings.SplitSeq(text, "\n") {
-				if n := utf8.RuneCountInString(line); n > help.Width {
-					t.Errorf("%s: %d columns: %s", c.CommandPath(), n, line)
+	for _, width := range []int{60, 80, 120} {
+		commands(func(c *cobra.Command) {
+			short, all := help.Text(c, false, width), help.Text(c, true, width)
+			for _, text := range []string{short, all} {
+				_, description, _ := strings.Cut(strings.Replace(text, c.Example, "", 1), "\nFlags:\n")
+				for line := range strings.SplitSeq(description, "\n") {
+					if n := utf8.RuneCountInString(line); n > width {
+						t.Errorf("%s: %d columns: %s", c.CommandPath(), n, line)
+					}
+					if strings.TrimRight(line, " ") != line {
+						t.Errorf("%s: spaces at the end of %q", c.CommandPath(), line)
+					}
 				}
-				if strings.TrimRight(line, " ") != line {
-					t.Errorf("%s: spaces at the end of %q", c.CommandPath(), line)
+			}
+			lines, flags, most := strings.Count(short, "\n"), len(isFlag.FindAllString(short, -1)), len(isFlag.FindAllString(all, -1))
+			if c.HasParent() && lines > 45 && width >= 80 || flags > 20 || most > 60 {
+				t.Errorf("%s: --help has %d lines and %d flags at %d columns, --help-all %d flags", c.CommandPath(), lines, flags, width, most)
+			}
+			each := func(f *pflag.Flag) {
+				if !f.Hidden && !strings.Contains(all, "--"+f.Name+" ") && !strings.Contains(all, "--"+f.Name+"\n") {
+					t.Errorf("%s: --help-all does not show --%s", c.CommandPath(), f.Name)
 				}
 			}
+			c.LocalFlags().VisitAll(each)
+			c.InheritedFlags().VisitAll(each)
+		})
+	}
+}
+
+// A flag of several sets what the old flags set, which go on working.
+func TestMergedFlags(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ args, flag, want string }{
+		{"tar --max sample-size=8MiB", "max-sample-size", "8MiB"},
+		{"tar --max-sample-size 8MiB", "max-sample-size", "8MiB"},
+		{"tar --keys unknown=skip", "unknown-keys", "skip"},
+		{"tar --keys @a --keys not=@b", "drop-keys", "@b"},
+		{"tar --keys @a --keys not=@b", "keys", "@a"},
+		{"csv --table columns=a,b --table columns=c", "table-columns", "a,b,c"},
+		{"csv --part digits=5", "part-name-suffix-length", "5"},
+		{"tar --s3 endpoint=http://h:1/?a=b", "s3-endpoint", "http://h:1/?a=b"},
+		{"tar --shards 3 --shards max=9", "max-shards", "9"},
+		{"run --fetch timeout=30s", "fetch-timeout", "30s"},
+	} {
+		root := newRootCommand()
+		words := strings.Fields(row.args)
+		c, args, err := root.Find(words)
+		if err == nil {
+			err = c.ParseFlags(args)
 		}
-		each := func(f *pflag.Flag) {
-			if strings.Count(all, "--"+f.Name+" ")+strings.Count(all, "--"+f.Name+"\n") == 0 {
-				t.Errorf("%s: --help-all does not show --%s", c.CommandPath(), f.Name)
-			}
-			if _, _, rare := help.PlaceOf(f); rare == strings.Contains(short, " --"+f.Name+" ") && !strings.Contains(c.Long+c.Example, "--"+f.Name) {
-				t.Errorf("%s: --help shows --%s, and it is rare: %t", c.CommandPath(), f.Name, rare)
-			}
+		if err != nil {
+			t.Errorf("%s: %v", row.args, err)
+		} else if f := c.Flags().Lookup(row.flag); !f.Changed || f.Value.String() != row.want {
+			t.Errorf("%s: --%s is %s", row.args, row.flag, f.Value)
 		}
-		c.LocalFlags().VisitAll(each)
-		c.InheritedFlags().VisitAll(each)
-	})
+	}
 }

@@ -50,7 +50,7 @@ and a key is the whole path.`,
   ffconvert folder --group --decode captions/ out/
   ffconvert folder --flat --encode raw:pdf papers/ out/
   ffconvert folder --pair 'images/(.*)\.jpg=masks/\1.png' ade20k/ out/
-  ffconvert folder --connections 64 s3://bucket/imagenet/train out/`,
+  ffconvert folder --fetch connections=64 s3://bucket/imagenet/train out/`,
 	},
 	{
 		Format: named("csv"),
@@ -61,7 +61,7 @@ as OneFlow's OFRecord loader names them; files may be named one by one, too. A r
 numbers becomes little-endian float64, so that numpy.frombuffer reads the record. Where
 a value of the first rows is no number, columns have types, and a row becomes a map.`,
 		example: `  ffconvert csv data/ out/
-  ffconvert csv --data-part-num 8 --part-name-suffix-length 5 data/ out/
+  ffconvert csv --part count=8 --part digits=5 data/ out/
   ffconvert csv --header --columns x,y --dtype float32 points.csv out/
   ffconvert csv --header --encode arrow 'trips-{01..12}.csv.gz' out/`,
 	},
@@ -140,7 +140,7 @@ dataset; files may be named one by one, too. The features of a record are the fi
 order of their names; which of them are lists is told as tfrecord tells it, and --lists
 decides. With --continued the parts are one stream, and a record may go on in the next.`,
 		example: `  ffconvert ofrecord data/ out/
-  ffconvert ofrecord --part-name-suffix-length 5 data/ out/
+  ffconvert ofrecord --part digits=5 data/ out/
   ffconvert ofrecord --encode raw:encoded --continued data/ out/`,
 	},
 	{

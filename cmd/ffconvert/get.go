@@ -80,7 +80,7 @@ func explainLookup(err error) error {
 	if errors.Is(err, record.ErrLegacy) {
 		return fmt.Errorf("%w%s", err, hint.Legacy)
 	}
-	return hint.Limit(err, "--max-samples, --max-sample-size")
+	return hint.Limit(err, "--max samples, --max sample-size")
 }
 
 type getOptions struct {

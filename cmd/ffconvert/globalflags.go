@@ -46,7 +46,7 @@ func addGlobalFlags(root *cobra.Command) {
 	}
 	root.SetFlagErrorFunc(help.FlagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		fmt.Fprint(cmd.OutOrStdout(), help.Text(cmd, bool(opts.helpAll)))
+		fmt.Fprint(cmd.OutOrStdout(), help.Text(cmd, bool(opts.helpAll), terminal.Columns(cmd.OutOrStdout())))
 	})
 }
 

@@ -86,13 +86,13 @@ func runInspect(ctx context.Context, opts inspectOptions, path string, stdout io
 	}
 	r, err := record.Open(path, record.Options{AllowLegacy: true, MaxSamples: opts.limits.MaxSamples, MaxSample: math.MaxInt64})
 	if err != nil {
-		return hint.Limit(hint.NotShards(path, err), "--max-samples, --max-sample-size")
+		return hint.Limit(hint.NotShards(path, err), "--max samples, --max sample-size")
 	}
 	defer r.Close()
 	opts.MaxSamples = opts.limits.MaxSamples
 	x, err := summary.Content(ctx, path, r, opts.ContentLimits)
 	if err != nil {
-		return hint.Limit(err, "--max-samples, --max-sample-size")
+		return hint.Limit(err, "--max samples, --max sample-size")
 	}
 	if opts.format.Value == "json" {
 		return terminal.WriteJSON(stdout, x)

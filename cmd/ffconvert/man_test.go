@@ -42,7 +42,7 @@ func TestManPages(t *testing.T) {
 			}
 		}
 		flag := func(f *pflag.Flag) {
-			if !strings.Contains(text, "--"+f.Name) || !strings.Contains(text, plain(f.Usage)) {
+			if !f.Hidden && !strings.Contains(text, "--"+f.Name) || !strings.Contains(text, plain(f.Usage)) {
 				t.Errorf("%s: the page does not have --%s: %s", c.CommandPath(), f.Name, f.Usage)
 			}
 		}

@@ -144,5 +144,5 @@ func (l *folderLimits) open(file string) (*packed.Folder, error) {
 	if err != nil {
 		err = hint.NotShards(file, err)
 	}
-	return f, hint.Limit(err, "--max-file-size, --max-files")
+	return f, hint.Limit(err, "--max file-size, --max files")
 }

@@ -111,7 +111,7 @@ func verifyRules() (rules []findings.Rule) {
 		{verify.Header, "The header of a shard is damaged, cut, or not finished", again},
 		{verify.Checksum, "The bytes of a sample differ from its checksum", again},
 		{verify.Unreadable, "The file could not be read: nothing is known of its bytes", "Look after the device, the path and the permissions; then verify again."},
-		{verify.Limit, "A shard has more samples than are allowed; it may be sound", "Allow more with --max-samples, if you trust where the shard is from."},
+		{verify.Limit, "A shard has more samples than are allowed; it may be sound", "Allow more with --max samples, if you trust where the shard is from."},
 		{ruleUnfinished, "The conversion into this directory was not finished", "Run the same command again: it goes on where it stopped; if it was planned for tasks, ffconvert run and finish."},
 		{dataset.BadManifest, "The manifest of the dataset is damaged, or contradicts its plan", "Let ffconvert repair write it anew, or fetch it again from where it is sound."},
 		{dataset.BadPlan, "The plan or the journal, which a repair needs, is damaged", "Run the command of the conversion again: it writes the plan anew and keeps the shards. ffconvert repair mends the journal."},

@@ -82,6 +82,7 @@ checked, with a manifest that accounts for every entry of the input.
 		}
 	}
 	help.SuggestNames(root)
+	help.MergeFlags(root)
 	help.CompleteFlags(root)
 	return root
 }

@@ -299,7 +299,7 @@ func (v *verification) hint(err error, problems int64) error {
 	if corrupt {
 		counted = fmt.Sprintf("%v: %s", verify.ErrCorrupt, counted)
 	}
-	err = hint.Limit(terminal.WithText(err, counted), "--max-samples")
+	err = hint.Limit(terminal.WithText(err, counted), "--max samples")
 	for _, r := range v.repairs {
 		if corrupt && r.Possible {
 			return fmt.Errorf("%w (ffconvert repair %s writes damaged files anew)", err, text.ShellWord(r.Out))

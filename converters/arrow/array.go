@@ -59,13 +59,13 @@ func (l *loader) bytes(s arrowipc.Span, from, n int64) ([]byte, error) {
 	case from < 0 || n < 0 || from > size || n > size-from:
 		return nil, fmt.Errorf("%w: %d bytes at %d of a buffer that has %d", converters.ErrMalformed, n, from, size)
 	case plain.Size > 0 && n > l.limit:
-		return nil, columns.Over("MaxBatch", "%d bytes of a buffer", n)
+		return nil, columns.Over("max-batch-size", "%d bytes of a buffer", n)
 	case plain.Size > 0:
 		b := make([]byte, n) // at most what the file has
 		return b, columns.ReadFull(l.r, b, plain.Off+from)
 	}
 	if *l.room -= size; *l.room < 0 {
-		return nil, columns.Over("MaxBatch", "a batch with a buffer of %d bytes, and the others", size)
+		return nil, columns.Over("max-batch-size", "a batch with a buffer of %d bytes, and the others", size)
 	}
 	if b := l.kept.get(stored{l.part, s}); int64(len(b)) == size {
 		l.expanded[s] = b

@@ -90,7 +90,7 @@ func (r *reader) bytes(a *array, i int64) (converters.Value, error) {
 	case err != nil:
 		return converters.Value{}, err
 	case size > r.src.opts.MaxValue:
-		return converters.Value{}, columns.Over("MaxValue", "a value of %d bytes", size)
+		return converters.Value{}, columns.Over("max-value-size", "a value of %d bytes", size)
 	case a.IsText() && !utf8.Valid(b):
 		return converters.Value{}, fmt.Errorf("%w: text that is not UTF-8", converters.ErrMalformed)
 	case a.IsText():
@@ -123,14 +123,14 @@ func (r *reader) view(a *array, i int64) (b []byte, size int64, err error) {
 // nested returns value i of a field in another one. It does not share memory with buffers.
 func (r *reader) nested(a *array, i int64) (any, error) {
 	if r.rowRoom -= columns.ElementSize; r.rowRoom < 0 {
-		return nil, columns.Over("MaxValue", "the nested values of the row")
+		return nil, columns.Over("max-value-size", "the nested values of the row")
 	}
 	v, err := r.value(a, i)
 	if err != nil {
 		return nil, err
 	}
 	if r.rowRoom -= v.Len(); r.rowRoom < 0 {
-		return nil, columns.Over("MaxValue", "the nested values of the row")
+		return nil, columns.Over("max-value-size", "the nested values of the row")
 	}
 	return columns.Own(&v), nil
 }
@@ -193,7 +193,7 @@ func (r *reader) structure(a *array, i int64) (any, error) {
 			return nil, err
 		}
 		if r.rowRoom -= int64(len(b)); r.rowRoom < 0 {
-			return nil, columns.Over("MaxValue", "the nested values of the row")
+			return nil, columns.Over("max-value-size", "the nested values of the row")
 		}
 		m[at].Value = bytes.Clone(b)
 	}

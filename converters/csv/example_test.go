@@ -69,5 +69,5 @@ func Example() {
 func ExampleNaming_Arrange() {
 	naming := csv.Naming{Prefix: "part-", SuffixLength: -1}
 	fmt.Println(naming.Arrange([]string{"_SUCCESS", "part-2.csv", "part-10.csv", "part-0.csv", "part-1.csv"}))
-	// Output: [] part-3: file does not exist: the parts go up to part-10.csv (Naming.Prefix, Naming.SuffixLength)
+	// Output: [] part-3: file does not exist: the parts go up to part-10.csv (option part-name-prefix, option part-name-suffix-length)
 }

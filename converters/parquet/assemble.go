@@ -18,7 +18,7 @@ type assembler struct {
 // spend counts memory of nested values.
 func (a *assembler) spend(n int64) error {
 	if a.room -= columns.ElementSize + n; a.room < 0 {
-		return columns.Over("MaxValue", "the nested values of the row")
+		return columns.Over("max-value-size", "the nested values of the row")
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func (c *cursor) body(to *[]byte) ([]byte, error) {
 func (c *cursor) content(to *buffer) (levels, values []byte, err error) {
 	p := &c.page
 	if p.size > c.limit || p.expanded > c.limit {
-		return nil, nil, columns.Over("MaxPage", "a page of %d bytes, %d decompressed", p.size, p.expanded)
+		return nil, nil, columns.Over("max-page-size", "a page of %d bytes, %d decompressed", p.size, p.expanded)
 	}
 	codec, size := c.codec, p.expanded
 	if p.kind == pageDataV2 {

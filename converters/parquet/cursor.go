@@ -133,7 +133,7 @@ func (c *cursor) decode() error {
 		return malformed(err)
 	}
 	if c.size > c.most {
-		return columns.Over("MaxValue", "a value of %d bytes", c.size)
+		return columns.Over("max-value-size", "a value of %d bytes", c.size)
 	}
 	return nil
 }
@@ -265,7 +265,7 @@ func (c *cursor) streamed() error {
 		return malformed(errShort)
 	}
 	if n > c.most {
-		return columns.Over("MaxValue", "a value of %d bytes", n)
+		return columns.Over("max-value-size", "a value of %d bytes", n)
 	}
 	if !c.load || c.passing {
 		c.datum = datum{size: n}

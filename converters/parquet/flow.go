@@ -80,7 +80,7 @@ func (c *cursor) window() int64 {
 func (c *cursor) readFlow() error {
 	p := &c.page
 	if p.expanded > c.limit {
-		return columns.Over("MaxPage", "a page of %d bytes, %d decompressed", p.size, p.expanded)
+		return columns.Over("max-page-size", "a page of %d bytes, %d decompressed", p.size, p.expanded)
 	}
 	if p.checked {
 		in, sum := stored{r: c.section(0)}, crc32.NewIEEE()
@@ -250,7 +250,7 @@ func (f *flow) next(d *datum) error {
 			return err
 		}
 		if n = int64(size); n > f.most {
-			return columns.Over("MaxValue", "a value of %d bytes", n)
+			return columns.Over("max-value-size", "a value of %d bytes", n)
 		}
 	}
 	b, err := f.take(n)

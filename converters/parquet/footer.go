@@ -103,7 +103,7 @@ func (s *source) readTable(p converters.Part, f io.ReaderAt) (*table, error) {
 	case size > at-int64(len(magic)):
 		return nil, fail(at, fmt.Errorf("%w: a footer of %d bytes in a file of %d", converters.ErrMalformed, size, p.Size), "")
 	case size > s.opts.MaxFooter:
-		return nil, fail(at, columns.Over("MaxFooter", "a footer of %d bytes", size), "option max-footer-size")
+		return nil, fail(at, columns.Over("max-footer-size", "a footer of %d bytes", size), "option max-footer-size")
 	}
 	b := make([]byte, size)
 	at -= size

@@ -72,7 +72,7 @@ func (c *cursor) readStream() error {
 			}
 		}
 		if sizes[i] > c.limit {
-			return columns.Over("MaxPage", "levels of %d bytes", sizes[i])
+			return columns.Over("max-page-size", "levels of %d bytes", sizes[i])
 		}
 		if err := c.held.claim(&c.levels, int64(len(c.levels.b))+sizes[i]); err != nil {
 			return err

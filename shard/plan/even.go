@@ -31,7 +31,7 @@ func Even(parts []PartIndex, opts Options) ([]Shard, error) {
 func fullPieces(order samplesInOrder, sizes Sizes) (pieces []Shard, err error) {
 	most := sizes.MaxSamples
 	if sizes.Min > 0 {
-		return nil, sizesClash("option min-shard-size %s has no place beside option max-count %d, which cuts by the number of samples", BytesText(sizes.Min), most)
+		return nil, sizesClash("option min-shard-size=%s has no place beside option max-count %d, which cuts by the number of samples", BytesText(sizes.Min), most)
 	}
 	for from := 0; from < order.len(); {
 		end := int(min(int64(order.len()), int64(from)+most))
@@ -46,7 +46,7 @@ func fullPieces(order samplesInOrder, sizes Sizes) (pieces []Shard, err error) {
 		from = end
 	}
 	if sizes.Max > 0 && len(pieces) > sizes.Max {
-		return nil, sizesClash("option max-count %d makes %d files, above option max-shards %d", most, len(pieces), sizes.Max)
+		return nil, sizesClash("option max-count %d makes %d files, above option max-shards=%d", most, len(pieces), sizes.Max)
 	}
 	return pieces, nil
 }

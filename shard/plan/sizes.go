@@ -49,10 +49,10 @@ func (s Sizes) count(total, samples int64) (int64, error) {
 		return 0, sizesClash("give option shards or option shard-size, not both")
 	}
 	if s.ShardSize > 0 && s.ShardSize < s.Min {
-		return 0, sizesClash("option shard-size %s is below option min-shard-size %s", BytesText(s.ShardSize), BytesText(s.Min))
+		return 0, sizesClash("option shard-size %s is below option min-shard-size=%s", BytesText(s.ShardSize), BytesText(s.Min))
 	}
 	if s.Max > 0 && s.Shards > s.Max {
-		return 0, sizesClash("option shards %d is above option max-shards %d", s.Shards, s.Max)
+		return 0, sizesClash("option shards %d is above option max-shards=%d", s.Shards, s.Max)
 	}
 	if int64(s.Shards) > samples {
 		return 0, sizesClash("option shards %d is above the number of samples, %d", s.Shards, samples)
@@ -62,12 +62,12 @@ func (s Sizes) count(total, samples int64) (int64, error) {
 	case s.Shards > 0:
 		n = int64(s.Shards)
 		if total/n < s.Min {
-			return 0, sizesClash("option shards %d makes shards of %s, below option min-shard-size %s", n, BytesText(total/n), BytesText(s.Min))
+			return 0, sizesClash("option shards %d makes shards of %s, below option min-shard-size=%s", n, BytesText(total/n), BytesText(s.Min))
 		}
 	case s.ShardSize > 0:
 		n = max(1, (total+s.ShardSize/2)/s.ShardSize)
 		if s.Max > 0 && n > int64(s.Max) {
-			return 0, sizesClash("option shard-size %s makes %d shards, above option max-shards %d", BytesText(s.ShardSize), n, s.Max)
+			return 0, sizesClash("option shard-size %s makes %d shards, above option max-shards=%d", BytesText(s.ShardSize), n, s.Max)
 		}
 		if s.Min > 0 {
 			n = min(n, max(1, total/s.Min))

@@ -40,9 +40,9 @@ func Place(at converters.Error, err error) error {
 	return &at
 }
 
-// Over reports that a limit is exceeded, which a field of Options sets.
+// Over reports that a limit is exceeded, which an option sets.
 func Over(option, format string, args ...any) error {
-	return &Hinted{fmt.Errorf("%w: %s", converters.ErrLimit, fmt.Sprintf(format, args...)), "Options." + option}
+	return &Hinted{fmt.Errorf("%w: %s", converters.ErrLimit, fmt.Sprintf(format, args...)), "option " + option}
 }
 
 // Needed returns a function that reports whether a field is in one of the lists of alternatives. All are if a list has no

@@ -50,7 +50,7 @@ func (o *Files) open(path string, most int64) (*os.File, int64, error) {
 		err = fmt.Errorf("%w: not a regular file", converters.ErrUnsupported)
 	}
 	if err == nil && st.Size() > most {
-		err = Over("MaxValue", "it has %d bytes", st.Size())
+		err = Over("max-value-size", "it has %d bytes", st.Size())
 	}
 	if err != nil {
 		return fail(err)

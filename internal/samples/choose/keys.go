@@ -125,5 +125,5 @@ func (k *keySet) unknown() error {
 	if n > 1 {
 		err = fmt.Errorf("%w, nor %d others of the %d", err, n-1, k.N)
 	}
-	return &converters.Error{Where: k.name, Off: -1, Err: err, Hint: "option unknown-keys skip takes those that are there"}
+	return &converters.Error{Where: k.name, Off: -1, Err: err, Hint: "option unknown-keys=skip takes those that are there"}
 }

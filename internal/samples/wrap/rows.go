@@ -145,7 +145,7 @@ func (t *rowReader) readLines(r io.Reader) error {
 	}
 	if quoted > 0 && !plain {
 		err := fmt.Errorf("line %d: %w: a value in quotes, which may be of it or around it", quoted, converters.ErrUnsupported)
-		return &converters.Error{Where: t.name, Off: -1, Err: err, Hint: "option table-quotes yes takes them off, option table-quotes no keeps them"}
+		return &converters.Error{Where: t.name, Off: -1, Err: err, Hint: "option table-quotes=yes takes them off, option table-quotes=no keeps them"}
 	}
 	return nil
 }

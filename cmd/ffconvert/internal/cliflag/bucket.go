@@ -22,7 +22,7 @@ func newBucket() Bucket {
 // addScratch registers the flags of commands that read and write.
 func (o *Bucket) addScratch(flags *pflag.FlagSet) {
 	flags.StringVar(&o.scratch, "scratch-dir", "", "of an OUT in an object store: where its files lie while they are written or read (default ffconvert/scratch in the user's cache)")
-	flags.Var(option.MaxSize(&o.size, bucket.DefaultSize), "scratch-size", "most bytes of shards in --scratch-dir at once")
+	flags.Var(option.MaxSize(&o.size, bucket.DefaultSize), "scratch-size", "most bytes of shards in scratch-dir at once")
 }
 
 // AddUpload registers the flags of commands that write.

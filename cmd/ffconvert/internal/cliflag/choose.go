@@ -53,7 +53,7 @@ func (o *Choose) AddChoice(flags *pflag.FlagSet) {
 	flags.Var(checkedText{&o.Slice, "lo:hi:step", choose.CheckSlice}, "slice", "of all samples in order, those from number lo to hi, every step-th: 1000:2000, ::10")
 	flags.Var(option.AtLeast(&o.Limit, 1), "limit", "so many samples at most, the first ones")
 	flags.Var(checkedText{&o.Sort, "text", nil}, "sort", "order of the samples: key, size, label, class, a field, or FIELD.size")
-	Size(flags, &o.maxKeys, "max-keys-size", choose.DefaultMaxKeys, "largest file of --keys and --drop-keys accepted")
+	Size(flags, &o.maxKeys, "max-keys-size", choose.DefaultMaxKeys, "largest file of --keys accepted")
 }
 
 func (o *Choose) exclude(cmd *cobra.Command) { cmd.MarkFlagsMutuallyExclusive("sort", "shuffle") }
@@ -73,7 +73,7 @@ func (o *Choose) Choice(seed uint64) (choice choose.Options, err error) {
 	}
 	if o.unknown.Value != choose.UnknownError {
 		if choice.Keys == nil && choice.Drop == nil {
-			return choice, fmt.Errorf("--unknown-keys %s: no keys are listed; add --keys or --drop-keys, or leave it out", o.unknown.Value)
+			return choice, fmt.Errorf("--keys unknown=%s: no keys are listed; add --keys @FILE or --keys not=@FILE, or leave it out", o.unknown.Value)
 		}
 		choice.Unknown = o.unknown.Value
 	}

@@ -46,6 +46,12 @@ func CompleteFlags(cmd *cobra.Command) {
 				how = cobra.ShellCompDirectiveDefault
 			}
 		}
+		if v, ok := f.Value.(*merged); ok {
+			for _, name := range v.names {
+				words = append(words, name+"=")
+			}
+			how |= cobra.ShellCompDirectiveNoSpace
+		}
 		// The only error: the completion of a flag that two commands share is registered already.
 		_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, how))
 	})

@@ -1,6 +1,8 @@
 package help
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,110 +10,126 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A Group is a heading of the help and the flags below it, in order.
-type Group struct {
-	Title string
-	Flags string // names, separated by spaces
-	Rare  string // names of flags that only --help-all shows
-}
+// A Group is a heading of --help-all and the flags below it, in order.
+type Group struct{ Title, Flags string }
 
-// Headings with special rules: Limits has every flag for which [IsLimit] is true, Other every flag
-// that no group names. TestFlagGroups fails if a flag is in Other.
+// Headings with special rules: Other has every flag that no group names. TestFlagGroups fails if a flag is in Other.
 const (
-	titleEveryday = "Everyday"
-	titleLimits   = "Limits"
-	titleProof    = "Proof"
-	Ungrouped     = "Other"
+	titleProof = "Proof"
+	Ungrouped  = "Other"
 )
 
 // Groups give the place of each flag in the help of every command that has it.
 var Groups = []Group{
-	{Title: titleEveryday,
-		Flags: "task wait plugin deep strict long recursive by by-key all force format report listen open older-than batch batches duration dry-run overwrite into-nonempty jobs progress color quiet verbose no-descriptions version help help-all",
-		Rare:  "backend queue-depth block-size allow-legacy grace"},
-	{Title: "Source",
-		Flags: "input-format records nested lists continued list flat group pair classes ext header columns delimiter dtype rows-per-sample key-field require-end on-duplicate-key",
-		Rare:  "hidden follow-outside data-part-num part-name-prefix part-name-suffix-length allow-missing-trailer concatenated"},
-	{Title: "Samples", Flags: "limit slice sample where keys drop-keys unknown-keys sort split only-split split-by filter filter-timeout"},
-	{Title: "Records", Flags: "encode fields rename decode tensor resize missing damaged"},
-	{Title: "Keys and added fields", Flags: "key key-prefix add-field table-columns table-delimiter table-quotes unmatched"},
-	{Title: "Shards",
-		Flags: "shards shard-size max-count mtime shuffle seed exact whole-parts verify no-verify",
-		Rare:  "min-shard-size max-shards"},
-	{Title: titleProof, Flags: "sha256 sign password-file"},
-	{Title: "Remote and compressed sources",
-		Flags: "cache-dir cache-size connections anonymous s3-endpoint s3-region s3-profile allow-pipe",
-		Rare:  "s3-path-style rewrite retries fetch-timeout"},
-	{Title: "OUT in an object store", Flags: "verify-remote scratch-dir scratch-size"},
-	{Title: titleLimits},
-	{Title: Ungrouped},
+	{"General", "task wait plugin deep strict long recursive by by-key all force format report listen open older-than batch batches duration dry-run overwrite into-nonempty jobs progress color quiet verbose no-descriptions version help help-all aio allow-legacy grace"},
+	{"Source", "input-format records nested lists continued list flat group pair classes ext header columns delimiter dtype rows-per-sample key-field require-end on-duplicate-key hidden follow-outside part allow-missing-trailer concatenated"},
+	{"Samples", "limit slice sample where keys sort split only-split split-by filter"},
+	{"Records", "encode fields rename decode tensor missing damaged"},
+	{"Keys and added fields", "key key-prefix add-field table unmatched"},
+	{"Shards", "shards shard-size max-count mtime shuffle seed exact whole-parts verify no-verify"},
+	{titleProof, "sha256 sign password-file"},
+	{"Remote and compressed sources", "cache-dir cache-size fetch anonymous s3 allow-pipe rewrite"},
+	{"OUT in an object store", "bucket"},
+	{"Limits", "max"},
+	{Ungrouped, ""},
 }
 
-// PlaceOf returns the group of a flag, its position there, and whether only --help-all shows it.
-func PlaceOf(f *pflag.Flag) (group *Group, at int, rare bool) {
-	title := Ungrouped
-	switch {
-	case IsLimit(f):
-		title = titleLimits
-	case f.Annotations[proofMark] != nil:
-		title = titleProof
+// everyday are the flags that --help shows of a command with more than fewFlags, in order.
+const (
+	everyday = "task deep strict report format records nested lists continued flat group pair header columns dtype key-field require-end encode fields rename decode where limit split shuffle shards shard-size dry-run overwrite jobs cache-dir help help-all"
+	fewFlags = 20
+)
+
+// PlaceOf returns the group of a flag, and its position there.
+func PlaceOf(f *pflag.Flag) (group *Group, at int) {
+	name := f.Name
+	if isMember(f) {
+		name, _ = member(name, IsLimit(f))
 	}
 	for i := range Groups {
 		g := &Groups[i]
-		common := strings.Fields(g.Flags)
-		names := append(common, strings.Fields(g.Rare)...)
-		if at := slices.Index(names, f.Name); at >= 0 && title == Ungrouped {
-			return g, at, at >= len(common)
+		at = slices.Index(strings.Fields(g.Flags), name)
+		if proof := f.Annotations[proofMark] != nil; proof && g.Title == titleProof || !proof && at >= 0 {
+			return g, at
 		}
-		if g.Title == title {
-			group = g
-		}
+		group = g
 	}
-	return group, len(Groups), title == titleLimits
+	return group, at
 }
 
-// A command with at most fewFlags flags has them in one list, without headings.
-const fewFlags = 12
-
-// flagsHelp returns the help of the flags by group, in lines of at most width columns. more reports
-// whether flags were left out because all is false.
-func flagsHelp(cmd *cobra.Command, all bool, width int) (text string, more bool) {
-	type placed struct {
-		flag *pflag.Flag
-		at   int
-	}
-	byGroup, n := make(map[*Group][]placed), 0
+// flagsHelp returns the help of the flags in lines of at most width columns: all by group, or the everyday ones in a line
+// each.
+func flagsHelp(cmd *cobra.Command, all bool, width int) string {
+	var flags []*pflag.Flag
 	add := func(f *pflag.Flag) {
-		g, at, rare := PlaceOf(f)
-		switch {
-		case f.Hidden:
-		case rare && !all:
-			more = true
-		default:
-			byGroup[g] = append(byGroup[g], placed{f, at})
-			n++
+		if all && isMember(f) || !f.Hidden {
+			flags = append(flags, f)
 		}
 	}
 	cmd.LocalFlags().VisitAll(add)
 	cmd.InheritedFlags().VisitAll(add)
-	shown := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
+	byPlace := func(f *pflag.Flag) int {
+		g, at := PlaceOf(f)
+		return slices.Index(Groups, *g)<<10 + at
+	}
+	slices.SortStableFunc(flags, func(a, b *pflag.Flag) int {
+		return cmp.Or(cmp.Compare(byPlace(a), byPlace(b)), strings.Compare(fmt.Sprint(a.Hidden), fmt.Sprint(b.Hidden)))
+	})
+	if !all {
+		if common := strings.Fields(everyday); len(flags) > fewFlags {
+			flags = slices.DeleteFunc(flags, func(f *pflag.Flag) bool { return !slices.Contains(common, f.Name) })
+			slices.SortStableFunc(flags, func(a, b *pflag.Flag) int {
+				return cmp.Compare(slices.Index(common, a.Name), slices.Index(common, b.Name))
+			})
+		}
+		text := "\nFlags:\n"
+		for line := range strings.Lines(usages(flags, 0)) {
+			text += shorten(strings.TrimRight(line, " \n"), width) + "\n"
+		}
+		return text
+	}
+	text := ""
+	for len(flags) > 0 {
+		g, _ := PlaceOf(flags[0])
+		n := slices.IndexFunc(flags, func(f *pflag.Flag) bool { other, _ := PlaceOf(f); return other != g })
+		if n < 0 {
+			n = len(flags)
+		}
+		text += "\n" + g.Title + ":\n" + trimLines(usages(flags[:n], width))
+		flags = flags[n:]
+	}
+	return text
+}
+
+// usages returns the help of flags. Those of a merged flag are below it, as NAME=VALUE.
+func usages(flags []*pflag.Flag, width int) string {
+	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
 	shown.SortFlags = false
-	for i := range Groups {
-		flags := byGroup[&Groups[i]]
-		slices.SortStableFunc(flags, func(a, b placed) int { return a.at - b.at })
-		for _, p := range flags {
-			shown.AddFlag(helpFlag(p.flag))
-		}
-		if n > fewFlags && len(flags) > 0 {
-			text += "\n" + Groups[i].Title + ":\n" + trimLines(shown.FlagUsagesWrapped(width))
-			shown = pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
-			shown.SortFlags = false
+	for _, f := range flags {
+		f = helpFlag(f)
+		f.Hidden = false
+		shown.AddFlag(f)
+	}
+	text := shown.FlagUsagesWrapped(width)
+	for _, f := range flags {
+		if isMember(f) {
+			_, name := member(f.Name, IsLimit(f))
+			before, rest, _ := strings.Cut(text, "--"+f.Name+" ")
+			typ, rest, _ := strings.Cut(rest, " ")
+			text = before + fmt.Sprintf("  %-*s ", len("--"+f.Name+" "+typ)-2, name+"="+typ) + rest
 		}
 	}
-	if n <= fewFlags {
-		text = "\nFlags:\n" + trimLines(shown.FlagUsagesWrapped(width))
+	return text
+}
+
+// shorten cuts a line between words, to at most width columns.
+func shorten(line string, width int) string {
+	runes := []rune(line)
+	if len(runes) <= width {
+		return line
 	}
-	return text, more
+	line = string(runes[:width-1])
+	return strings.TrimRight(line[:strings.LastIndex(line, " ")], " ,;:(") + " …"
 }
 
 // helpFlag returns a copy of f with an English word for its type.

@@ -4,24 +4,20 @@ package help
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// Width is the most columns of a line of help.
-const Width = 80
-
-// withoutStatus are the commands that, with their subcommands, list the exit statuses only in their
-// manual pages, not in their help.
-var withoutStatus = []string{"bench", "cache", "cat", "completion", "formats", "get", "help", "inspect", "ls", "man", "version"}
-
-// Text returns the help of a command. all includes limits and rarely used flags.
-func Text(cmd *cobra.Command, all bool) string {
+// Text returns the help of a command, in lines of at most width columns. all includes every flag, the whole description, and
+// the exit statuses.
+func Text(cmd *cobra.Command, all bool, width int) string {
 	long, status, _ := strings.Cut(cmd.Long, "\n\nEXIT STATUS\n")
+	if !all {
+		long, _, _ = strings.Cut(long, "\n\n")
+	}
 	var b strings.Builder
-	b.WriteString(fillText(strings.TrimRight(long, "\n"), Width) + "\n\nUsage:\n")
+	b.WriteString(fillText(strings.TrimRight(long, "\n"), width) + "\n\nUsage:\n")
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "  %s COMMAND\n", cmd.CommandPath())
 	}
@@ -31,33 +27,22 @@ func Text(cmd *cobra.Command, all bool) string {
 	if cmd.Example != "" {
 		b.WriteString("\nExamples:\n" + cmd.Example + "\n")
 	}
-	b.WriteString(commandsHelp(cmd))
-	flags, more := flagsHelp(cmd, all, Width)
-	b.WriteString(flags)
-	if more {
-		fmt.Fprintf(&b, "\nLimits and flags that few need: %s --help-all\n", cmd.CommandPath())
-	}
-	if status != "" && !leavesStatus(cmd) {
+	b.WriteString(commandsHelp(cmd, width))
+	b.WriteString(flagsHelp(cmd, all, width))
+	if all && status != "" {
 		b.WriteString("\nExit status:\n" + strings.TrimLeft(status, "\n") + "\n")
 	}
+	if !all {
+		fmt.Fprintf(&b, "\nMore: %s --help-all\n", cmd.CommandPath())
+	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "\nMore of a command: %s COMMAND --help\n", cmd.CommandPath())
+		fmt.Fprintf(&b, "More of a command: %s COMMAND --help\n", cmd.CommandPath())
 	}
 	return b.String()
 }
 
-// leavesStatus reports whether withoutStatus has cmd or one of its parents.
-func leavesStatus(cmd *cobra.Command) bool {
-	for c := cmd; c != nil; c = c.Parent() {
-		if slices.Contains(withoutStatus, c.Name()) {
-			return true
-		}
-	}
-	return false
-}
-
 // commandsHelp lists the subcommands of cmd by group.
-func commandsHelp(cmd *cobra.Command) string {
+func commandsHelp(cmd *cobra.Command, columns int) string {
 	width := 0
 	for _, c := range cmd.Commands() {
 		width = max(width, len(c.Name()))
@@ -73,7 +58,7 @@ func commandsHelp(cmd *cobra.Command) string {
 				b.WriteString("\n" + title + "\n")
 				began = true
 			}
-			fmt.Fprintf(&b, "  %-*s  %s\n", width, c.Name(), c.Short)
+			b.WriteString(shorten(fmt.Sprintf("  %-*s  %s", width, c.Name(), c.Short), columns) + "\n")
 		}
 	}
 	for _, g := range cmd.Groups() {

@@ -43,4 +43,11 @@ func escapePages(cmd *cobra.Command) {
 	}
 }
 
-func escapeFlag(f *pflag.Flag) { f.Usage = plainMarkdown.Replace(f.Usage) }
+func escapeFlag(f *pflag.Flag) {
+	if v, ok := f.Value.(*merged); ok {
+		for _, name := range v.names {
+			f.Usage += "; " + name + "=: " + v.flags.Lookup(v.members[name]).Usage
+		}
+	}
+	f.Usage = plainMarkdown.Replace(f.Usage)
+}

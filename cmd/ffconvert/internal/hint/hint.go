@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
@@ -24,7 +25,7 @@ const Legacy = "; --allow-legacy accepts it"
 func Add(err error, command, out string) error {
 	return Each(err, func(err error) error {
 		if opt, ok := errors.AsType[*option.Error](err); ok && opt.Error() == err.Error() {
-			return fmt.Errorf("--%w", err)
+			return terminal.WithText(err, help.Flag(opt.Name)+strings.TrimPrefix(err.Error(), opt.Name))
 		}
 		if errors.Is(err, record.ErrLegacy) {
 			return fmt.Errorf("%w%s", err, Legacy)
@@ -39,7 +40,7 @@ func Add(err error, command, out string) error {
 			return terminal.WithText(err, in+"; --cache-dir names their directory)")
 		}
 		if full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT); full && convert.IsURL(out) && !strings.HasSuffix(err.Error(), ")") {
-			return With(err, "free space there, or name another directory: --scratch-dir")
+			return With(err, "free space there, or name another directory: --bucket scratch-dir")
 		}
 		at, ok := errors.AsType[*convert.AdvisedError](err)
 		if !ok || at.Advice == convert.MoreRoomForAll {

@@ -120,7 +120,7 @@ func (p proof) String() string {
 		text += ", then uploaded: the service compared their checksums"
 	}
 	if p.NotRead > 0 && p.Reread > 0 { // else all of them are not re-read
-		text += fmt.Sprintf("; %s not read whole (--verify-remote read reads them)", terminal.Counted(int64(p.NotRead), "kept shard"))
+		text += fmt.Sprintf("; %s not read whole (--bucket verify=read reads them)", terminal.Counted(int64(p.NotRead), "kept shard"))
 	}
 	return text
 }

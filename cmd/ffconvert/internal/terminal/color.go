@@ -41,6 +41,16 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// Columns returns the width of text on w: that of the terminal, from 60 to 120, else 80.
+func Columns(w io.Writer) int {
+	if IsTerminal(w) {
+		if n, _, err := term.GetSize(int(w.(*os.File).Fd())); err == nil && n > 0 {
+			return min(max(n, 60), 120)
+		}
+	}
+	return 80
+}
+
 func (p Paint) Good(s string) string { return p.with("1;32", s) }
 func (p Paint) Warn(s string) string { return p.with("1;33", s) }
 func (p Paint) Bad(s string) string  { return p.with("1;31", s) }

@@ -17,7 +17,7 @@ func TestErrorLinesFlags(t *testing.T) {
 	three := &place.Error{Where: "out", Off: -1, Err: place.Options("it was made with option seed=7, and option shards"), Hint: "option exact"}
 	err := errors.Join(fmt.Errorf("a: %w", one), fmt.Errorf("%w; it is text", two), three, three)
 	want := []string{
-		"a: option max-row: offset 7: too large (--max-columns, if --delimiter is right)",
+		"a: option max-row: offset 7: too large (--max columns, if --delimiter is right)",
 		"b: cut (--on-duplicate-key keep); it is text",
 		"out: it was made with --seed=7, and --shards (--exact)",
 	}
