@@ -55,7 +55,6 @@ func (l *lookupFlags) addRecords(flags *pflag.FlagSet) {
 	cliflag.Size(flags, &l.opts.Limits.MaxDecode, "max-decode-size", decode.DefaultMaxDecode, "largest list or map that is decoded")
 	l.opts.Limits.MaxDepth = decode.DefaultMaxDepth
 	flags.Var(option.Between(&l.opts.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting that is decoded, 4 to 65535")
-	help.MarkLimit(flags, "max-decode-depth")
 }
 
 // open opens a dataset or a shard.

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/internal/test/arrowtest"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/internal/test/parquettest"
@@ -62,7 +61,7 @@ func TestSecurityLimits(t *testing.T) {
 			if f.Name == "max-shards" || f.Name == "max-count" { // how the output is divided
 				return
 			}
-			if strings.HasPrefix(f.Name, "max-") || f.Name == "cache-size" || help.IsLimit(f) {
+			if strings.HasPrefix(f.Name, "max-") || f.Name == "cache-size" {
 				got[top+" --"+f.Name] = f.DefValue
 			}
 		})

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
 	"github.com/ffconvert/ffconvert/convert"
@@ -136,7 +135,6 @@ func (o *Conversion) addRun(flags *pflag.FlagSet) {
 	Size(flags, &o.Encode.Limits.MaxDecode, "max-decode-size", decode.DefaultMaxDecode, "largest field that --decode takes, text aside")
 	o.Encode.Limits.MaxDepth = decode.DefaultMaxDepth
 	flags.Var(option.Between(&o.Encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting that --decode takes, 4 to 65535")
-	help.MarkLimit(flags, "max-decode-depth")
 	Count(flags, &o.Encode.Limits.MaxPixels, "max-pixels", decode.DefaultMaxPixels, "largest picture that --tensor decodes, in pixels, each up to 20 bytes of memory")
 	Count(flags, &o.MaxNames, "max-names", int64(input.MaxNames), "most inputs that the sources may stand for")
 }

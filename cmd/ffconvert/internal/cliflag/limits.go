@@ -3,13 +3,12 @@ package cliflag
 import (
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// Limits are flags that decide which inputs are refused, and never a byte of the output. A plan does
+// Limits are flags max-NAME that decide which inputs are refused, and never a byte of the output. A plan does
 // not keep them: a run that resumes may raise a limit, and a hostile plan cannot. SECURITY.md lists
 // them; TestSecurityLimits compares that list.
 
@@ -25,9 +24,6 @@ func AddOption(flags *pflag.FlagSet, o *option.Option) {
 	f := flags.VarPF(o, o.Name, "", o.Usage)
 	if o.Type() == "bool" {
 		f.NoOptDefVal = "true"
-	}
-	if o.Limit {
-		help.MarkLimit(flags, o.Name)
 	}
 }
 
@@ -60,13 +56,11 @@ func Changed(flags *pflag.FlagSet) map[string]string {
 // Size registers a limit in bytes.
 func Size(flags *pflag.FlagSet, p *int64, name string, most int64, usage string) {
 	flags.Var(option.MaxSize(p, most), name, usage)
-	help.MarkLimit(flags, name)
 }
 
 // Count registers a limit that is a number.
 func Count[T int | int64](flags *pflag.FlagSet, p *T, name string, most T, usage string) {
 	flags.Var(option.Count(p, most), name, usage)
-	help.MarkLimit(flags, name)
 }
 
 // RecordLimits registers --max-samples, and returns the options that hold its value after parsing.

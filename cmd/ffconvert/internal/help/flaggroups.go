@@ -10,17 +10,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A Group is a heading of --help-all and the flags below it, in order.
-type Group struct{ Title, Flags string }
-
 // Headings with special rules: Other has every flag that no group names. TestFlagGroups fails if a flag is in Other.
 const (
 	titleProof = "Proof"
 	Ungrouped  = "Other"
 )
 
-// Groups give the place of each flag in the help of every command that has it.
-var Groups = []Group{
+// Groups are the headings of --help-all and the flags below them, in order.
+var Groups = []struct{ Title, Flags string }{
 	{"General", "task wait plugin deep strict long recursive by by-key all force format report listen open older-than batch batches duration dry-run overwrite into-nonempty jobs progress color quiet verbose no-descriptions version help help-all aio allow-legacy grace"},
 	{"Source", "input-format records nested lists continued list flat group pair classes ext header columns delimiter dtype rows-per-sample key-field require-end on-duplicate-key hidden follow-outside part allow-missing-trailer concatenated"},
 	{"Samples", "limit slice sample where keys sort split only-split split-by filter"},
@@ -40,21 +37,20 @@ const (
 	fewFlags = 20
 )
 
-// PlaceOf returns the group of a flag, and its position there.
-func PlaceOf(f *pflag.Flag) (group *Group, at int) {
+// PlaceOf returns the number of the group of a flag, and its position there.
+func PlaceOf(f *pflag.Flag) (group, at int) {
 	name := f.Name
 	if isMember(f) {
-		name, _ = member(name, IsLimit(f))
+		name, _ = member(name)
 	}
-	for i := range Groups {
-		g := &Groups[i]
+	proof := f.Annotations[proofMark] != nil
+	for i, g := range Groups {
 		at = slices.Index(strings.Fields(g.Flags), name)
-		if proof := f.Annotations[proofMark] != nil; proof && g.Title == titleProof || !proof && at >= 0 {
-			return g, at
+		if proof && g.Title == titleProof || !proof && at >= 0 {
+			return i, at
 		}
-		group = g
 	}
-	return group, at
+	return len(Groups) - 1, 0
 }
 
 // flagsHelp returns the help of the flags in lines of at most width columns: all by group, or the everyday ones in a line
@@ -70,7 +66,7 @@ func flagsHelp(cmd *cobra.Command, all bool, width int) string {
 	cmd.InheritedFlags().VisitAll(add)
 	byPlace := func(f *pflag.Flag) int {
 		g, at := PlaceOf(f)
-		return slices.Index(Groups, *g)<<10 + at
+		return g<<10 + at
 	}
 	slices.SortStableFunc(flags, func(a, b *pflag.Flag) int {
 		return cmp.Or(cmp.Compare(byPlace(a), byPlace(b)), strings.Compare(fmt.Sprint(a.Hidden), fmt.Sprint(b.Hidden)))
@@ -82,11 +78,7 @@ func flagsHelp(cmd *cobra.Command, all bool, width int) string {
 				return cmp.Compare(slices.Index(common, a.Name), slices.Index(common, b.Name))
 			})
 		}
-		text := "\nFlags:\n"
-		for line := range strings.Lines(usages(flags, 0)) {
-			text += shorten(strings.TrimRight(line, " \n"), width) + "\n"
-		}
-		return text
+		return "\nFlags:\n" + usages(flags, 0, width)
 	}
 	text := ""
 	for len(flags) > 0 {
@@ -95,14 +87,15 @@ func flagsHelp(cmd *cobra.Command, all bool, width int) string {
 		if n < 0 {
 			n = len(flags)
 		}
-		text += "\n" + g.Title + ":\n" + trimLines(usages(flags[:n], width))
+		text += "\n" + Groups[g].Title + ":\n" + usages(flags[:n], width, width)
 		flags = flags[n:]
 	}
 	return text
 }
 
-// usages returns the help of flags. Those of a merged flag are below it, as NAME=VALUE.
-func usages(flags []*pflag.Flag, width int) string {
+// usages returns the help of flags, wrapped at some column, or each cut to a line of width columns. Those of a merged flag
+// are below it, as NAME=VALUE.
+func usages(flags []*pflag.Flag, wrap, width int) string {
 	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
 	shown.SortFlags = false
 	for _, f := range flags {
@@ -110,16 +103,23 @@ func usages(flags []*pflag.Flag, width int) string {
 		f.Hidden = false
 		shown.AddFlag(f)
 	}
-	text := shown.FlagUsagesWrapped(width)
+	text := shown.FlagUsagesWrapped(wrap)
 	for _, f := range flags {
 		if isMember(f) {
-			_, name := member(f.Name, IsLimit(f))
+			_, name := member(f.Name)
 			before, rest, _ := strings.Cut(text, "--"+f.Name+" ")
 			typ, rest, _ := strings.Cut(rest, " ")
 			text = before + fmt.Sprintf("  %-*s ", len("--"+f.Name+" "+typ)-2, name+"="+typ) + rest
 		}
 	}
-	return text
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, " \n"); wrap == 0 {
+			line = shorten(line, width)
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
 }
 
 // shorten cuts a line between words, to at most width columns.
@@ -157,31 +157,12 @@ type wordedValue struct {
 
 func (v wordedValue) Type() string { return v.name }
 
-func trimLines(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(strings.TrimRight(line, " \n") + "\n")
-	}
-	return b.String()
-}
-
-// limitMark is the annotation of flags that set a limit on inputs.
-const limitMark = "ffconvert_limit"
-
 // proofMark is the annotation of flags of signatures whose names mean something else in other commands.
 const proofMark = "ffconvert_proof"
 
 // MarkProof puts a flag into the group of signatures and sums.
 func MarkProof(flags *pflag.FlagSet, name string) {
 	if err := flags.SetAnnotation(name, proofMark, []string{}); err != nil {
-		panic("ffconvert: " + err.Error())
-	}
-}
-
-func IsLimit(flag *pflag.Flag) bool { return flag.Annotations[limitMark] != nil }
-
-func MarkLimit(flags *pflag.FlagSet, name string) {
-	if err := flags.SetAnnotation(name, limitMark, []string{}); err != nil {
 		panic("ffconvert: " + err.Error())
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // merges are flags that stand for several, as --s3 region=R for --s3-region R. The old names go on working, without a place in
-// the help. members has NAME:FLAG, or FLAG where both are the same. Every limit is a member of max. A flag without a
+// the help. members has NAME:FLAG, or FLAG where both are the same. Every limit, a flag max-NAME, is a member of max. A flag without a
 // usage is one that commands have anyway.
 var merges = []struct{ name, members, usage string }{
 	{"max", "", "a limit, NAME=VALUE; may be repeated. An input beyond it is refused"},
@@ -29,9 +29,9 @@ var merges = []struct{ name, members, usage string }{
 }
 
 // member returns the merged flag that a flag of this name is a member of, and the name there; "" if it is none.
-func member(flag string, limit bool) (into, name string) {
-	if limit {
-		return "max", strings.TrimPrefix(flag, "max-")
+func member(flag string) (into, name string) {
+	if name, ok := strings.CutPrefix(flag, "max-"); ok && name != "shards" && name != "count" { // these divide the output
+		return "max", name
 	}
 	for _, m := range merges {
 		for text := range strings.FieldsSeq(m.members) {
@@ -45,14 +45,13 @@ func member(flag string, limit bool) (into, name string) {
 
 // isMember reports whether a flag of a command is behind a merged one.
 func isMember(f *pflag.Flag) bool {
-	into, _ := member(f.Name, IsLimit(f))
+	into, _ := member(f.Name)
 	return f.Hidden && into != ""
 }
 
 // Flag returns what sets an option on the command line: --seed, or --max row-size for the option max-row-size.
 func Flag(option string) string {
-	limit := strings.HasPrefix(option, "max-") && option != "max-shards" && option != "max-count"
-	if into, name := member(option, limit); into != "" {
+	if into, name := member(option); into != "" {
 		return "--" + into + " " + name
 	}
 	return "--" + option
@@ -105,7 +104,7 @@ func MergeFlags(cmd *cobra.Command) {
 		}
 		v := &merged{flags: flags, members: make(map[string]string)}
 		flags.VisitAll(func(f *pflag.Flag) {
-			if into, name := member(f.Name, IsLimit(f)); into == m.name {
+			if into, name := member(f.Name); into == m.name {
 				v.names, v.members[name], f.Hidden = append(v.names, name), f.Name, true
 			}
 		})
