@@ -190,7 +190,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 			return fmt.Errorf("unknown flag -%s; %s --help-all lists all", name, cmd.CommandPath())
 		}
 		if near := nearestFlag(cmd, name); near != "" {
-			return fmt.Errorf("unknown flag --%s; did you mean --%s?", name, near)
+			return fmt.Errorf("unknown flag --%s; did you mean %s?", name, Flag(near))
 		}
 		return fmt.Errorf("unknown flag --%s; %s --help-all lists all", name, cmd.CommandPath())
 	}
