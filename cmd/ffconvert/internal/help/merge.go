@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,15 +34,24 @@ func member(flag string) (into, name string) {
 	if name, ok := strings.CutPrefix(flag, "max-"); ok && name != "shards" && name != "count" { // these divide the output
 		return "max", name
 	}
+	m := members()[flag]
+	return m[0], m[1]
+}
+
+// members has the merged flag and the name there for each member but limits.
+var members = sync.OnceValue(func() map[string][2]string {
+	all := make(map[string][2]string)
 	for _, m := range merges {
 		for text := range strings.FieldsSeq(m.members) {
-			if name, full, ok := strings.Cut(text, ":"); full == flag || !ok && name == flag {
-				return m.name, name
+			name, flag, ok := strings.Cut(text, ":")
+			if !ok {
+				flag = name
 			}
+			all[flag] = [2]string{m.name, name}
 		}
 	}
-	return "", ""
-}
+	return all
+})
 
 // isMember reports whether a flag of a command is behind a merged one.
 func isMember(f *pflag.Flag) bool {
@@ -97,22 +107,29 @@ func (v *merged) String() string {
 // MergeFlags adds the flags of merges to cmd and its subcommands.
 func MergeFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	byName := make(map[string]*merged)
+	flags.VisitAll(func(f *pflag.Flag) {
+		into, name := member(f.Name)
+		if into == "" {
+			return
+		}
+		if byName[into] == nil {
+			byName[into] = &merged{flags: flags, members: make(map[string]string)}
+		}
+		v := byName[into]
+		v.names, v.members[name] = append(v.names, name), f.Name
+	})
 	for _, m := range merges {
-		base := flags.Lookup(m.name)
-		if base == nil && m.usage == "" {
+		v, base := byName[m.name], flags.Lookup(m.name)
+		if v == nil || base == nil && m.usage == "" {
 			continue
 		}
-		v := &merged{flags: flags, members: make(map[string]string)}
-		flags.VisitAll(func(f *pflag.Flag) {
-			if into, name := member(f.Name); into == m.name {
-				v.names, v.members[name], f.Hidden = append(v.names, name), f.Name, true
-			}
-		})
-		switch {
-		case v.names == nil:
-		case base == nil:
+		for _, name := range v.members {
+			flags.Lookup(name).Hidden = true
+		}
+		if base == nil {
 			flags.Var(v, m.name, m.usage)
-		default:
+		} else {
 			v.Value, base.Value = base.Value, v
 		}
 	}
