@@ -122,14 +122,26 @@ func usages(flags []*pflag.Flag, wrap, width int) string {
 	return b.String()
 }
 
-// shorten cuts a line between words, to at most width columns.
+// shorten cuts a line to at most width columns: behind a clause, else between words. A list or a clause that goes on ends
+// with an ellipsis.
 func shorten(line string, width int) string {
 	runes := []rune(line)
 	if len(runes) <= width {
 		return line
 	}
-	line = string(runes[:width-1])
-	return strings.TrimRight(line[:strings.LastIndex(line, " ")], " ,;:(") + " …"
+	line = string(runes[:width-2])
+	if open := strings.LastIndex(line, " ("); open > strings.LastIndex(line, ")") {
+		return line[:open]
+	}
+	usage := strings.LastIndex(line, "   ") + 3 // begins there
+	switch end := max(strings.LastIndex(line, ", "), strings.LastIndex(line, "; "), strings.LastIndex(line, ": ")); {
+	case end < usage || line[end] == ',' && end < usage+(len(line)-usage)/2:
+		return line[:strings.LastIndex(line, " ")] + " …"
+	case line[end] == ',':
+		return line[:end] + ", …"
+	default:
+		return line[:end]
+	}
 }
 
 // helpFlag returns a copy of f with an English word for its type.
