@@ -38,7 +38,7 @@ var rowF1 = []struct {
 	{"grouping", target{"converters/tar", "FuzzGroup"}},
 	{"CBOR", target{"converters/cbor", "FuzzCBOR"}},
 	{"CSV", target{"converters/csv", "FuzzSource"}},
-	{"pattern", target{"input", "FuzzExpand"}},
+	{"pattern", target{"internal/input", "FuzzExpand"}},
 	{"manifest", target{"dataset", "FuzzDecodeManifest"}},
 	{"plan", target{"shard/plan", "FuzzReadPlan"}},
 	{"packed-folder pickle", target{"packed", "FuzzTree"}},
