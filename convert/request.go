@@ -101,7 +101,7 @@ func checkTaskChoice(o *choose.Options) error {
 // planOptions returns the options of the plan before anything is read. Its encoding is the caller's, or "".
 func (r *request) planOptions() (plan.Options, error) {
 	source, err := r.sourceSpec()
-	return plan.Options{Source: source, Encode: r.Encode, Sizes: r.Sizes, Shuffle: r.Shuffle, Choice: r.choice()}, err
+	return plan.Options{Recipe: plan.Recipe{Source: source, Encode: r.Encode, Shuffle: r.Shuffle, Choice: r.choice()}, Sizes: r.Sizes}, err
 }
 
 // sourceSpec returns the format and its options for the plan.

@@ -20,7 +20,7 @@ func (t *Task) Check(opts plan.Options, sources []string, overwrite bool) error 
 	if err != nil || c.plan == nil || overwrite {
 		return err
 	}
-	want := &plan.Plan{Source: opts.Source, Encode: opts.Encode, Shuffle: opts.Shuffle, Choice: opts.Choice}
+	want := &plan.Plan{Recipe: plan.Recipe{Source: opts.Source, Encode: opts.Encode, Shuffle: opts.Shuffle, Choice: opts.Choice}}
 	if want.Encode.Encoding == "" {
 		want.Encode.Encoding, want.Encode.Encoded = c.plan.Encode.Encoding, c.plan.Encode.Encoded
 	}

@@ -67,7 +67,7 @@ func (c *existing) readManifest() error {
 		return err
 	}
 	c.manifest = m
-	c.plan = &plan.Plan{Source: m.Source, Encode: m.Encode, Encodes: m.Encodes, Shuffle: m.Shuffle, Choice: m.Choice, Parts: m.Sources}
+	c.plan = &plan.Plan{Recipe: m.Recipe, Parts: m.Sources}
 	c.digest = m.PlanDigest
 	return nil
 }

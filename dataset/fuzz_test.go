@@ -116,7 +116,7 @@ func wantManifest(t *testing.T, data []byte) {
 
 // manifestOf returns the manifest of a dataset of so many shards, none of which was written.
 func manifestOf(t testing.TB, shards int) []byte {
-	p := &plan.Plan{Source: plan.SourceSpec{Format: "memory"}, Encode: encode.Options{Encoding: "msgpack", Rename: []string{"a=bin"}}}
+	p := &plan.Plan{Recipe: plan.Recipe{Source: plan.SourceSpec{Format: "memory"}, Encode: encode.Options{Encoding: "msgpack", Rename: []string{"a=bin"}}}}
 	p.Parts = []plan.Part{{Name: "a", Size: 100 * int64(shards), Account: plan.Account{Entries: 5 * int64(shards), Samples: 5 * int64(shards), Fields: 5 * int64(shards)}}}
 	j := newJournal(nil)
 	j.head.Plan = strings.Repeat("0", 64)

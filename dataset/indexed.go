@@ -60,10 +60,10 @@ func indexedNameOf(t plan.Task) string { return fmt.Sprintf("%d-of-%d", t.K, max
 
 // An Indexed holds the indexes of parts that tasks have saved. A nil Indexed is empty.
 type Indexed struct {
-	of    *Task
+	of      *Task
 	request string // see requestDigest
-	found []converters.Part
-	parts map[int]indexedBy
+	found   []converters.Part
+	parts   map[int]indexedBy
 
 	// Unused tells why files, or the ends of files, were ignored: damaged, or made from other sources or options. Their
 	// parts must be indexed again.
@@ -72,7 +72,7 @@ type Indexed struct {
 
 type indexedBy struct {
 	content string
-	index plan.PartIndex
+	index   plan.PartIndex
 }
 
 // Indexed returns what all tasks have saved of the parts that were found, without those that have changed since. The parts

@@ -40,7 +40,7 @@ func IndexedFixture(t testing.TB, seed uint64, parts, samples int) (*memsource.S
 	return src, found, enc
 }
 
-var IndexedOptions = plan.Options{Source: plan.SourceSpec{Format: "memory", Options: map[string]string{"a": "b"}}}
+var IndexedOptions = plan.Options{Recipe: plan.Recipe{Source: plan.SourceSpec{Format: "memory", Options: map[string]string{"a": "b"}}}}
 
 // numbered returns indexes by the numbers of their parts.
 func numbered(parts []int, index []plan.PartIndex) map[int]plan.PartIndex {
@@ -143,16 +143,16 @@ func TestIndexedIsOfTheSame(t *testing.T) {
 		unused string
 	}{
 		{"the same", opts, found, 4, ""},
-		{"sizes of shards", plan.Options{Source: opts.Source, Sizes: plan.Sizes{Shards: 7}, Shuffle: &plan.Shuffle{Seed: 1}}, found, 4, ""},
+		{"sizes of shards", plan.Options{Recipe: plan.Recipe{Source: opts.Source, Shuffle: &plan.Shuffle{Seed: 1}}, Sizes: plan.Sizes{Shards: 7}}, found, 4, ""},
 		{"modified", opts, other(func(f []converters.Part) { f[1].Copy = &converters.Copy{Mark: pin.Of("etag", "other")} }), 3, ""},
 		{"another size", opts, other(func(f []converters.Part) { f[0].Size++; f[2].Size-- }), 2, ""},
 		{"nobody knows", opts, other(func(f []converters.Part) { f[1].Copy = &converters.Copy{} }), 3, ""},
 		{"another name", opts, other(func(f []converters.Part) { f[1].Name = "x" }), 0, "0-of-1: it is of other sources or options"},
 		{"another order", opts, other(func(f []converters.Part) { f[0], f[1] = f[1], f[0] }), 0, "other sources"},
 		{"fewer", opts, found[:3], 0, "other sources"},
-		{"another option", plan.Options{Source: plan.SourceSpec{Format: "memory"}}, found, 0, "other sources or options"},
-		{"another format", plan.Options{Source: plan.SourceSpec{Format: "tar", Options: opts.Source.Options}}, found, 0, "options"},
-		{"other fields", plan.Options{Source: opts.Source, Encode: encode.Options{Fields: "a"}}, found, 0, "options"},
+		{"another option", plan.Options{Recipe: plan.Recipe{Source: plan.SourceSpec{Format: "memory"}}}, found, 0, "other sources or options"},
+		{"another format", plan.Options{Recipe: plan.Recipe{Source: plan.SourceSpec{Format: "tar", Options: opts.Source.Options}}}, found, 0, "options"},
+		{"other fields", plan.Options{Recipe: plan.Recipe{Source: opts.Source, Encode: encode.Options{Fields: "a"}}}, found, 0, "options"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			x, err := o.Indexed(row.opts, row.found)

@@ -100,9 +100,9 @@ var errIndexedLong = errors.New("index file")
 
 // An indexedReader reads an index file.
 type indexedReader struct {
-	in    *bufio.Scanner
+	in      *bufio.Scanner
 	request string
-	found []converters.Part
+	found   []converters.Part
 }
 
 func newIndexedReader(r io.Reader, request string, found []converters.Part) *indexedReader {

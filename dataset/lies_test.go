@@ -57,7 +57,7 @@ func TestIndexedLies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opts := plan.Options{Source: dataset.IndexedOptions.Source, Encode: spec.Options(), Sizes: plan.Sizes{Shards: 3}}
+			opts := plan.Options{Recipe: plan.Recipe{Source: dataset.IndexedOptions.Source, Encode: spec.Options()}, Sizes: plan.Sizes{Shards: 3}}
 			plan, err := plan.New(all, opts)
 			if err != nil {
 				t.Fatal(err)

@@ -17,7 +17,6 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -49,22 +48,18 @@ var ErrManifest = place.New(place.Corrupt, "manifest is damaged")
 
 // A Manifest accounts for a finished dataset. It is written last.
 type Manifest struct {
-	Version      int              `json:"ffconvert_manifest"`
-	Tool         string           `json:"tool"`
-	Created      time.Time        `json:"created"`
-	PlanDigest   string           `json:"plan_sha256"`
-	Source       plan.SourceSpec  `json:"source"`
-	Encode       encode.Options   `json:"encode"`
-	Encodes      []encode.Options `json:"encodes,omitempty"` // encodings that single sources have in place of Encode
-	Shuffle      *plan.Shuffle    `json:"shuffle,omitempty"`
-	Choice       *choose.Options  `json:"choice,omitempty"`        // of samples; nil: all
-	Verified     bool             `json:"verified"`                // each shard was re-read and checked
-	VerifiedFrom aio.Origin       `json:"verified_from,omitempty"` // where they were re-read from; the device only if that is proven for each
-	Totals       totals           `json:"totals"`
-	Meta         FileSum          `json:"meta"`                 // of meta.json
-	Root         verify.SHA256    `json:"root_sha256,omitzero"` // of the SHA-256 of all files; zero: they are not known
-	Shards       []ManifestShard  `json:"shards"`
-	Sources      []plan.Part      `json:"sources"`
+	Version      int             `json:"ffconvert_manifest"`
+	Tool         string          `json:"tool"`
+	Created      time.Time       `json:"created"`
+	PlanDigest   string          `json:"plan_sha256"`
+	plan.Recipe                  // without Dataset, which meta.json has
+	Verified     bool            `json:"verified"`                // each shard was re-read and checked
+	VerifiedFrom aio.Origin      `json:"verified_from,omitempty"` // where they were re-read from; the device only if that is proven for each
+	Totals       totals          `json:"totals"`
+	Meta         FileSum         `json:"meta"`                 // of meta.json
+	Root         verify.SHA256   `json:"root_sha256,omitzero"` // of the SHA-256 of all files; zero: they are not known
+	Shards       []ManifestShard `json:"shards"`
+	Sources      []plan.Part     `json:"sources"`
 }
 
 // totals balance: samples found = written + skipped + left out.
@@ -119,9 +114,9 @@ func sumOf(data []byte) FileSum {
 func newManifest(plan *plan.Plan, j *Journal, tool string) *Manifest {
 	m := &Manifest{
 		Tool: tool, Created: time.Now().UTC().Truncate(time.Second), PlanDigest: j.head.Plan,
-		Source: plan.Source, Encode: plan.Encode, Encodes: plan.Encodes, Shuffle: plan.Shuffle, Choice: plan.Choice,
-		Sources: slices.Clone(plan.Parts),
+		Recipe: plan.Recipe, Sources: slices.Clone(plan.Parts),
 	}
+	m.Dataset = converters.Description{}
 	m.Verified, m.VerifiedFrom = j.verified(plan)
 	for i := range m.Sources {
 		m.Sources[i].Account.Seen = nil // meta.json has the sum of the whole dataset

@@ -24,7 +24,7 @@ func TestReadManifestIsWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	src := memsource.New(41, 3, 50, 100)
 	dir := t.TempDir()
-	report, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{Rename: []string{"b=bin"}}, plan.Options{Sizes: plan.Sizes{Shards: 4}, Shuffle: &plan.Shuffle{Seed: 3}}), dir, shard.WriteOptions{Tool: "test"})
+	report, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{Rename: []string{"b=bin"}}, plan.Options{Sizes: plan.Sizes{Shards: 4}, Recipe: plan.Recipe{Shuffle: &plan.Shuffle{Seed: 3}}}), dir, shard.WriteOptions{Tool: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,8 @@ func TestManifestMeaning(t *testing.T) {
 	src := memsource.New(43, 3, 50, 100)
 	dir := t.TempDir()
 	plan := shardtest.NewPlan(t, src, encode.Options{Rename: []string{"b=bin"}, Missing: "skip"}, plan.Options{
-		Source: plan.SourceSpec{Format: "tar", Options: map[string]string{"x": "y"}}, Sizes: plan.Sizes{Shards: 4}, Shuffle: &plan.Shuffle{Seed: 3},
+		Recipe: plan.Recipe{Source: plan.SourceSpec{Format: "tar", Options: map[string]string{"x": "y"}}, Shuffle: &plan.Shuffle{Seed: 3}},
+		Sizes:  plan.Sizes{Shards: 4},
 	})
 	if _, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{Tool: "test"}); err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func (m *Manifest) sums() (t totals, err error) {
 		return t, err
 	}
 	var a plan.Account
-	plan := plan.Plan{Encodes: m.Encodes}
+	plan := plan.Plan{Recipe: plan.Recipe{Encodes: m.Encodes}}
 	for i := range m.Sources {
 		p := &m.Sources[i]
 		if err := p.Check(); err != nil || p.Name == "" {

@@ -175,10 +175,13 @@ func (m *Manifest) contradicts(plan *plan.Plan, j *Journal) string {
 	}
 	want.describe(is)
 	has, must := reflect.ValueOf(*m), reflect.ValueOf(*want)
-	for i := range has.NumField() {
-		a, _ := encodeJSON(has.Field(i).Interface())
-		if b, err := encodeJSON(must.Field(i).Interface()); err != nil || !bytes.Equal(a, b) {
-			name, _, _ := strings.Cut(has.Type().Field(i).Tag.Get("json"), ",")
+	for _, f := range reflect.VisibleFields(has.Type()) {
+		if f.Anonymous {
+			continue
+		}
+		a, _ := encodeJSON(has.FieldByIndex(f.Index).Interface())
+		if b, err := encodeJSON(must.FieldByIndex(f.Index).Interface()); err != nil || !bytes.Equal(a, b) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			return name
 		}
 	}

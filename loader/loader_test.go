@@ -165,7 +165,7 @@ func TestMixed(t *testing.T) {
 	for _, last := range []string{"pickle", "raw:bin"} {
 		dir := t.TempDir()
 		each := []encode.Options{{Encoding: "msgpack"}, {Encoding: "cbor"}, {Encoding: last, Fields: "bin"}}
-		if _, err := shardtest.Write(t, src, shardtest.PlanEach(t, src, []int{0, 1, 2}, plan.Options{Sizes: plan.Sizes{Shards: 4}, Shuffle: &plan.Shuffle{Seed: 3}}, each...), dir, shard.WriteOptions{}); err != nil {
+		if _, err := shardtest.Write(t, src, shardtest.PlanEach(t, src, []int{0, 1, 2}, plan.Options{Sizes: plan.Sizes{Shards: 4}, Recipe: plan.Recipe{Shuffle: &plan.Shuffle{Seed: 3}}}, each...), dir, shard.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		l := opened(t, loader.Options{Fields: []string{"bin"}, Keys: true, Order: loader.Order{Batch: 9}}, dir)

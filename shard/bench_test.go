@@ -58,7 +58,7 @@ func BenchmarkRows(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			p, err := plan.New(index, plan.Options{Encode: spec.Options(), Sizes: plan.Sizes{Shards: 1}})
+			p, err := plan.New(index, plan.Options{Recipe: plan.Recipe{Encode: spec.Options()}, Sizes: plan.Sizes{Shards: 1}})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -29,7 +29,7 @@ func TestEncodings(t *testing.T) {
 	for name, shuffle := range map[string]*plan.Shuffle{"in order": nil, "shuffled": {Seed: 7}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := shardtest.PlanEach(t, src, of, plan.Options{Sizes: plan.Sizes{Shards: 3}, Shuffle: shuffle}, each...)
+			p := shardtest.PlanEach(t, src, of, plan.Options{Sizes: plan.Sizes{Shards: 3}, Recipe: plan.Recipe{Shuffle: shuffle}}, each...)
 			if got := p.Account(); got.FieldsLeftOut != 80 { // cls, of four fifths of two parts
 				t.Errorf("%d fields are left out", got.FieldsLeftOut)
 			}

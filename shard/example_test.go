@@ -34,7 +34,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	p, err := plan.New(index, plan.Options{Encode: spec.Options(), Sizes: plan.Sizes{Shards: 3}})
+	p, err := plan.New(index, plan.Options{Recipe: plan.Recipe{Encode: spec.Options()}, Sizes: plan.Sizes{Shards: 3}})
 	if err != nil {
 		panic(err)
 	}

@@ -113,7 +113,7 @@ func TestIndexWithoutRule(t *testing.T) {
 		"keys":       {change: func(s *memsource.Source) { s.Data[1][2].Key = "k" }, columns: append([]string{"key"}, places...)},
 		"length":     {change: func(s *memsource.Source) { s.Data[1][2].Fields[0].Value = converters.Bytes([]byte("other")) }, columns: places},
 		"left out":   {change: func(s *memsource.Source) { s.Data[1][2].Fields[0].Name = "other" }, columns: places},
-		"shuffled":   {opts: plan.Options{Shuffle: &plan.Shuffle{Seed: 1}}, columns: places},
+		"shuffled":   {opts: plan.Options{Recipe: plan.Recipe{Shuffle: &plan.Shuffle{Seed: 1}}}, columns: places},
 		"all alike":  {},
 		"one sample": {change: func(s *memsource.Source) { s.Data = [][]converters.Sample{s.Data[0][:1]} }, opts: plan.Options{Sizes: plan.Sizes{Shards: 1}}},
 	} {

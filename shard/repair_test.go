@@ -197,12 +197,12 @@ func TestWriteNamesTheChange(t *testing.T) {
 			return shardtest.FourShards
 		}, encode.Options{}, dataset.ErrOccupied, "2 sources, not 3"},
 		{"shuffled", func(*memsource.Source) plan.Options {
-			return plan.Options{Sizes: plan.Sizes{Shards: 4}, Shuffle: &plan.Shuffle{Seed: 1}}
+			return plan.Options{Sizes: plan.Sizes{Shards: 4}, Recipe: plan.Recipe{Shuffle: &plan.Shuffle{Seed: 1}}}
 		}, encode.Options{}, dataset.ErrOccupied, "without option shuffle"},
 		{"fields", func(*memsource.Source) plan.Options { return shardtest.FourShards }, encode.Options{Fields: "bin"}, dataset.ErrOccupied, "with option fields="},
 		{"encoding", func(*memsource.Source) plan.Options { return shardtest.FourShards }, encode.Options{Encoding: "cbor"}, dataset.ErrOccupied, "with option encode=msgpack"},
 		{"a flag of the format", func(*memsource.Source) plan.Options {
-			return plan.Options{Sizes: plan.Sizes{Shards: 4}, Source: plan.SourceSpec{Options: map[string]string{"concatenated": "true"}}}
+			return plan.Options{Sizes: plan.Sizes{Shards: 4}, Recipe: plan.Recipe{Source: plan.SourceSpec{Options: map[string]string{"concatenated": "true"}}}}
 		}, encode.Options{}, dataset.ErrOccupied, "without option concatenated"},
 		{"other sizes", func(*memsource.Source) plan.Options { return plan.Options{Sizes: plan.Sizes{Shards: 5}} }, encode.Options{}, dataset.ErrOccupied, "option shards"},
 	} {

@@ -39,10 +39,10 @@ func TestTasks(t *testing.T) {
 			return shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 9}})
 		}, true},
 		{"shuffled", func(t *testing.T, src *memsource.Source) *plan.Plan {
-			return shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 9}, Shuffle: &plan.Shuffle{Seed: 3}})
+			return shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 9}, Recipe: plan.Recipe{Shuffle: &plan.Shuffle{Seed: 3}}})
 		}, true},
 		{"shuffled, parts as needed", func(t *testing.T, src *memsource.Source) *plan.Plan {
-			return shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 9}, Shuffle: &plan.Shuffle{Seed: 3}})
+			return shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 9}, Recipe: plan.Recipe{Shuffle: &plan.Shuffle{Seed: 3}}})
 		}, false},
 		{"part-aligned", func(t *testing.T, src *memsource.Source) *plan.Plan {
 			return shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 5}})

@@ -318,7 +318,7 @@ func TestWholeProgress(t *testing.T) {
 			for i := range parts {
 				parts[i].Size = row.size
 			}
-			plan, err := plan.NewAligned(parts, nil, plan.Options{Encode: spec.Options(), Source: plan.SourceSpec{Format: "memory"}, Sizes: plan.Sizes{Shards: 3}})
+			plan, err := plan.NewAligned(parts, nil, plan.Options{Recipe: plan.Recipe{Encode: spec.Options(), Source: plan.SourceSpec{Format: "memory"}}, Sizes: plan.Sizes{Shards: 3}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,7 +26,7 @@ func TestWriteIsTheSameForAllWorkers(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string]plan.Options{
 		"in order": shardtest.FourShards,
-		"shuffled": {Sizes: plan.Sizes{Shards: 4}, Shuffle: &plan.Shuffle{Seed: 5}},
+		"shuffled": {Sizes: plan.Sizes{Shards: 4}, Recipe: plan.Recipe{Shuffle: &plan.Shuffle{Seed: 5}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

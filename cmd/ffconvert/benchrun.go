@@ -25,7 +25,7 @@ type benchOptions struct {
 	Duration time.Duration // after this time no batch is begun
 	Jobs     int           // batches read at once
 	Seed     uint64        // of the random order
-	Of       benchSize          // of the dataset, of which the reader may have one shard; zero: the reader's
+	Of       benchSize     // of the dataset, of which the reader may have one shard; zero: the reader's
 }
 
 // A benchSize counts shards and samples.
@@ -136,8 +136,8 @@ type benchReport struct {
 	BytesPerSecond   float64      `json:"bytes_per_second"`
 	Batches          int          `json:"batches"`
 	BatchSeconds     batchSeconds `json:"batch_seconds"`
-	Read             benchSize         `json:"read"` // samples that were read, each once, and their shards
-	Of               benchSize         `json:"of"`   // what the dataset has
+	Read             benchSize    `json:"read"` // samples that were read, each once, and their shards
+	Of               benchSize    `json:"of"`   // what the dataset has
 	Backend          string       `json:"backend"`
 	QueueDepth       int          `json:"queue_depth"`
 	Direct           bool         `json:"direct"`       // read with O_DIRECT, except CachedBytes

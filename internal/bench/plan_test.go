@@ -86,7 +86,7 @@ func planSynthetic(samples int64) error {
 	if err != nil {
 		return err
 	}
-	plan, err := plan.New(index, plan.Options{Source: plan.SourceSpec{Format: "tar"}})
+	plan, err := plan.New(index, plan.Options{Recipe: plan.Recipe{Source: plan.SourceSpec{Format: "tar"}}})
 	if err != nil {
 		return err
 	}

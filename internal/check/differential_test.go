@@ -99,7 +99,7 @@ func converts(t *testing.T, parts []converters.Part, rec encode.Options, open fu
 	if err != nil {
 		return err
 	}
-	_, err = plan.New(index, plan.Options{Encode: spec.Options()})
+	_, err = plan.New(index, plan.Options{Recipe: plan.Recipe{Encode: spec.Options()}})
 	return err
 }
 

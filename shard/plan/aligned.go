@@ -92,7 +92,7 @@ func (p *Plan) Stored(i int) int64 {
 // ShardPlan returns the plan of one shard of a part-aligned plan, by the index of the shard's parts.
 // Part numbers in its runs count from the shard's first part. Parts keep their planned names.
 func (p *Plan) ShardPlan(s *Shard, parts []PartIndex) (*Plan, error) {
-	one, err := New(parts, Options{Source: p.Source, Encode: p.Encode, Encodes: p.Encodes, Dataset: p.Dataset, Sizes: Sizes{Shards: 1}})
+	one, err := New(parts, Options{Recipe: Recipe{Source: p.Source, Encode: p.Encode, Encodes: p.Encodes, Dataset: p.Dataset}, Sizes: Sizes{Shards: 1}})
 	if err != nil {
 		of := p.Parts[s.First].Name
 		if s.Parts > 1 {

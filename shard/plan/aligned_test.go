@@ -19,7 +19,7 @@ func TestNewWholePlanRefuses(t *testing.T) {
 		want  error
 	}{
 		{"more shards than parts", parts, Options{Sizes: Sizes{Shards: 4}}, errSizes},
-		{"a shuffle", parts, Options{Shuffle: &Shuffle{}}, errSizes},
+		{"a shuffle", parts, Options{Recipe: Recipe{Shuffle: &Shuffle{}}}, errSizes},
 		{"nothing", []converters.Part{{Name: "empty"}}, Options{}, ErrEmpty},
 		{"too large", []converters.Part{{Name: "a", Size: 1 << 62}, {Name: "b", Size: 1 << 62}, {Name: "c", Size: 1 << 62}}, Options{}, converters.ErrLimit},
 	} {

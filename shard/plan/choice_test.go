@@ -201,7 +201,7 @@ func TestChoiceBeforeFields(t *testing.T) {
 
 func TestAlignedHasNoChoice(t *testing.T) {
 	t.Parallel()
-	_, err := NewAligned(memsource.New(1, 2, 10, 10).Parts(), nil, Options{Choice: &choose.Options{Limit: 1}})
+	_, err := NewAligned(memsource.New(1, 2, 10, 10).Parts(), nil, Options{Recipe: Recipe{Choice: &choose.Options{Limit: 1}}})
 	if !errors.Is(err, errSizes) {
 		t.Errorf("error %v", err)
 	}

@@ -19,7 +19,7 @@ import (
 func FuzzReadPlan(f *testing.F) {
 	for _, opts := range []Options{
 		{Sizes: Sizes{Shards: 2}},
-		{Sizes: Sizes{Shards: 3}, Shuffle: &Shuffle{9}, Source: SourceSpec{Format: "tar", Options: map[string]string{"x": "y"}}},
+		{Sizes: Sizes{Shards: 3}, Recipe: Recipe{Shuffle: &Shuffle{9}, Source: SourceSpec{Format: "tar", Options: map[string]string{"x": "y"}}}},
 	} {
 		var file bytes.Buffer
 		if _, err := newPlan(f, memsource.New(1, 2, 3, 10), encode.Options{Rename: []string{"a=bin"}}, opts).Write(&file); err != nil {

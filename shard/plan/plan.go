@@ -18,16 +18,22 @@ var ErrEmpty = place.New(place.Refused, "no samples")
 // A Plan says which samples every shard holds. It is all that is needed to write any
 // one shard, on any machine that sees the sources.
 type Plan struct {
+	Recipe
+	Whole   bool    `json:"whole_parts,omitempty"` // part-aligned: cut between parts; else at samples
+	Columns Columns `json:"index"`                 // of all indexes
+	Parts   []Part  `json:"-"`
+	Shards  []Shard `json:"-"`
+}
+
+// A Recipe is what decides the samples of a dataset, their order and their bytes, besides the sources and the sizes of shards.
+// A plan and a manifest keep it.
+type Recipe struct {
 	Source  SourceSpec             `json:"source"`
 	Encode  encode.Options         `json:"encode"`
-	Encodes []encode.Options       `json:"encodes,omitempty"`     // for parts whose records differ from Encode, by Part.Encode; nil: none do
-	Dataset converters.Description `json:"dataset,omitzero"`      // what the source says of the whole dataset
-	Shuffle *Shuffle               `json:"shuffle,omitempty"`     // nil: samples keep their order
-	Choice  *choose.Options        `json:"choice,omitempty"`      // nil: all samples are chosen. Runs hold no others
-	Whole   bool                   `json:"whole_parts,omitempty"` // part-aligned: cut between parts; else at samples
-	Columns Columns                `json:"index"`                 // of all indexes
-	Parts   []Part                 `json:"-"`
-	Shards  []Shard                `json:"-"`
+	Encodes []encode.Options       `json:"encodes,omitempty"` // for parts whose records differ from Encode, by Part.Encode; nil: none do
+	Dataset converters.Description `json:"dataset,omitzero"`  // what the source says of the whole dataset
+	Shuffle *Shuffle               `json:"shuffle,omitempty"` // nil: samples keep their order
+	Choice  *choose.Options        `json:"choice,omitempty"`  // nil: all samples are chosen. Runs hold no others
 }
 
 // A SourceSpec says how the parts are to be opened.
@@ -87,14 +93,9 @@ type Shard struct {
 // Options say how to make a plan. The zero value keeps the order of the samples and
 // follows FFRecord's own rule for sizes.
 type Options struct {
-	Source   SourceSpec
-	Encode   encode.Options
-	Encodes  []encode.Options // see Plan
-	EncodeOf []int            // by part, its Part.Encode, for NewAligned; nil: all 0. An index has it for New
-	Dataset  converters.Description
+	Recipe         // Choice is the one that the index was made with; its Sort does not go with Shuffle
+	EncodeOf []int // by part, its Part.Encode, for NewAligned; nil: all 0. An index has it for New
 	Sizes    Sizes
-	Shuffle  *Shuffle
-	Choice   *choose.Options // as the index was made with; nil: all samples. Its Sort does not go with Shuffle
 }
 
 // New plans even shards: as many as the sizes say, the largest as small as can be,
@@ -124,7 +125,7 @@ func New(parts []PartIndex, opts Options) (*Plan, error) {
 
 // plan returns a plan without parts and shards.
 func (o *Options) plan() *Plan {
-	p := &Plan{Source: o.Source, Encode: o.Encode, Encodes: o.Encodes, Dataset: o.Dataset, Shuffle: o.Shuffle, Choice: o.Choice}
+	p := &Plan{Recipe: o.Recipe}
 	p.Dataset.Encoding, p.Dataset.Encoded = "", false // a proposal; Encode says what came of it
 	return p
 }

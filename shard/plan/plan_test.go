@@ -54,7 +54,7 @@ func TestNewPlanShuffles(t *testing.T) {
 	src := memsource.New(1, 3, 100, 1000)
 	seen := make(map[string]bool)
 	for _, seed := range []uint64{0, 1, 2} {
-		plan := newPlan(t, src, encode.Options{Fields: "cls", Missing: encode.MissingSkip}, Options{Sizes: Sizes{Shards: 4}, Shuffle: &Shuffle{seed}})
+		plan := newPlan(t, src, encode.Options{Fields: "cls", Missing: encode.MissingSkip}, Options{Sizes: Sizes{Shards: 4}, Recipe: Recipe{Shuffle: &Shuffle{seed}}})
 		got := ordinals(plan)
 		slices.SortFunc(got, func(a, b sampleAt) int {
 			return int(a.part)*1000 + int(a.ordinal) - int(b.part)*1000 - int(b.ordinal)
@@ -136,7 +136,8 @@ func TestIndexMemory(t *testing.T) {
 func TestPlanFile(t *testing.T) {
 	t.Parallel()
 	plan := newPlan(t, memsource.New(1, 2, 20, 100), encode.Options{Rename: []string{"a=bin"}}, Options{
-		Sizes: Sizes{Shards: 3}, Shuffle: &Shuffle{9}, Source: SourceSpec{Options: map[string]string{"x": "y"}},
+		Sizes:  Sizes{Shards: 3},
+		Recipe: Recipe{Shuffle: &Shuffle{9}, Source: SourceSpec{Options: map[string]string{"x": "y"}}},
 	})
 	var file bytes.Buffer
 	digest, err := plan.Write(&file)

@@ -127,7 +127,7 @@ func BenchmarkSlice(b *testing.B) {
 			parts[i].Account.Samples++
 		}
 	}
-	plan, err := New(parts, Options{Shuffle: &Shuffle{1}, Sizes: Sizes{Shards: 20}})
+	plan, err := New(parts, Options{Recipe: Recipe{Shuffle: &Shuffle{1}}, Sizes: Sizes{Shards: 20}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func BenchmarkNewPlan(b *testing.B) {
 		part.Add(i*1000, 900+i%200)
 		part.Account.Samples++
 	}
-	for name, opts := range map[string]Options{"in order": {}, "shuffled": {Shuffle: &Shuffle{1}}} {
+	for name, opts := range map[string]Options{"in order": {}, "shuffled": {Recipe: Recipe{Shuffle: &Shuffle{1}}}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := New([]PartIndex{part}, opts); err != nil {

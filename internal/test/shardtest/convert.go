@@ -58,6 +58,7 @@ func planSource(ctx context.Context, src converters.Source, opts ConvertOptions)
 		return nil, err
 	}
 	return plan.New(index, plan.Options{
-		Source: opts.Source, Encode: spec.Options(), Dataset: says, Sizes: opts.Sizes, Shuffle: opts.Shuffle,
+		Recipe: plan.Recipe{Source: opts.Source, Encode: spec.Options(), Dataset: says, Shuffle: opts.Shuffle},
+		Sizes:  opts.Sizes,
 	})
 }
