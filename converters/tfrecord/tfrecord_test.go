@@ -151,7 +151,7 @@ func TestLists(t *testing.T) {
 				last = got[len(got)-1]
 			}
 			if err != nil {
-				last, _, _ = strings.Cut(err.Error(), " (Options.")
+				last, _, _ = strings.Cut(err.Error(), " (option ")
 			}
 			if last != row.want {
 				t.Errorf("%s, want %s", last, row.want)
