@@ -177,7 +177,7 @@ func TestReadBatchFiles(t *testing.T) {
 				files := make([]*aio.File, len(paths))
 				for i, path := range paths {
 					var err error
-					if files[i], err = r.Open(path); err != nil {
+					if files[i], err = aio.Open(path); err != nil {
 						t.Fatal(err)
 					}
 					defer files[i].Close()

@@ -12,7 +12,7 @@
 //		return err
 //	}
 //	defer r.Close()
-//	f, err := r.Open("PART_00000.ffr")
+//	f, err := aio.Open("PART_00000.ffr")
 //	if err != nil {
 //		return err
 //	}

@@ -28,7 +28,7 @@ func ExampleReader_Sweep() {
 		log.Fatal(err)
 	}
 	defer r.Close()
-	f, err := r.Open(path)
+	f, err := aio.Open(path)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func ExampleReader_ReadBatch() {
 		log.Fatal(err)
 	}
 	defer r.Close()
-	f, err := r.Open(path)
+	f, err := aio.Open(path)
 	if err != nil {
 		log.Fatal(err)
 	}

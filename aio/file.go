@@ -36,27 +36,23 @@ type File struct {
 	sync   atomic.Bool  // AIO is synchronous: use the pool
 }
 
-// Open opens a regular file for reading by r and other Readers, past the page cache if the file system
-// allows it. Open returns an error for any other kind of file and does not open it, since opening a
-// FIFO blocks.
-func (r *Reader) Open(path string) (*File, error) {
-	return r.open(path,
+// Open opens a regular file for any Readers, past the page cache if the file system allows it. It refuses any other
+// kind of file without opening it, since opening a FIFO blocks.
+func Open(path string) (*File, error) {
+	return open(path,
 		func() (os.FileInfo, error) { return os.Stat(path) },
 		func(flag int) (*os.File, error) { return os.OpenFile(path, flag, 0) })
 }
 
 // OpenIn opens a file below root as Open does. It finds the file even if the directory has been
 // renamed, and it refuses symbolic links.
-func (r *Reader) OpenIn(root *os.Root, name string) (*File, error) {
-	return r.open(filepath.Join(root.Name(), name),
+func OpenIn(root *os.Root, name string) (*File, error) {
+	return open(filepath.Join(root.Name(), name),
 		func() (os.FileInfo, error) { return root.Lstat(name) },
 		func(flag int) (*os.File, error) { return root.OpenFile(name, flag, 0) })
 }
 
-func (r *Reader) open(path string, stat func() (os.FileInfo, error), open func(flag int) (*os.File, error)) (*File, error) {
-	if r.closed {
-		return nil, &os.PathError{Op: "open", Path: path, Err: os.ErrClosed}
-	}
+func open(path string, stat func() (os.FileInfo, error), openAs func(flag int) (*os.File, error)) (*File, error) {
 	fi, err := stat()
 	if err != nil {
 		return nil, err
@@ -65,12 +61,12 @@ func (r *Reader) open(path string, stat func() (os.FileInfo, error), open func(f
 		return nil, fmt.Errorf("open %q: %w", path, errNotRegular)
 	}
 	f := &File{path: path}
-	if f.os, f.align, f.why, err = openDirect(open); err != nil {
+	if f.os, f.align, f.why, err = openDirect(openAs); err != nil {
 		return nil, err
 	}
 	if f.os == nil {
 		f.align = 1
-		if f.os, err = open(os.O_RDONLY); err != nil {
+		if f.os, err = openAs(os.O_RDONLY); err != nil {
 			return nil, err
 		}
 	}

@@ -44,7 +44,7 @@ func newReader(t testing.TB, opts aio.Options) *aio.Reader {
 func open(t testing.TB, opts aio.Options, path string) (*aio.Reader, *aio.File) {
 	t.Helper()
 	r := newReader(t, opts)
-	f, err := r.Open(path)
+	f, err := aio.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func testFile(t *testing.T, size int) (path string, data []byte) {
 
 func readAll(t *testing.T, r *Reader, path string) (got []byte, err error) {
 	t.Helper()
-	f, err := r.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

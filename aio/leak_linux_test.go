@@ -83,7 +83,7 @@ func TestCancelLeavesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := r.Open(path)
+		f, err := Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +306,7 @@ func readerThread(t *testing.T, path string, use func(t *testing.T, r *Reader, f
 	if err != nil {
 		need.Missing(t, err)
 	}
-	f, err := r.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +361,7 @@ func TestSignalStorm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := r.Open(path)
+		f, err := Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -106,7 +106,7 @@ func TestUncache(t *testing.T) {
 			defer f.Close()
 			path = f.Name()
 		}
-		f, err := r.Open(path)
+		f, err := Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func openCached(t *testing.T, path string, opts Options) (*Reader, *File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := r.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -118,7 +119,7 @@ func (r *Reader) submit() (taken, size int, last []request, err error) {
 			r.slots[q.slot].sent = true
 			size += len(q.buf)
 		}
-		r.unqueue(n)
+		r.queue = slices.Delete(r.queue, 0, n)
 		r.inflight += n
 		taken += n
 		switch {
@@ -138,14 +139,11 @@ func (r *Reader) submit() (taken, size int, last []request, err error) {
 				err = syscall.EAGAIN
 			}
 			r.finish(r.queue[0], r.slots[r.queue[0]].base, err)
-			r.unqueue(1)
+			r.queue = slices.Delete(r.queue, 0, 1)
 		}
 	}
 	return taken, size, last, nil
 }
-
-// unqueue removes the first n slots of the queue.
-func (r *Reader) unqueue(n int) { r.queue = r.queue[:copy(r.queue, r.queue[n:])] }
 
 // leaveRing switches from Linux AIO to the pool after io_submit failed with err. It returns false if
 // the backend must be AIO or requests are in flight.

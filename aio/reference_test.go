@@ -40,7 +40,7 @@ var underTest = []struct {
 		if err != nil {
 			need.Missing(t, err)
 		}
-		f, err := r.Open(path)
+		f, err := Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func TestReferenceSynchronousAIO(t *testing.T) {
 	if r.Stats().Fallback != "" {
 		need.Missing(t, r.Stats().Fallback)
 	}
-	f, err := r.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestReferenceSynchronousAIO(t *testing.T) {
 
 	// Where the file system refuses it, the pool reads, and says why.
 	before := k.requests
-	if f, err = r.Open(path); err != nil {
+	if f, err = Open(path); err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()

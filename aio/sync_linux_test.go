@@ -128,7 +128,7 @@ func TestSynchronousFileSystem(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			f, err := r.Open(path)
+			f, err := Open(path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,7 +202,7 @@ func TestBufferedFile(t *testing.T) {
 		if err != nil {
 			need.Missing(t, err)
 		}
-		f, err := r.Open(path)
+		f, err := Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +250,7 @@ func TestRefusesDirect(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	f, err := r.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestMisaligned(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		f, err := r.Open(path)
+		f, err := Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -329,14 +329,9 @@ func TestOpenFIFO(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		need.Missing(t, err)
 	}
-	r, err := NewReader(Options{Depth: 1, BlockSize: pageSize})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
 	done := make(chan error, 1)
 	go func() {
-		_, err := r.Open(path)
+		_, err := Open(path)
 		done <- err
 	}()
 	select {

@@ -55,11 +55,12 @@ func appendHeader(b []byte, name string, size, mtime int64) []byte {
 		records = appendPAX(records, "size", strconv.FormatInt(size, 10))
 	}
 	if records != nil {
-		b = appendUstar(b, "", "PaxHeaders.0/"+base[max(0, len(base)-(nameEnd-len("PaxHeaders.0/"))):], int64(len(records)), mtime, typePAX)
+		paxBase := "PaxHeaders.0/" + base[max(0, len(base)-(nameEnd-len("PaxHeaders.0/"))):]
+		b = ustar{"", paxBase, int64(len(records)), mtime, typePAX}.append(b)
 		b = append(b, records...)
 		b = append(b, zeros[:padding(int64(len(records)))]...)
 	}
-	return appendUstar(b, prefix, base, size, mtime, typeFile)
+	return ustar{prefix, base, size, mtime, typeFile}.append(b)
 }
 
 // splitPath divides a name into the two fields of ustar. ok is false if it does not fit them, or is not ASCII.
@@ -122,20 +123,26 @@ func sumOf[T string | []byte](s T) (sum int64) {
 	return sum
 }
 
-// appendUstar appends one header.
-func appendUstar(b []byte, prefix, base string, size, mtime int64, kind byte) []byte {
+// A ustar is what one header says.
+type ustar struct {
+	prefix, base string
+	size, mtime  int64
+	kind         byte
+}
+
+func (u ustar) append(b []byte) []byte {
 	at := len(b)
 	b = append(b, blank[:]...)
 	h := b[at:]
-	copy(h[:nameEnd], base)
-	copy(h[prefixAt:], prefix)
-	if size > maxOctal {
-		size = 0 // the PAX header has it
+	copy(h[:nameEnd], u.base)
+	copy(h[prefixAt:], u.prefix)
+	if u.size > maxOctal {
+		u.size = 0 // the PAX header has it
 	}
-	octal(h[sizeAt:mtimeAt], size)
-	octal(h[mtimeAt:sumAt], mtime)
-	h[typeAt] = kind
-	sum := blankSum + sumOf(base) + sumOf(prefix) + sumOf(h[sizeAt:sumAt]) + int64(kind)
+	octal(h[sizeAt:mtimeAt], u.size)
+	octal(h[mtimeAt:sumAt], u.mtime)
+	h[typeAt] = u.kind
+	sum := blankSum + sumOf(u.base) + sumOf(u.prefix) + sumOf(h[sizeAt:sumAt]) + int64(u.kind)
 	octal(h[sumAt:typeAt-1], sum) // six digits, a NUL and a space
 	return b
 }

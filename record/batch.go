@@ -65,7 +65,7 @@ func (q *queue) read(ctx context.Context, bufs [][]byte) ([][]byte, error) {
 	for k, p := range q.places {
 		if k == 0 || p.f != q.places[k-1].f {
 			var err error
-			if file, err = p.f.open(q); err != nil {
+			if file, err = p.f.open(); err != nil {
 				return nil, p.f.fault(p.j, p.e.Off, err)
 			}
 		}

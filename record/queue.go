@@ -99,13 +99,13 @@ func (qs *queues) close() error {
 
 // open opens f a second time, by its path, for all queues. If the path names another file by now, the error is
 // ErrReplaced.
-func (f *file) open(q *queue) (*aio.File, error) {
+func (f *file) open() (*aio.File, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.batches != nil {
 		return f.batches, nil
 	}
-	file, err := q.Open(f.path)
+	file, err := aio.Open(f.path)
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func twice(scan func() (Result, error)) (Result, error) {
 // scan reads a shard once, from its first byte to its last.
 func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
 	res := t.result()
-	f, err := t.open(r)
+	f, err := t.open()
 	if err != nil {
 		if t.Root != nil && replaced(t.Root, t.Path) {
 			res.fault(Changed, errNotAFile)

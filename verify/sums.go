@@ -97,7 +97,7 @@ func (s Sum) scan(ctx context.Context, r *aio.Reader, root *os.Root, opts Option
 		res.fault(kind, err)
 		return res, ctx.Err()
 	}
-	f, err := r.OpenIn(root, name)
+	f, err := aio.OpenIn(root, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return problem(Missing, errFileMissing)

@@ -60,11 +60,11 @@ func (t *Target) path() string {
 // result is the result of a file of which nothing is known yet.
 func (t *Target) result() Result { return Result{Shard: filepath.Base(t.Path), Path: t.path()} }
 
-func (t *Target) open(r *aio.Reader) (*aio.File, error) {
+func (t *Target) open() (*aio.File, error) {
 	if t.Root == nil {
-		return r.Open(t.Path)
+		return aio.Open(t.Path)
 	}
-	return r.OpenIn(t.Root, t.Path)
+	return aio.OpenIn(t.Root, t.Path)
 }
 
 // Files verifies files, several at once. The report has their problems, in the order of targets.

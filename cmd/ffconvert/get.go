@@ -82,14 +82,19 @@ func explainLookup(err error) error {
 	return hint.Limit(err, "--max samples, --max sample-size")
 }
 
-type getOptions struct {
+// A getter writes samples.
+type getter struct {
 	lookupFlags
 	format            option.Choice
 	all, force, byKey bool
+
+	d     *lookup.Dataset
+	field string // "": the whole sample
+	out   io.Writer
 }
 
 func newGetCommand() *cobra.Command {
-	opts := getOptions{format: option.Choice{Value: "record", Words: []string{"record", "text", "json"}}}
+	g := getter{format: option.Choice{Value: "record", Words: []string{"record", "text", "json"}}}
 	cmd := &cobra.Command{
 		Use:   "get OUT|FILE KEY|#N [FIELD]",
 		Short: "Write one sample, or a field of it, to standard output",
@@ -109,20 +114,19 @@ table of 8 bytes a sample in OUT/.ffconvert, where it can be written. Later ones
   ffconvert get other.ffr '#0' | xxd | head`,
 		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			field := ""
-			if len(args) == 3 {
-				field = args[2]
+			if g.out = cmd.OutOrStdout(); len(args) == 3 {
+				g.field = args[2]
 			}
-			return opts.end(runGet(cmd.Context(), opts, args[0], args[1], field, cmd.OutOrStdout()))
+			return g.end(g.run(cmd.Context(), args[0], args[1]))
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Var(&opts.format, "format", "output: record (or the field alone), text, or json")
-	flags.BoolVar(&opts.all, "all", false, "write all samples that have the key, one behind the other")
-	flags.BoolVar(&opts.byKey, "by-key", false, "take a word that looks like #N for a key")
-	flags.BoolVar(&opts.force, "force", false, "write bytes that are not text to a terminal, too")
-	opts.lookupFlags.add(flags)
+	flags.Var(&g.format, "format", "output: record (or the field alone), text, or json")
+	flags.BoolVar(&g.all, "all", false, "write all samples that have the key, one behind the other")
+	flags.BoolVar(&g.byKey, "by-key", false, "take a word that looks like #N for a key")
+	flags.BoolVar(&g.force, "force", false, "write bytes that are not text to a terminal, too")
+	g.lookupFlags.add(flags)
 	return cmd
 }
 
@@ -130,32 +134,22 @@ var numbered = regexp.MustCompile(`^#[0-9]+$`)
 
 var errNoKey = place.New(place.Refused, "no sample has the key")
 
-func runGet(ctx context.Context, opts getOptions, path, name, field string, stdout io.Writer) error {
-	d, err := opts.open(ctx, path)
-	if err != nil {
+func (g *getter) run(ctx context.Context, path, name string) (err error) {
+	if g.d, err = g.open(ctx, path); err != nil {
 		return err
 	}
-	g := getter{getOptions: opts, d: d, field: field, out: stdout}
-	if numbered.MatchString(name) && !opts.byKey {
+	if numbered.MatchString(name) && !g.byKey {
 		n, err := strconv.ParseInt(name[1:], 10, 64)
 		if err != nil {
-			return &place.Error{Where: path, Off: -1, Err: fmt.Errorf("%w: %s of %d, which are numbered from 0", lookup.ErrRange, name, d.Len())}
+			return &place.Error{Where: path, Off: -1, Err: fmt.Errorf("%w: %s of %d, which are numbered from 0", lookup.ErrRange, name, g.d.Len())}
 		}
-		row, err := d.Row(n, opts.format.Value != "record")
+		row, err := g.d.Row(n, g.format.Value != "record")
 		if err != nil {
 			return explainLookup(err)
 		}
 		return explainLookup(g.write(row))
 	}
 	return explainLookup(g.find(ctx, name))
-}
-
-// A getter writes samples.
-type getter struct {
-	getOptions
-	d     *lookup.Dataset
-	field string
-	out   io.Writer
 }
 
 // mostNamed is how many samples of one key are named in a message.

@@ -36,8 +36,8 @@ func TestGetTerminal(t *testing.T) {
 		shown  string
 	}{{"#0", false, ""}, {"#0", true, "\x1b[2Jgone"}, {"#1", false, "grüß"}} {
 		p := newPTY(t, 80)
-		opts := getOptions{format: option.Choice{Value: "record"}, force: row.force}
-		err := runGet(t.Context(), opts, name, row.sample, "", p.terminal)
+		g := getter{format: option.Choice{Value: "record"}, force: row.force, out: p.terminal}
+		err := g.run(t.Context(), name, row.sample)
 		if shown := p.text(t); shown != row.shown || (err != nil) != (row.shown == "") {
 			t.Errorf("%s: %q, %v", row.sample, shown, err)
 		}

@@ -140,7 +140,7 @@ func (s source) with(parts []converters.Part) *source {
 }
 
 func (s *source) scanner() *scanner {
-	c := &scanner{opts: &s.opts, forms: s.forms, quickly: s.opts.Items && !s.slow, mostHeads: max(s.opts.MaxItem, 4<<20) / elementSize}
+	c := &scanner{parser: parser{opts: &s.opts, forms: s.forms}, quickly: s.opts.Items && !s.slow, mostHeads: max(s.opts.MaxItem, 4<<20) / elementSize}
 	c.batch.Init(itemField)
 	return c
 }

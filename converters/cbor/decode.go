@@ -15,7 +15,7 @@ const (
 	selfDescribed = 55799 // marks the item as CBOR (RFC 8949, 3.4.6)
 )
 
-// A decoder decodes items to values for converters.Nested. scanner.walk must have checked the items:
+// A decoder decodes items to values for converters.Nested. parser.walk must have checked the items:
 // they are complete and not nested too deep.
 type decoder struct {
 	forms *heads.Forms

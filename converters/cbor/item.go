@@ -3,11 +3,33 @@ package cbor
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/heads"
 )
+
+// A scanner makes samples of the data items of one part, for Index and for Read, so that both accept the same items.
+type scanner struct {
+	parser
+	whole     bool        // hold the whole item in the window, as Read does
+	loadItem  bool        // Options.Load(ItemField)
+	mostHeads int64       // limit of heads, if values are decoded
+	quickly   bool        // try quick first
+	marks     *scan.Marks // of the part; nil: Read, for which Index has compared them
+
+	batch    scan.Batch
+	sample   *converters.Sample // the one that is made, in batch
+	before   int64              // size of the item before; -1: none, or one with a key
+	missed   bool               // the next item is known to match no pattern
+	keyed    bool               // the item has a key
+	keys     strings.Builder    // see keep
+	patterns patterns
+	names    names
+	spots    []spot // of text and bytes
+	copied   []byte // bytes of fields, if the item is not held whole
+}
 
 // Begin prepares for the items of a pass.
 func (s *scanner) Begin(_ context.Context, p *scan.Pass) error {
@@ -156,19 +178,6 @@ func (s *scanner) entry(k heads.Head) error {
 	return s.walk(v)
 }
 
-// outer consumes the head of the item, and tags selfDescribed before it.
-func (s *scanner) outer() (heads.Head, error) {
-	for {
-		h, err := s.head()
-		if err != nil || h.Kind != heads.Tag || h.Arg != selfDescribed {
-			return h, err
-		}
-		if s.depth++; s.depth > s.opts.MaxDepth {
-			return h, s.tooDeep()
-		}
-	}
-}
-
 // entries calls f for each entry of the item, a map, after the head of its key. f consumes the key
 // and the value.
 func (s *scanner) entries(m heads.Head, f func(*scanner, heads.Head) error) error {
@@ -194,23 +203,6 @@ func (s *scanner) entries(m heads.Head, f func(*scanner, heads.Head) error) erro
 	return nil
 }
 
-// atKeyEntry reports whether k is the head of the text converters.KeyField, and consumes that text.
-func (s *scanner) atKeyEntry(k heads.Head) (bool, error) {
-	if k.Kind != heads.Text || k.Arg != uint64(len(converters.KeyField)) {
-		return false, nil
-	}
-	if s.Unread() < len(converters.KeyField) {
-		if err := s.need(k.Arg); err != nil {
-			return false, err
-		}
-	}
-	if string(s.Buf[s.Pos:s.Pos+len(converters.KeyField)]) != converters.KeyField {
-		return false, nil
-	}
-	s.Pos += len(converters.KeyField)
-	return true, nil
-}
-
 // key consumes the text of the sample's key, after its head.
 func (s *scanner) key(h heads.Head) error {
 	if s.keyed {
@@ -221,27 +213,7 @@ func (s *scanner) key(h heads.Head) error {
 		return err
 	}
 	if s.keyed = true; string(b) != s.sample.Key {
-		s.sample.Key = s.keys.keep(b)
+		s.sample.Key = keep(&s.keys, b)
 	}
 	return nil
-}
-
-// name consumes n bytes of text, a key or the name of a field, and returns them. They are valid until
-// the next read.
-func (s *scanner) name(n uint64) ([]byte, error) {
-	if n > uint64(s.opts.MaxName) {
-		if err := s.claim(n); err != nil {
-			return nil, err
-		}
-		return nil, s.fail(fmt.Errorf("%w: a key or a name of %d bytes, %d are allowed", converters.ErrLimit, n, s.opts.MaxName), hintName)
-	}
-	free := !s.Holds()
-	s.Hold()
-	if err := s.text(n); err != nil {
-		return nil, err
-	}
-	if free {
-		s.Drop()
-	}
-	return s.Buf[s.Pos-int(n) : s.Pos : s.Pos], nil
 }

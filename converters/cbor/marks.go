@@ -11,36 +11,36 @@ import (
 const markHead = 3*heads.Max + len(scan.BeginMark)
 
 // atMark reports whether the next item is a mark: a map of one entry with a mark's name.
-func (s *scanner) atMark() (bool, error) {
-	if err := s.fillMark(); err != nil {
+func (p *parser) atMark() (bool, error) {
+	if err := p.fillMark(); err != nil {
 		return false, err
 	}
-	b := s.Buf[s.Pos:]
-	if h := s.forms.Of(b[0]); h.Kind != heads.Map && h.Kind != heads.OpenMap && h.Kind != heads.Tag || h.Kind == heads.Map && h.Size == 1 && h.Arg != 1 {
+	b := p.Buf[p.Pos:]
+	if h := p.forms.Of(b[0]); h.Kind != heads.Map && h.Kind != heads.OpenMap && h.Kind != heads.Tag || h.Kind == heads.Map && h.Size == 1 && h.Arg != 1 {
 		return false, nil
 	}
 	var padded [markHead + heads.Max]byte
 	copy(padded[:], b[:min(len(b), markHead)])
 	b = padded[:]
-	h := s.forms.Parse(b)
+	h := p.forms.Parse(b)
 	b = b[h.Size:]
 	if h.Kind == heads.Tag && h.Arg == selfDescribed {
-		h = s.forms.Parse(b)
+		h = p.forms.Parse(b)
 		b = b[h.Size:]
 	}
 	if h.Kind != heads.OpenMap && (h.Kind != heads.Map || h.Arg != 1) {
 		return false, nil
 	}
-	name := s.forms.Parse(b)
+	name := p.forms.Parse(b)
 	b = b[name.Size:]
 	return name.Kind == heads.Text && name.Arg <= uint64(len(scan.BeginMark)) && scan.IsMark(string(b[:name.Arg])), nil
 }
 
 // fillMark reads as many bytes of the next item as the longest mark has before its value.
-func (s *scanner) fillMark() error {
-	if n := int(min(int64(markHead), s.Size-s.Offset())); s.Unread() < n {
-		if err := s.Fill(n); err != nil {
-			return s.fail(err, "")
+func (p *parser) fillMark() error {
+	if n := int(min(int64(markHead), p.Size-p.Offset())); p.Unread() < n {
+		if err := p.Fill(n); err != nil {
+			return p.fail(err, "")
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@ func (s *scanner) quick(most int) (n int, err error) {
 		if s.keyed = o.key > 0; !s.keyed {
 			sample.Key = ""
 		} else if key := b[o.key:o.keyEnd]; string(key) != sample.Key {
-			sample.Key = s.keys.keep(key)
+			sample.Key = keep(&s.keys, key)
 		}
 		if len(sample.Fields) == 0 {
 			sample.Fields = append(sample.Fields, converters.Field{Name: itemField})

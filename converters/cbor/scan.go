@@ -19,35 +19,17 @@ const (
 	hintRaw   = "option encode raw keeps the item's own bytes"
 )
 
-// A scanner parses the data items of one part, for Index and for Read, so that both accept the same
-// items.
-type scanner struct {
+// A parser consumes the data items of one part: heads, and what they announce.
+type parser struct {
 	scan.Window
-	opts      *Options
-	forms     *heads.Forms
-	part      string      // its name, for errors
-	whole     bool        // hold the whole item in the window, as Read does
-	loadItem  bool        // Options.Load(ItemField)
-	mostHeads int64       // limit of heads, if values are decoded
-	quickly   bool        // try quick first
-	marks     *scan.Marks // of the part; nil: Read, for which Index has compared them
-
-	ordinal int64 // of the item in the part
-	start   int64 // offset of the item in the part, bytes
-	depth   int   // maps and tags around the items on stack
+	opts    *Options
+	forms   *heads.Forms
+	part    string // its name, for errors
+	ordinal int64  // of the item in the part
+	start   int64  // offset of the item in the part, bytes
+	depth   int    // maps and tags around the items on stack
 	stack   []frame
 	heads   int64 // of the item so far
-
-	batch    scan.Batch
-	sample   *converters.Sample // the one that is made, in batch
-	before   int64              // size of the item before; -1: none, or one with a key
-	missed   bool               // the next item is known to match no pattern
-	keyed    bool               // the item has a key
-	keys     keys
-	patterns patterns
-	names    names
-	spots    []spot // of text and bytes
-	copied   []byte // bytes of fields, if the item is not held whole
 }
 
 // A frame is an array, map or tag that is not complete yet.
@@ -59,112 +41,112 @@ type frame struct {
 func (f frame) open() bool { return f.kind == heads.OpenArray || f.kind == heads.OpenMap }
 
 // head consumes one head.
-func (s *scanner) head() (heads.Head, error) {
-	if s.Unread() < heads.Max {
-		return s.headAtEdge()
+func (p *parser) head() (heads.Head, error) {
+	if p.Unread() < heads.Max {
+		return p.headAtEdge()
 	}
-	h := s.forms.Parse(s.Buf[s.Pos:])
-	s.Pos += int(h.Size)
+	h := p.forms.Parse(p.Buf[p.Pos:])
+	p.Pos += int(h.Size)
 	return h, nil
 }
 
 // headAtEdge is head if the window has fewer bytes than the longest head. It asks the window for the
 // bytes of the head only.
-func (s *scanner) headAtEdge() (heads.Head, error) {
-	if err := s.need(1); err != nil {
+func (p *parser) headAtEdge() (heads.Head, error) {
+	if err := p.need(1); err != nil {
 		return heads.Head{}, err
 	}
-	if err := s.need(uint64(s.forms.Of(s.Buf[s.Pos]).Size)); err != nil {
+	if err := p.need(uint64(p.forms.Of(p.Buf[p.Pos]).Size)); err != nil {
 		return heads.Head{}, err
 	}
 	var b [heads.Max]byte
-	copy(b[:], s.Buf[s.Pos:])
-	h := s.forms.Parse(b[:])
-	s.Pos += int(h.Size)
+	copy(b[:], p.Buf[p.Pos:])
+	h := p.forms.Parse(b[:])
+	p.Pos += int(h.Size)
 	return h, nil
 }
 
 // claim checks that n more bytes are within the part and the limit of an item.
-func (s *scanner) claim(n uint64) error {
-	at := s.Offset() - s.start
-	if left := s.Size - s.Offset(); n > uint64(left) {
-		return s.fail(fmt.Errorf("%w: byte %d of the item wants %d more, the part has %d", converters.ErrTruncated, at, n, left), "")
+func (p *parser) claim(n uint64) error {
+	at := p.Offset() - p.start
+	if left := p.Size - p.Offset(); n > uint64(left) {
+		return p.fail(fmt.Errorf("%w: byte %d of the item wants %d more, the part has %d", converters.ErrTruncated, at, n, left), "")
 	}
-	if int64(n) > s.opts.MaxItem-at {
-		return s.tooLarge()
+	if int64(n) > p.opts.MaxItem-at {
+		return p.tooLarge()
 	}
 	return nil
 }
 
 // need reads until the window has n bytes.
-func (s *scanner) need(n uint64) error {
-	if err := s.claim(n); err != nil {
+func (p *parser) need(n uint64) error {
+	if err := p.claim(n); err != nil {
 		return err
 	}
-	if err := s.Fill(int(n)); err != nil {
-		return s.fail(err, "")
+	if err := p.Fill(int(n)); err != nil {
+		return p.fail(err, "")
 	}
 	return nil
 }
 
 // skip consumes n bytes. It reads them only if they are held.
-func (s *scanner) skip(n uint64) error {
-	if n <= uint64(s.Unread()) {
-		s.Pos += int(n)
+func (p *parser) skip(n uint64) error {
+	if n <= uint64(p.Unread()) {
+		p.Pos += int(n)
 		return nil
 	}
-	if err := s.claim(n); err != nil {
+	if err := p.claim(n); err != nil {
 		return err
 	}
-	if !s.Holds() {
-		s.Skip(int64(n))
+	if !p.Holds() {
+		p.Skip(int64(n))
 		return nil
 	}
-	if err := s.Fill(int(n)); err != nil {
-		return s.fail(err, "")
+	if err := p.Fill(int(n)); err != nil {
+		return p.fail(err, "")
 	}
-	s.Pos += int(n)
+	p.Pos += int(n)
 	return nil
 }
 
 // text consumes n bytes of text.
-func (s *scanner) text(n uint64) error {
-	if n > uint64(s.Unread()) {
-		return s.longText(n)
+func (p *parser) text(n uint64) error {
+	if n > uint64(p.Unread()) {
+		return p.longText(n)
 	}
-	if !utf8.Valid(s.Buf[s.Pos : s.Pos+int(n)]) {
-		return s.notUTF8()
+	if !utf8.Valid(p.Buf[p.Pos : p.Pos+int(n)]) {
+		return p.notUTF8()
 	}
-	s.Pos += int(n)
+	p.Pos += int(n)
 	return nil
 }
 
 // longText is text if the window has fewer bytes. Text that is not held is read in pieces.
-func (s *scanner) longText(n uint64) error {
-	if err := s.claim(n); err != nil {
+func (p *parser) longText(n uint64) error {
+	if err := p.claim(n); err != nil {
 		return err
 	}
-	if s.Holds() {
-		if err := s.need(n); err != nil {
+	if p.Holds() {
+		if err := p.need(n); err != nil {
 			return err
 		}
 	}
 	for n > 0 {
-		if s.Unread() < utf8.UTFMax {
-			if err := s.need(min(n, utf8.UTFMax)); err != nil {
+		if p.Unread() < utf8.UTFMax {
+			if err := p.need(min(n, utf8.UTFMax)); err != nil {
 				return err
 			}
 		}
-		b := s.Buf[s.Pos:]
+		b := p.Buf[p.Pos:]
 		if uint64(len(b)) >= n {
 			b = b[:n]
 		} else {
 			b = wholeRunes(b)
 		}
 		if !utf8.Valid(b) {
-			return s.notUTF8()
+			return p.notUTF8()
 		}
-		s.Pos += len(b)
+		p.Pos += len(b)
 		n -= uint64(len(b))
 	}
 	return nil
@@ -184,30 +166,30 @@ func wholeRunes(b []byte) []byte {
 }
 
 // walk consumes a data item after its head h.
-func (s *scanner) walk(h heads.Head) error {
-	s.stack = s.stack[:0]
+func (p *parser) walk(h heads.Head) error {
+	p.stack = p.stack[:0]
 	for {
-		s.heads++
+		p.heads++
 		opened := false
 		var err error
 		if h.Kind > heads.Null {
-			if opened, err = s.content(h); err != nil {
+			if opened, err = p.content(h); err != nil {
 				return err
 			}
 		}
-		if !opened && s.complete() {
+		if !opened && p.complete() {
 			return nil
 		}
-		if h, err = s.head(); err != nil {
+		if h, err = p.head(); err != nil {
 			return err
 		}
 	}
 }
 
 // complete removes frames that end with the item just consumed. It reports whether none is left.
-func (s *scanner) complete() bool {
-	for len(s.stack) > 0 {
-		top := &s.stack[len(s.stack)-1]
+func (p *parser) complete() bool {
+	for len(p.stack) > 0 {
+		top := &p.stack[len(p.stack)-1]
 		if top.open() {
 			top.left++
 			return false
@@ -215,44 +197,44 @@ func (s *scanner) complete() bool {
 		if top.left--; top.left > 0 {
 			return false
 		}
-		s.stack = s.stack[:len(s.stack)-1]
+		p.stack = p.stack[:len(p.stack)-1]
 	}
 	return true
 }
 
 // content consumes the content of an item after its head. If the content is other items, it pushes a
 // frame and opened is true.
-func (s *scanner) content(h heads.Head) (opened bool, err error) {
+func (p *parser) content(h heads.Head) (opened bool, err error) {
 	switch h.Kind {
 	case heads.Bytes, heads.Extension:
-		return false, s.skip(h.Arg)
+		return false, p.skip(h.Arg)
 	case heads.Text:
-		return false, s.text(h.Arg)
+		return false, p.text(h.Arg)
 	case heads.ChunkedBytes:
-		return false, s.chunks(heads.Bytes)
+		return false, p.chunks(heads.Bytes)
 	case heads.ChunkedText:
-		return false, s.chunks(heads.Text)
+		return false, p.chunks(heads.Text)
 	case heads.Simple:
 		if h.Size > 1 && h.Arg < 32 {
-			return false, s.malformed("simple value %d in two bytes", h.Arg)
+			return false, p.malformed("simple value %d in two bytes", h.Arg)
 		}
 		return false, nil
 	case heads.Break:
-		if len(s.stack) == 0 || !s.stack[len(s.stack)-1].open() {
-			return false, s.malformed("a break that ends nothing")
+		if len(p.stack) == 0 || !p.stack[len(p.stack)-1].open() {
+			return false, p.malformed("a break that ends nothing")
 		}
-		if top := s.stack[len(s.stack)-1]; top.kind == heads.OpenMap && top.left%2 == 1 {
-			return false, s.malformed("a map that ends between a key and its value")
+		if top := p.stack[len(p.stack)-1]; top.kind == heads.OpenMap && top.left%2 == 1 {
+			return false, p.malformed("a map that ends between a key and its value")
 		}
-		s.stack = s.stack[:len(s.stack)-1]
+		p.stack = p.stack[:len(p.stack)-1]
 		return false, nil
 	case heads.Reserved:
-		return false, s.malformed("the byte %#02x begins no item", h.Arg)
+		return false, p.malformed("the byte %#02x begins no item", h.Arg)
 	}
-	if s.depth+len(s.stack) >= s.opts.MaxDepth {
-		return false, s.tooDeep()
+	if p.depth+len(p.stack) >= p.opts.MaxDepth {
+		return false, p.tooDeep()
 	}
-	n, err := s.items(h)
+	n, err := p.items(h)
 	if err != nil {
 		return false, err
 	}
@@ -260,41 +242,41 @@ func (s *scanner) content(h heads.Head) (opened bool, err error) {
 	if n == 0 && !f.open() {
 		return false, nil
 	}
-	s.stack = append(s.stack, f)
+	p.stack = append(p.stack, f)
 	return true, nil
 }
 
 // items returns the number of items that follow the head of an array, map or tag, 0 for an open one.
 // It checks that the part has a byte for each.
-func (s *scanner) items(h heads.Head) (n uint64, err error) {
+func (p *parser) items(h heads.Head) (n uint64, err error) {
 	switch h.Kind {
 	case heads.Tag:
 		n = 1
 	case heads.Array:
 		n = h.Arg
 	case heads.Map:
-		if err := s.claim(h.Arg); err != nil { // before doubling, which may overflow
+		if err := p.claim(h.Arg); err != nil { // before doubling, which may overflow
 			return 0, err
 		}
 		n = 2 * h.Arg
 	}
-	return n, s.claim(n)
+	return n, p.claim(n)
 }
 
 // chunks consumes strings of one kind and the break after them.
-func (s *scanner) chunks(of heads.Kind) error {
+func (p *parser) chunks(of heads.Kind) error {
 	for {
-		h, err := s.head()
+		h, err := p.head()
 		switch {
 		case err != nil:
 		case h.Kind == heads.Break:
 			return nil
 		case h.Kind != of:
-			err = s.malformed("a chunk that is not a string of its string's type")
+			err = p.malformed("a chunk that is not a string of its string's type")
 		case of == heads.Text:
-			err = s.text(h.Arg)
+			err = p.text(h.Arg)
 		default:
-			err = s.skip(h.Arg)
+			err = p.skip(h.Arg)
 		}
 		if err != nil {
 			return err
@@ -302,22 +284,72 @@ func (s *scanner) chunks(of heads.Kind) error {
 	}
 }
 
-func (s *scanner) notUTF8() error { return s.malformed("text that is not UTF-8") }
-
-func (s *scanner) tooDeep() error {
-	return s.fail(fmt.Errorf("%w: at byte %d, more than %d arrays, maps and tags one inside the other", converters.ErrLimit, s.Offset()-s.start, s.opts.MaxDepth), hintDepth)
+// outer consumes the head of the item, and tags selfDescribed before it.
+func (p *parser) outer() (heads.Head, error) {
+	for {
+		h, err := p.head()
+		if err != nil || h.Kind != heads.Tag || h.Arg != selfDescribed {
+			return h, err
+		}
+		if p.depth++; p.depth > p.opts.MaxDepth {
+			return h, p.tooDeep()
+		}
+	}
 }
 
-func (s *scanner) tooLarge() error {
-	return s.fail(fmt.Errorf("%w: the item has more than %s", converters.ErrLimit, text.Count(s.opts.MaxItem, "byte")), hintItem)
+// atKeyEntry reports whether k is the head of the text converters.KeyField, and consumes that text.
+func (p *parser) atKeyEntry(k heads.Head) (bool, error) {
+	if k.Kind != heads.Text || k.Arg != uint64(len(converters.KeyField)) {
+		return false, nil
+	}
+	if p.Unread() < len(converters.KeyField) {
+		if err := p.need(k.Arg); err != nil {
+			return false, err
+		}
+	}
+	if string(p.Buf[p.Pos:p.Pos+len(converters.KeyField)]) != converters.KeyField {
+		return false, nil
+	}
+	p.Pos += len(converters.KeyField)
+	return true, nil
+}
+
+// name consumes n bytes of text, a key or the name of a field, and returns them. They are valid until
+// the next read.
+func (p *parser) name(n uint64) ([]byte, error) {
+	if n > uint64(p.opts.MaxName) {
+		if err := p.claim(n); err != nil {
+			return nil, err
+		}
+		return nil, p.fail(fmt.Errorf("%w: a key or a name of %d bytes, %d are allowed", converters.ErrLimit, n, p.opts.MaxName), hintName)
+	}
+	free := !p.Holds()
+	p.Hold()
+	if err := p.text(n); err != nil {
+		return nil, err
+	}
+	if free {
+		p.Drop()
+	}
+	return p.Buf[p.Pos-int(n) : p.Pos : p.Pos], nil
+}
+
+func (p *parser) notUTF8() error { return p.malformed("text that is not UTF-8") }
+
+func (p *parser) tooDeep() error {
+	return p.fail(fmt.Errorf("%w: at byte %d, more than %d arrays, maps and tags one inside the other", converters.ErrLimit, p.Offset()-p.start, p.opts.MaxDepth), hintDepth)
+}
+
+func (p *parser) tooLarge() error {
+	return p.fail(fmt.Errorf("%w: the item has more than %s", converters.ErrLimit, text.Count(p.opts.MaxItem, "byte")), hintItem)
 }
 
 // malformed returns an error about the bytes at the current place or just before it.
-func (s *scanner) malformed(format string, args ...any) error {
-	return s.fail(fmt.Errorf("%w: near byte %d of the item: %s", converters.ErrMalformed, s.Offset()-s.start, fmt.Sprintf(format, args...)), "")
+func (p *parser) malformed(format string, args ...any) error {
+	return p.fail(fmt.Errorf("%w: near byte %d of the item: %s", converters.ErrMalformed, p.Offset()-p.start, fmt.Sprintf(format, args...)), "")
 }
 
 // fail places an error at the current item.
-func (s *scanner) fail(err error, hint string) error {
-	return &converters.Error{Where: s.part, Off: s.start, Entry: fmt.Sprint("item ", s.ordinal), Err: err, Hint: hint}
+func (p *parser) fail(err error, hint string) error {
+	return &converters.Error{Where: p.part, Off: p.start, Entry: fmt.Sprint("item ", p.ordinal), Err: err, Hint: hint}
 }

@@ -1,11 +1,8 @@
 package folder
 
 import (
-	"cmp"
 	"slices"
 	"time"
-
-	"github.com/ffconvert/ffconvert/converters"
 )
 
 // A listing describes the files of one part, in the order of its samples. A folder may have many files,
@@ -124,30 +121,4 @@ func (l *listing) lacks(sample int) bool {
 // path returns the path of an entry below the root.
 func (l *listing) path(dir, name uint32) string {
 	return string(l.names.text(dir)) + string(l.names.name(name))
-}
-
-// fields sets the key and the fields of the sample of these files, with sizes only. class is the number
-// of its class, negative if there is none.
-func (l *listing) fields(s *converters.Sample, o *Options, names *sampleNames, from, to int, class int64) error {
-	s.Off, s.Fields = l.off(from), s.Fields[:0]
-	for i := from; i < to; i++ {
-		dir, base := l.names.text(l.files[i].dir), l.names.name(l.files[i].name)
-		end, suffix := o.split(dir, base)
-		if i == from {
-			names.key = append(append(names.key[:0], dir...), base[:end]...)
-			s.Key = string(names.key)
-		}
-		name, err := names.fields.Of(suffix)
-		if err != nil {
-			return err
-		}
-		if rules := l.rare().rules; rules != nil && rules[i] > 0 {
-			name = cmp.Or(o.Pairs[rules[i]-1].Field, name)
-		}
-		s.Fields = append(s.Fields, converters.Field{Name: name, Value: converters.Opaque(l.size(i))})
-	}
-	if class >= 0 {
-		s.Fields = append(s.Fields, converters.Field{Name: fieldClass, Value: converters.Int(class)})
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -140,11 +141,37 @@ func (l *listing) ends(run converters.Run) error {
 	return fmt.Errorf("%w: it has %d samples, %d were to be read from sample %d on", converters.ErrChanged, l.samples(), run.Count, run.First)
 }
 
+// fields sets the key and the fields of the reader's sample, with sizes only, to those of these files and of their class.
+func (r *reader) fields(from, to int) error {
+	s, l, opts := &r.sample, r.hand.l, &r.hand.src.opts
+	s.Off, s.Fields = l.off(from), s.Fields[:0]
+	for i := from; i < to; i++ {
+		dir, base := l.names.text(l.files[i].dir), l.names.name(l.files[i].name)
+		end, suffix := opts.split(dir, base)
+		if i == from {
+			r.names.key = append(append(r.names.key[:0], dir...), base[:end]...)
+			s.Key = string(r.names.key)
+		}
+		name, err := r.names.fields.Of(suffix)
+		if err != nil {
+			return r.hand.part.fail(s.Key, err, "")
+		}
+		if rules := l.rare().rules; rules != nil && rules[i] > 0 {
+			name = cmp.Or(opts.Pairs[rules[i]-1].Field, name)
+		}
+		s.Fields = append(s.Fields, converters.Field{Name: name, Value: converters.Opaque(l.size(i))})
+	}
+	if class := int64(r.hand.part.num); class >= 0 {
+		s.Fields = append(s.Fields, converters.Field{Name: fieldClass, Value: converters.Int(class)})
+	}
+	return nil
+}
+
 // shape sets the reader's sample to the shape of the files, and reads the fields of Options.Load.
 func (r *reader) shape(from, to int) error {
 	h := &r.hand
-	if err := h.l.fields(&r.sample, &h.src.opts, &r.names, from, to, int64(h.part.num)); err != nil {
-		return h.part.fail(r.sample.Key, err, "")
+	if err := r.fields(from, to); err != nil {
+		return err
 	}
 	load := h.src.opts.Load
 	if load == nil {
@@ -213,8 +240,8 @@ func (h *hand) Read(sample int, b []byte) error {
 func (r *reader) fill(sample int, b []byte) error {
 	l := r.hand.l
 	from, to := l.extent(sample)
-	if err := l.fields(&r.sample, &r.hand.src.opts, &r.names, from, to, int64(r.hand.part.num)); err != nil {
-		return r.hand.part.fail(r.sample.Key, err, "")
+	if err := r.fields(from, to); err != nil {
+		return err
 	}
 	for i := from; i < to; i++ {
 		n := l.size(i)

@@ -53,6 +53,21 @@ type column struct {
 	bytes, path *node // of media
 }
 
+// A level is where an element is in the tree.
+type level struct {
+	path            string // of the element, or of the one around it; names with dots between
+	def, rep, depth int
+}
+
+// in returns the level with a name appended to its path.
+func (l level) in(name string) level {
+	if l.path != "" {
+		name = l.path + "." + name
+	}
+	l.path = name
+	return l
+}
+
 // A builder makes nodes of the elements of a schema.
 type builder struct {
 	elements []element
@@ -70,7 +85,7 @@ func (t *table) build(elements []element) error {
 	}
 	for i := int32(0); err == nil && i < root.children; i++ {
 		var n *node
-		if n, err = b.child("", 0, 0, 1); err == nil {
+		if n, err = b.child(level{depth: 1}); err == nil {
 			t.columns = append(t.columns, newColumn(n))
 		}
 	}
@@ -102,67 +117,62 @@ func (b *builder) next() (element, error) {
 	return e, nil
 }
 
-// child makes the node of the next element, below a path, levels and depth.
-func (b *builder) child(path string, def, rep, depth int) (*node, error) {
+// child makes the node of the next element, below a level.
+func (b *builder) child(at level) (*node, error) {
 	e, err := b.next()
 	if err != nil {
 		return nil, err
 	}
-	if depth > schemaDepth {
+	if at.depth > schemaDepth {
 		return nil, fmt.Errorf("%w: its schema nests deeper than %d", converters.ErrLimit, schemaDepth)
 	}
 	if e.repetition != repeated {
 		if e.repetition == optional {
-			def++
+			at.def++
 		}
-		return b.value(e, join(path, e.name), def, rep, depth)
+		return b.value(e, at.in(e.name))
 	}
 	// A repeated element that is not of a list or a map is a list itself.
-	n := &node{name: e.name, shape: shapeList, def: def, elementDef: def + 1, elementRep: rep + 1, first: len(b.leaves)}
-	element, err := b.value(e, join(path, e.name), def+1, rep+1, depth)
+	n := &node{name: e.name, shape: shapeList, def: at.def, elementDef: at.def + 1, elementRep: at.rep + 1, first: len(b.leaves)}
+	at.def, at.rep = n.elementDef, n.elementRep
+	element, err := b.value(e, at.in(e.name))
 	n.children, n.end = []*node{element}, len(b.leaves)
 	return n, err
 }
 
 // value makes the node of an element, its repetition aside.
-func (b *builder) value(e element, path string, def, rep, depth int) (n *node, err error) {
-	n = &node{name: e.name, optional: e.repetition == optional, def: def, first: len(b.leaves)}
+func (b *builder) value(e element, at level) (n *node, err error) {
+	n = &node{name: e.name, optional: e.repetition == optional, def: at.def, first: len(b.leaves)}
 	switch {
 	case e.physical >= 0:
-		err = b.newLeaf(n, e, path, def, rep)
+		err = b.newLeaf(n, e, at)
 	case e.children == 0:
-		err = fmt.Errorf("%w: column %q is a struct without fields", converters.ErrUnsupported, path)
+		err = fmt.Errorf("%w: column %q is a struct without fields", converters.ErrUnsupported, at.path)
 	case e.is(logicalList, convertedList):
 		n.shape = shapeList
-		err = b.list(n, e, path, def, rep, depth)
+		err = b.list(n, e, at)
 	case e.is(logicalMap, convertedMap) || e.logical.kind == 0 && e.converted == convertedMapKeyValue:
 		n.shape = shapeMap
-		err = b.mapping(n, e, path, def, rep, depth)
+		err = b.mapping(n, e, at)
 	default:
 		n.shape = shapeStruct
-		err = b.fields(n, e, path, def, rep, depth)
+		err = b.fields(n, e, at)
 	}
 	n.end = len(b.leaves)
 	return n, err
 }
 
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
-
 // fields makes the children of a struct.
-func (b *builder) fields(n *node, e element, path string, def, rep, depth int) error {
+func (b *builder) fields(n *node, e element, at level) error {
+	at.depth++
 	names := make(map[string]bool, e.children)
 	for range e.children {
-		c, err := b.child(path, def, rep, depth+1)
+		c, err := b.child(at)
 		if err != nil {
 			return err
 		}
 		if names[c.name] {
-			return fmt.Errorf("%w column %q", converters.ErrDuplicate, join(path, c.name))
+			return fmt.Errorf("%w column %q", converters.ErrDuplicate, at.in(c.name).path)
 		}
 		names[c.name] = true
 		n.children = append(n.children, c)
@@ -184,44 +194,46 @@ func (n *node) part(name string, of scalar) *node {
 // list makes the elements of a list. Its only child is repeated. By the format's rules for older writers that
 // child is the element itself if it is a leaf, a list, a struct of several fields, or named array or NAME_tuple; else the
 // child's only child is.
-func (b *builder) list(n *node, e element, path string, def, rep, depth int) error {
+func (b *builder) list(n *node, e element, at level) error {
 	r, err := b.next()
 	if err == nil && (e.children != 1 || r.repetition != repeated) {
-		err = b.bad("the list %q has %d children, or one that is not repeated", path, e.children)
+		err = b.bad("the list %q has %d children, or one that is not repeated", at.path, e.children)
 	}
 	if err != nil {
 		return err
 	}
-	n.elementDef, n.elementRep = def+1, rep+1
-	path = join(path, r.name)
+	at = at.in(r.name)
+	at.def, at.rep, at.depth = at.def+1, at.rep+1, at.depth+1
+	n.elementDef, n.elementRep = at.def, at.rep
 	var c *node
 	if r.physical >= 0 || r.children != 1 || r.is(logicalList, convertedList) || r.is(logicalMap, convertedMap) || r.name == "array" || r.name == e.name+"_tuple" {
-		c, err = b.value(r, path, def+1, rep+1, depth+1)
+		c, err = b.value(r, at)
 	} else {
-		c, err = b.child(path, def+1, rep+1, depth+1)
+		c, err = b.child(at)
 	}
 	n.children = []*node{c}
 	return err
 }
 
 // mapping makes the keys and values of a map.
-func (b *builder) mapping(n *node, e element, path string, def, rep, depth int) error {
+func (b *builder) mapping(n *node, e element, at level) error {
 	r, err := b.next()
 	if err == nil && (e.children != 1 || r.repetition != repeated || r.physical >= 0 || r.children < 1 || r.children > 2) {
-		err = b.bad("the map %q is not of repeated keys and values", path)
+		err = b.bad("the map %q is not of repeated keys and values", at.path)
 	}
 	if err != nil {
 		return err
 	}
-	n.elementDef, n.elementRep = def+1, rep+1
-	path = join(path, r.name)
+	at = at.in(r.name)
+	at.def, at.rep, at.depth = at.def+1, at.rep+1, at.depth+1
+	n.elementDef, n.elementRep = at.def, at.rep
 	for i := range r.children {
-		c, err := b.child(path, def+1, rep+1, depth+1)
+		c, err := b.child(at)
 		if err != nil {
 			return err
 		}
 		if i == 0 && (c.shape != shapeLeaf || c.leaf.scalar == scalarBytes) {
-			return fmt.Errorf("%w: the map %q has keys that are neither text nor numbers", converters.ErrUnsupported, path)
+			return fmt.Errorf("%w: the map %q has keys that are neither text nor numbers", converters.ErrUnsupported, at.path)
 		}
 		n.children = append(n.children, c)
 	}
@@ -229,13 +241,13 @@ func (b *builder) mapping(n *node, e element, path string, def, rep, depth int) 
 }
 
 // newLeaf makes a leaf.
-func (b *builder) newLeaf(n *node, e element, path string, def, rep int) error {
-	l := &leaf{path: path, physical: e.physical, length: int(e.length), def: def, rep: rep}
-	if def > 1<<8-1 || rep > 1<<8-1 {
-		return fmt.Errorf("%w: column %q nests too deep", converters.ErrLimit, path)
+func (b *builder) newLeaf(n *node, e element, at level) error {
+	l := &leaf{path: at.path, physical: e.physical, length: int(e.length), def: at.def, rep: at.rep}
+	if at.def > 1<<8-1 || at.rep > 1<<8-1 {
+		return fmt.Errorf("%w: column %q nests too deep", converters.ErrLimit, at.path)
 	}
 	if l.physical == typeFixed && l.length < 0 {
-		return b.bad("column %q has values of %d bytes", path, l.length)
+		return b.bad("column %q has values of %d bytes", at.path, l.length)
 	}
 	if err := l.setScalar(e); err != nil {
 		return err

@@ -93,15 +93,12 @@ func OpenForm(form *Form, parts []converters.Part, opts Options, open func(conve
 		return nil, err
 	}
 	if opts.Continued {
-		return stream{s, s}, nil
+		return struct { // without WithParts
+			converters.Source
+			converters.Describer
+		}{s, s}, nil
 	}
 	return s, nil
-}
-
-// A stream is a source without WithParts.
-type stream struct {
-	converters.Source
-	converters.Describer
 }
 
 func openForm(form *Form, parts []converters.Part, opts Options, open scan.Opener) (*source, error) {

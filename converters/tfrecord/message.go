@@ -9,12 +9,12 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// message makes fields of the features of the record whose data ends at an offset.
-func (s *scanner) message(end int64) error {
+// features makes fields of the features of the record whose data ends at an offset.
+func (s *scanner) features(end int64) error {
 	from := s.Offset()
 	var err error
 	if s.form.Flat {
-		err = s.entries(end, (*scanner).feature)
+		err = s.entries(end, false)
 	} else {
 		err = s.example(end)
 	}
@@ -37,10 +37,7 @@ func (s *scanner) example(end int64) error {
 		if err != nil {
 			return true, err
 		}
-		if num == 1 {
-			return true, s.entries(to, (*scanner).feature)
-		}
-		return true, s.entries(to, (*scanner).list)
+		return true, s.entries(to, num == 2)
 	})
 }
 
@@ -53,11 +50,8 @@ func (s *scanner) submessage(num protowire.Number, typ protowire.Type, end int64
 	return s.length(end)
 }
 
-// A valueFunc consumes the value of an entry of a map.
-type valueFunc func(s *scanner, n *name, end int64) (converters.Value, error)
-
-// entries consumes a map, whose entries are messages under 1.
-func (s *scanner) entries(end int64, value valueFunc) error {
+// entries consumes a map of features, or of feature lists. Its entries are messages under 1.
+func (s *scanner) entries(end int64, lists bool) error {
 	return s.each(end, func(num protowire.Number, typ protowire.Type) (bool, error) {
 		if num > 1 {
 			return false, nil
@@ -66,12 +60,12 @@ func (s *scanner) entries(end int64, value valueFunc) error {
 		if err != nil {
 			return true, err
 		}
-		return true, s.mapEntry(to, value)
+		return true, s.mapEntry(to, lists)
 	})
 }
 
 // mapEntry consumes an entry and makes it a field. Its value may come before its name.
-func (s *scanner) mapEntry(end int64, value valueFunc) error {
+func (s *scanner) mapEntry(end int64, lists bool) error {
 	var n *name
 	from, to := int64(-1), int64(-1) // of the value
 	valued := false
@@ -91,7 +85,7 @@ func (s *scanner) mapEntry(end int64, value valueFunc) error {
 			s.Skip(to - from)
 		default:
 			valued = true
-			err = s.field(n, stop, value)
+			err = s.field(n, stop, lists)
 		}
 		return true, err
 	})
@@ -102,10 +96,10 @@ func (s *scanner) mapEntry(end int64, value valueFunc) error {
 		n = s.names.take(nil, s)
 	}
 	if from < 0 {
-		return s.field(n, end, value)
+		return s.field(n, end, lists)
 	}
 	s.SeekBack(from)
-	if err := s.field(n, to, value); err != nil {
+	if err := s.field(n, to, lists); err != nil {
 		return err
 	}
 	s.Skip(end - to)
@@ -128,9 +122,13 @@ func (s *scanner) name(end int64) (*name, error) {
 }
 
 // field consumes the value of an entry and makes it a field, or the key of the sample.
-func (s *scanner) field(n *name, end int64, value valueFunc) error {
+func (s *scanner) field(n *name, end int64, lists bool) error {
 	if s.elements++; s.elements > s.most {
 		return s.crowded()
+	}
+	value := (*scanner).feature
+	if lists {
+		value = (*scanner).list
 	}
 	v, err := value(s, n, end)
 	if err != nil || s.counting {

@@ -23,23 +23,18 @@ const hintWhole = "option encode raw keeps the record's own bytes"
 
 // A scanner parses the records of one part, for Index and for Read, so that both accept the same records.
 type scanner struct {
-	scan.Window
+	message
 	src      *source
 	form     *Form
 	opts     *Options
 	rule     *rule
 	joined   joined
-	part     string // its name, for errors
-	own      int64  // bytes of the part; the window may have the parts after it, too
-	whole    bool   // read all of each record, as Read does
-	counting bool   // count the values of features up to the first damage, and keep none
+	own      int64 // bytes of the part; the window may have the parts after it, too
+	whole    bool  // read all of each record, as Read does
+	counting bool  // count the values of features up to the first damage, and keep none
 
-	ordinal  int64 // of the record in the part
-	start    int64 // offset of the record in the part, bytes
-	data     int64 // offset of its data
 	here     bool  // all of the record is in the window
 	keyed    bool  // the record has a key
-	unknown  bool  // fields of the record were skipped
 	known    int64 // entries of maps in the record
 	elements int64 // fields and values of the record
 	most     int64 // limit of elements
@@ -127,7 +122,7 @@ func (s *scanner) next() (bool, error) {
 			v = converters.Bytes(s.Buf[s.Pos : s.Pos+int(n) : s.Pos+int(n)])
 		}
 		s.sample.Fields = append(s.sample.Fields, converters.Field{Name: recordField, Value: v})
-	} else if err := s.message(end); err != nil {
+	} else if err := s.features(end); err != nil {
 		return false, err
 	}
 	s.Skip(end + int64(s.form.Trailer) - s.Offset())
@@ -192,14 +187,6 @@ func (s *scanner) sort() error {
 	return nil
 }
 
-// entry names the record, for messages.
-func (s *scanner) entry() string { return fmt.Sprint("record ", s.ordinal) }
-
-// malformed returns an error about the bytes at the current place or just before it.
-func (s *scanner) malformed(format string, args ...any) error {
-	return s.fail(fmt.Errorf("%w: near byte %d of its data: %s", converters.ErrMalformed, s.Offset()-s.data, fmt.Sprintf(format, args...)), hintWhole)
-}
-
 // cut places an error about a record that the part ends in.
 func (s *scanner) cut(err error) error {
 	hint := ""
@@ -207,9 +194,4 @@ func (s *scanner) cut(err error) error {
 		hint = "option continued if it goes on in the next part"
 	}
 	return s.fail(err, hint)
-}
-
-// fail places an error at the current record.
-func (s *scanner) fail(err error, hint string) error {
-	return &converters.Error{Where: s.part, Off: s.start, Entry: s.entry(), Err: err, Hint: hint}
 }

@@ -192,7 +192,7 @@ func (b *builder) pass(pass, passes uint64) error {
 // shard reads the keys of a shard.
 func (b *builder) shard(k int, use func(n int64, key string) error) error {
 	s := &b.d.shards[k]
-	x, err := b.d.openIndex(s)
+	x, err := b.d.opts.openIndex(s)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func CheckKeys(dir string, opts Options) error {
 
 func (k *keys) check() error {
 	d := k.of
-	f, size, err := d.open(filepath.Join(d.Dir, filepath.FromSlash(dataset.KeysName)))
+	f, size, err := d.opts.open(filepath.Join(d.Dir, filepath.FromSlash(dataset.KeysName)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil

@@ -83,7 +83,7 @@ func TestCheckKeys(t *testing.T) {
 	} {
 		fails := row.fails
 		err := CheckKeys(dir, Options{Open: func(path string) (dataset.File, int64, error) {
-			f, size, err := d.open(path)
+			f, size, err := d.opts.open(path)
 			if err == nil && strings.HasSuffix(path, "keys") {
 				f = tampered{f, &fails, errCut, row.flips}
 			}

@@ -18,10 +18,10 @@ import (
 
 var errNotRegular = place.New(place.Refused, "not a regular file")
 
-// open opens a shard or an index, which must be a regular file unless Options.Open knows better.
-func (d *Dataset) open(path string) (dataset.File, int64, error) {
-	if d.opts.Open != nil {
-		return d.opts.Open(path)
+// open opens a shard or an index, which must be a regular file unless o.Open knows better.
+func (o *Options) open(path string) (dataset.File, int64, error) {
+	if o.Open != nil {
+		return o.Open(path)
 	}
 	st, err := os.Stat(path)
 	if err == nil && !st.Mode().IsRegular() {
@@ -41,56 +41,55 @@ func (d *Dataset) open(path string) (dataset.File, int64, error) {
 	return f, st.Size(), nil
 }
 
-// An openShard is a shard with an open file, for payload.
-type openShard struct {
-	file dataset.File
-	info record.FileInfo
+// openOf opens the shard s or its index. A file that its manifest names and that is not there is [dataset.ErrMissing].
+func (o *Options) openOf(s *shard, path string) (dataset.File, int64, error) {
+	f, size, err := o.open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && s.samples >= 0:
+		err = &place.Error{Where: path, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + filepath.Dir(s.path)}
+	case err != nil:
+		err = place.IOError(path, err)
+	}
+	return f, size, err
 }
 
 // Whole looks whether all shards that the manifest names are there: their indexes alone tell what samples they have. One that is
 // missing is [dataset.ErrMissing].
 func (d *Dataset) Whole() error {
 	for i := range d.shards {
-		s := &d.shards[i]
-		f, _, err := d.open(s.path)
-		if errors.Is(err, fs.ErrNotExist) && s.samples >= 0 {
-			return &place.Error{Where: s.path, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + filepath.Dir(s.path)}
-		}
+		f, _, err := d.opts.openOf(&d.shards[i], d.shards[i].path)
 		if err != nil {
-			return place.IOError(s.path, err)
+			return err
 		}
 		f.Close()
 	}
 	return nil
 }
 
-// openShard opens a shard and reads its head. samples is -1 if nothing is known of it.
-func (d *Dataset) openShard(s *shard) (x *openShard, err error) {
-	err = d.sound(func(bool) error {
-		x, err = d.openShardOnce(s)
+// openShard opens a shard and reads its head, by which info describes it.
+func (o *Options) openShard(s *shard) (f dataset.File, info record.FileInfo, err error) {
+	err = o.sound(func(bool) error {
+		f, info, err = o.openShardOnce(s)
 		return err
 	})
-	return x, err
+	return f, info, err
 }
 
-func (d *Dataset) openShardOnce(s *shard) (*openShard, error) {
-	f, size, err := d.open(s.path)
-	if errors.Is(err, fs.ErrNotExist) && s.samples >= 0 {
-		return nil, &place.Error{Where: s.path, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + filepath.Dir(s.path)}
-	}
+func (o *Options) openShardOnce(s *shard) (dataset.File, record.FileInfo, error) {
+	f, size, err := o.openOf(s, s.path)
 	if err != nil {
-		return nil, place.IOError(s.path, err)
+		return nil, record.FileInfo{}, err
 	}
-	info, err := record.ReadHead(f, s.path, size, d.opts.Record)
+	info, err := record.ReadHead(f, s.path, size, o.Record)
 	if err == nil && s.samples >= 0 && (info.Samples != s.samples || info.HeaderCRC != s.headerCRC) {
 		err = &record.FormatError{Path: s.path, Sample: -1, Off: 0, Err: fmt.Errorf("%w: %d samples with the header checksum %08x, by its manifest %d with %08x",
 			record.ErrHeader, info.Samples, info.HeaderCRC, s.samples, s.headerCRC)}
 	}
 	if err != nil {
 		f.Close()
-		return nil, err
+		return nil, info, err
 	}
-	return &openShard{f, info}, nil
+	return f, info, nil
 }
 
 // An index is the open index of a shard.
@@ -102,9 +101,9 @@ type index struct {
 }
 
 // openIndex opens the index of a shard. One that came over a network is compared with its CRC.
-func (d *Dataset) openIndex(s *shard) (x *index, err error) {
-	err = d.sound(func(bool) error {
-		if x, err = d.openIndexOnce(s); err != nil || d.opts.Open == nil {
+func (o *Options) openIndex(s *shard) (x *index, err error) {
+	err = o.sound(func(bool) error {
+		if x, err = o.openIndexOnce(s); err != nil || o.Open == nil {
 			return err
 		}
 		if err = x.check(); err != nil {
@@ -115,13 +114,10 @@ func (d *Dataset) openIndex(s *shard) (x *index, err error) {
 	return x, err
 }
 
-func (d *Dataset) openIndexOnce(s *shard) (*index, error) {
-	f, size, err := d.open(s.index)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &place.Error{Where: s.index, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + filepath.Dir(s.path)}
-	}
+func (o *Options) openIndexOnce(s *shard) (*index, error) {
+	f, size, err := o.openOf(s, s.index)
 	if err != nil {
-		return nil, place.IOError(s.index, err)
+		return nil, err
 	}
 	x := &index{path: s.index, file: f, want: s.sum}
 	if size != s.sum.Bytes {

@@ -76,12 +76,12 @@ func (d *Dataset) findIn(ctx context.Context, t *table, key string, next int64, 
 				x = nil
 			}
 			var err error
-			if x, err = d.openIndex(&d.shards[k]); err != nil {
+			if x, err = d.opts.openIndex(&d.shards[k]); err != nil {
 				return false, err
 			}
 			x.rows.Want = sidecar.Everything
 		}
-		d.place(r, k, i)
+		r.place(d, k, i)
 		x.rows.SkipTo(i)
 		said, err := x.rows.Row(i)
 		if err != nil {

@@ -142,12 +142,12 @@ func (d *Dataset) addOthers(name string) error {
 		}
 	}
 	for _, name := range names {
-		x, err := d.openShard(&shard{path: filepath.Join(d.Dir, name), samples: -1})
+		f, info, err := d.opts.openShard(&shard{path: filepath.Join(d.Dir, name), samples: -1})
 		if err != nil {
 			return err
 		}
-		d.shards = append(d.shards, shard{path: x.info.Path, samples: x.info.Samples, headerCRC: x.info.HeaderCRC})
-		if err := x.file.Close(); err != nil {
+		d.shards = append(d.shards, shard{path: info.Path, samples: info.Samples, headerCRC: info.HeaderCRC})
+		if err := f.Close(); err != nil {
 			return err
 		}
 	}
@@ -201,7 +201,7 @@ func (d *Dataset) Keyed() (bool, error) {
 	if d.shards[0].index == "" {
 		return false, nil
 	}
-	x, err := d.openIndex(&d.shards[0])
+	x, err := d.opts.openIndex(&d.shards[0])
 	if err != nil {
 		return false, err
 	}

@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"io"
 
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -14,11 +15,11 @@ import (
 // four requests, each of which may have been damaged.
 const rereads = 4
 
-// sound calls read, which reads some bytes and judges them. Where Options.Open opens what comes over a network, bytes that
+// sound calls read, which reads some bytes and judges them. Where o.Open opens what comes over a network, bytes that
 // are not sound are read again, as they may be damaged on their way: then read is called with again.
-func (d *Dataset) sound(read func(again bool) error) error {
+func (o *Options) sound(read func(again bool) error) error {
 	err := read(false)
-	for n := 0; n < rereads && isDamage(err) && d.opts.Open != nil; n++ {
+	for n := 0; n < rereads && isDamage(err) && o.Open != nil; n++ {
 		err = read(true)
 	}
 	return err
@@ -38,8 +39,10 @@ type Records struct {
 	d       *Dataset
 	most    int64 // rows of a header that are read at once
 	shard   int
-	file    *openShard // nil: none is open
-	extents extents
+	file    dataset.File // nil: none is open
+	info    record.FileInfo
+	extents []record.Extent // consecutive rows of its header
+	first   int64           // sample of extents[0]
 	buf     []byte
 }
 
@@ -53,7 +56,7 @@ func (x *Records) Read(r *Row) (data []byte, err error) {
 		return nil, err
 	}
 	err = x.sample(r, func(bool) error {
-		data, err = x.read(r, func(data []byte) (int, error) { return x.file.file.ReadAt(data, r.At.Off) })
+		data, err = x.read(r, func(data []byte) (int, error) { return x.file.ReadAt(data, r.At.Off) })
 		return err
 	})
 	return data, err
@@ -65,8 +68,8 @@ func (x *Records) open(r *Row) (err error) {
 		return nil
 	}
 	x.Close()
-	x.shard, x.extents = r.shard, extents{at: x.extents.at[:0]}
-	x.file, err = x.d.openShard(&x.d.shards[r.shard])
+	x.shard, x.extents = r.shard, x.extents[:0]
+	x.file, x.info, err = x.d.opts.openShard(&x.d.shards[r.shard])
 	return err
 }
 
@@ -77,9 +80,9 @@ func (x *Records) sample(r *Row, read func(again bool) error) error {
 	if err := x.locate(r); err != nil {
 		return err
 	}
-	return x.d.sound(func(again bool) error {
+	return x.d.opts.sound(func(again bool) error {
 		if again && !indexed {
-			r.Placed, x.extents.at = false, x.extents.at[:0]
+			r.Placed, x.extents = false, x.extents[:0]
 			if err := x.locate(r); err != nil {
 				return err
 			}
@@ -97,13 +100,13 @@ func (x *Records) Locate(r *Row) error {
 }
 
 func (x *Records) locate(r *Row) error {
-	return x.d.sound(func(again bool) error {
+	return x.d.opts.sound(func(again bool) error {
 		if again {
-			x.extents.at = x.extents.at[:0]
+			x.extents = x.extents[:0]
 		}
-		e, err := x.extents.find(x.file, r.sample, x.most)
+		e, err := x.find(r.sample, x.most)
 		if err != nil && x.most > 1 { // a row of another sample may be damaged
-			e, err = x.extents.find(x.file, r.sample, 1)
+			e, err = x.find(r.sample, 1)
 		}
 		if err != nil {
 			return err
@@ -133,7 +136,7 @@ func (x *Records) read(r *Row, fill func([]byte) (int, error)) ([]byte, error) {
 	if n, err := fill(data); n < len(data) {
 		return nil, r.fail(cut(err))
 	}
-	return data, x.file.info.CheckSample(r.sample, r.At, data)
+	return data, x.info.CheckSample(r.sample, r.At, data)
 }
 
 // Copy writes the record of a sample to w, of any size, and compares it with its CRC: an error after the last byte.
@@ -142,14 +145,14 @@ func (x *Records) Copy(w io.Writer, r *Row) error {
 		return err
 	}
 	sum := crc32.NewIEEE()
-	payload := io.NewSectionReader(x.file.file, r.At.Off, r.At.Size)
+	payload := io.NewSectionReader(x.file, r.At.Off, r.At.Size)
 	switch _, err := io.CopyN(w, io.TeeReader(payload, sum), r.At.Size); {
 	case errors.Is(err, io.EOF):
 		return r.fail(record.ErrTruncated)
 	case err != nil: // of the file, or of w
 		return err
 	}
-	return x.file.info.CheckSum(r.sample, r.At, sum.Sum32())
+	return x.info.CheckSum(r.sample, r.At, sum.Sum32())
 }
 
 // Close closes the shard that is open.
@@ -158,24 +161,18 @@ func (x *Records) Close() error {
 	if x.file = nil; f == nil {
 		return nil
 	}
-	return f.file.Close()
-}
-
-// extents are consecutive rows of the header of a shard.
-type extents struct {
-	at    []record.Extent
-	first int64 // sample of at[0]
+	return f.Close()
 }
 
 // find returns where a sample is. If it is not known, most rows from it on are read.
-func (w *extents) find(x *openShard, sample, most int64) (record.Extent, error) {
-	if i := sample - w.first; i < 0 || i >= int64(len(w.at)) {
-		at, err := record.ReadExtents(x.file, x.info, sample, min(most, x.info.Samples-sample), w.at[:0])
+func (x *Records) find(sample, most int64) (record.Extent, error) {
+	if i := sample - x.first; i < 0 || i >= int64(len(x.extents)) {
+		at, err := record.ReadExtents(x.file, x.info, sample, min(most, x.info.Samples-sample), x.extents[:0])
 		if err != nil {
-			w.at = w.at[:0]
+			x.extents = x.extents[:0]
 			return record.Extent{}, err
 		}
-		w.at, w.first = at, sample
+		x.extents, x.first = at, sample
 	}
-	return w.at[sample-w.first], nil
+	return x.extents[sample-x.first], nil
 }

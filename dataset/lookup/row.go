@@ -38,8 +38,8 @@ func (r *Row) set(x *sidecar.Row) {
 	}
 }
 
-// place says which sample it is.
-func (d *Dataset) place(r *Row, k int, i int64) {
+// place makes it sample i of shard k.
+func (r *Row) place(d *Dataset, k int, i int64) {
 	*r = Row{Number: d.starts[k] + i, Shard: d.shards[k].path, shard: k, sample: i, Source: -1, SourceOff: -1}
 }
 
@@ -53,11 +53,11 @@ func (d *Dataset) Row(n int64, described bool) (*Row, error) {
 	}
 	k, i := d.find(n)
 	r := new(Row)
-	d.place(r, k, i)
+	r.place(d, k, i)
 	if d.shards[k].index == "" || !described && (d.manifest == nil || len(d.manifest.Encodes) == 0) {
 		return r, nil
 	}
-	x, err := d.openIndex(&d.shards[k])
+	x, err := d.opts.openIndex(&d.shards[k])
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (d *Dataset) CheckIndex(r *Row) error {
 	if s.index == "" {
 		return nil
 	}
-	x, err := d.openIndex(s)
+	x, err := d.opts.openIndex(s)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ const (
 // headers are read, and checked first. An index that differs from its CRC is an error after its last row.
 func (d *Dataset) Walk(ctx context.Context) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
-		d.walk(ctx, walker{whole: true}, 0, func(r *Row, _ []byte, err error) bool { return yield(r, err) })
+		walker{whole: true}.walk(ctx, d, 0, func(r *Row, _ []byte, err error) bool { return yield(r, err) })
 	}
 }
 
@@ -26,14 +26,14 @@ func (d *Dataset) Walk(ctx context.Context) iter.Seq2[*Row, error] {
 // and so compares neither whole indexes nor whole headers with their checksums. What it reads is checked for sense alone.
 func (d *Dataset) WalkFrom(ctx context.Context, first int64) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
-		d.walk(ctx, walker{}, max(0, first), func(r *Row, _ []byte, err error) bool { return yield(r, err) })
+		walker{}.walk(ctx, d, max(0, first), func(r *Row, _ []byte, err error) bool { return yield(r, err) })
 	}
 }
 
 // WalkRecords is Walk with the records, each of which was compared with its CRC. A record is valid until the next one.
 func (d *Dataset) WalkRecords(ctx context.Context, yield func(r *Row, data []byte) error) error {
 	var last error
-	d.walk(ctx, walker{whole: true, records: true}, 0, func(r *Row, data []byte, err error) bool {
+	walker{whole: true, records: true}.walk(ctx, d, 0, func(r *Row, data []byte, err error) bool {
 		if last = err; err == nil {
 			last = yield(r, data)
 		}
@@ -42,7 +42,7 @@ func (d *Dataset) WalkRecords(ctx context.Context, yield func(r *Row, data []byt
 	return last
 }
 
-func (d *Dataset) walk(ctx context.Context, w walker, first int64, yield func(*Row, []byte, error) bool) {
+func (w walker) walk(ctx context.Context, d *Dataset, first int64, yield func(*Row, []byte, error) bool) {
 	w.d, w.most = d, extentsAtOnce
 	defer w.Close()
 	k, i := d.find(first)
@@ -74,7 +74,7 @@ func (w *walker) walkShard(ctx context.Context, k int, i int64, yield func(*Row,
 	w.begun = false
 	var x *index
 	if s.index != "" {
-		if x, err = w.d.openIndex(s); err != nil {
+		if x, err = w.d.opts.openIndex(s); err != nil {
 			return false, err
 		}
 		defer x.close()
@@ -83,7 +83,7 @@ func (w *walker) walkShard(ctx context.Context, k int, i int64, yield func(*Row,
 		}
 	}
 	r := &w.row
-	w.d.place(r, k, i)
+	r.place(w.d, k, i)
 	for first := i; i < s.samples; i++ {
 		if (i-first)%1024 == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
@@ -119,8 +119,8 @@ func (w *walker) fetch(r *Row, s *shard) (data []byte, err error) {
 		return nil, err
 	}
 	if opened && w.whole {
-		err := w.d.sound(func(bool) error {
-			_, err := record.CheckHeader(w.file.file, s.path, w.file.info.Size, w.d.opts.Record)
+		err := w.d.opts.sound(func(bool) error {
+			_, err := record.CheckHeader(w.file, s.path, w.info.Size, w.d.opts.Record)
 			return err
 		})
 		if err != nil {
@@ -142,7 +142,7 @@ func (w *walker) fetch(r *Row, s *shard) (data []byte, err error) {
 func (w *walker) next(data []byte) (int, error) {
 	if !w.begun {
 		w.begun = true
-		payload := io.NewSectionReader(w.file.file, w.row.At.Off, w.file.info.Size-w.row.At.Off)
+		payload := io.NewSectionReader(w.file, w.row.At.Off, w.info.Size-w.row.At.Off)
 		if w.data == nil {
 			w.data = bufio.NewReaderSize(payload, readSize)
 		}

@@ -25,13 +25,15 @@ import (
 )
 
 func main() {
-	state := flag.String("state", "run.json", "`FILE` that holds weights and state, to go on from")
-	epochs := flag.Uint64("epochs", 30, "epochs in all")
-	batch := flag.Int64("batch", 6, "samples of a step")
+	t := training{out: os.Stdout}
+	flag.StringVar(&t.state, "state", "run.json", "`FILE` that holds weights and state, to go on from")
+	flag.Uint64Var(&t.epochs, "epochs", 30, "epochs in all")
+	flag.Int64Var(&t.batch, "batch", 6, "samples of a step")
 	flag.Parse()
+	t.dir = flag.Arg(0)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, flag.Arg(0), *state, *epochs, *batch, os.Stdout); err != nil {
+	if err := t.run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "train:", err)
 		os.Exit(1)
 	}
@@ -48,28 +50,37 @@ type checkpoint struct {
 	Losses  []float64                `json:"losses"`  // the mean of each epoch
 }
 
-// run trains until epochs are done, counting the ones of earlier runs.
-func run(ctx context.Context, dir, state string, epochs uint64, batch int64, out io.Writer) error {
-	meta, err := dataset.ReadMeta(dir)
+// A training is what to train with, and how long.
+type training struct {
+	dir    string // of the dataset
+	state  string // path of the checkpoint
+	epochs uint64 // those of earlier runs included
+	batch  int64  // samples of a step
+	out    io.Writer
+}
+
+// run trains until the epochs are done.
+func (t training) run(ctx context.Context) error {
+	meta, err := dataset.ReadMeta(t.dir)
 	if err != nil {
 		return err
 	}
 	c := checkpoint{Weights: make([][side*side + 1]float64, len(meta.Classes))}
-	if text, err := os.ReadFile(state); err == nil {
+	if text, err := os.ReadFile(t.state); err == nil {
 		err = json.Unmarshal(text, &c)
 		if err != nil {
-			return fmt.Errorf("%s: %w", state, err)
+			return fmt.Errorf("%s: %w", t.state, err)
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	l, err := loader.Open([]string{dir}, loader.Options{
-		Order: loader.Order{Seed: 7, Batch: batch}, State: c.Next, Fields: []string{"jpg", "cls"}})
+	l, err := loader.Open([]string{t.dir}, loader.Options{
+		Order: loader.Order{Seed: 7, Batch: t.batch}, State: c.Next, Fields: []string{"jpg", "cls"}})
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	for l.Epoch() < epochs {
+	for l.Epoch() < t.epochs {
 		for b, err := range l.Batches(ctx) {
 			if err != nil {
 				return err
@@ -78,18 +89,18 @@ func run(ctx context.Context, dir, state string, epochs uint64, batch int64, out
 				return err
 			}
 			c.Next = &b.State
-			if err := c.save(state); err != nil {
+			if err := c.save(t.state); err != nil {
 				return err
 			}
 		}
 		c.Losses = append(c.Losses, c.Sum/float64(l.Steps()))
-		fmt.Fprintf(out, "epoch %d: loss %.4f\n", l.Epoch(), c.Losses[l.Epoch()])
+		fmt.Fprintf(t.out, "epoch %d: loss %.4f\n", l.Epoch(), c.Losses[l.Epoch()])
 		if err := l.SetEpoch(l.Epoch() + 1); err != nil {
 			return err
 		}
 		next := l.State()
 		c.Sum, c.Next = 0, &next
-		if err := c.save(state); err != nil {
+		if err := c.save(t.state); err != nil {
 			return err
 		}
 	}

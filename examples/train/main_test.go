@@ -51,7 +51,7 @@ func TestTrain(t *testing.T) {
 	t.Parallel()
 	dir, whole, pieces := shapes(t), filepath.Join(t.TempDir(), "whole.json"), filepath.Join(t.TempDir(), "pieces.json")
 	const epochs = 30
-	if err := run(t.Context(), dir, whole, epochs, 6, io.Discard); err != nil {
+	if err := (training{dir, whole, epochs, 6, io.Discard}).run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want := read(t, whole)
@@ -96,19 +96,19 @@ func TestRefused(t *testing.T) {
 	dir, state := shapes(t), filepath.Join(t.TempDir(), "run.json")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := run(ctx, dir, state, 1, 6, io.Discard); !errors.Is(err, context.Canceled) {
+	if err := (training{dir, state, 1, 6, io.Discard}).run(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
-	if err := run(t.Context(), dir, state, 1, 6, io.Discard); err != nil {
+	if err := (training{dir, state, 1, 6, io.Discard}).run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(t.Context(), dir, state, 2, 8, io.Discard); !errors.Is(err, loader.ErrState) {
+	if err := (training{dir, state, 2, 8, io.Discard}).run(t.Context()); !errors.Is(err, loader.ErrState) {
 		t.Errorf("a state of another batch size: %v", err)
 	}
 	if err := os.WriteFile(state, []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(t.Context(), dir, state, 2, 6, io.Discard); err == nil {
+	if err := (training{dir, state, 2, 6, io.Discard}).run(t.Context()); err == nil {
 		t.Error("a state file that is cut was accepted")
 	}
 }

@@ -38,7 +38,7 @@ func (l *Lease) Commit() (*Copy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.copyOf(e, sound{fi, sums}), nil
+	return sound{fi, sums}.copy(l.Path()), nil
 }
 
 // finish cuts the file to the size written, and closes it.
@@ -89,6 +89,10 @@ func (l *Lease) place(e *entry, sums *blocksum.Sums) (fi fs.FileInfo, err error)
 type sound struct {
 	info fs.FileInfo
 	sums *blocksum.Sums
+}
+
+func (s sound) copy(path string) *Copy {
+	return &Copy{Path: path, Size: s.info.Size(), ModTime: s.info.ModTime(), Sums: s.sums}
 }
 
 // same reports whether a file has its identity, size and time of before.

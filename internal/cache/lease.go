@@ -134,7 +134,7 @@ func (c *Cache) use(name string) error {
 		return err
 	}
 	c.users[name]++
-	c.touch(name)
+	touch(c.root, name)
 	return nil
 }
 
@@ -150,7 +150,7 @@ func (c *Cache) disuse(name string) bool {
 
 // touch sets the time of use, which is the access time: readers compare the modification time. If it
 // fails the copy is evicted sooner.
-func (c *Cache) touch(name string) { c.root.Chtimes(name, time.Now(), time.Time{}) }
+func touch(root *os.Root, name string) { root.Chtimes(name, time.Now(), time.Time{}) }
 
 // Copy returns the leased copy, nil if it is to be written. It first compares the copy with its
 // digest, once in the life of the cache: [ErrDamaged] if they differ.
@@ -162,11 +162,7 @@ func (l *Lease) Copy(ctx context.Context) (*Copy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.c.copyOf(l.copied, now), nil
-}
-
-func (c *Cache) copyOf(e *entry, now sound) *Copy {
-	return &Copy{Path: filepath.Join(c.dir, e.name), Size: now.info.Size(), ModTime: now.info.ModTime(), Sums: now.sums}
+	return now.copy(l.Path()), nil
 }
 
 // Release ends the lease: its copy may be evicted from now on. What was written without
@@ -195,7 +191,7 @@ func (l *Lease) end(remove bool) error {
 	if l.copied == nil {
 		return l.drop(name)
 	}
-	c.touch(name)
+	touch(c.root, name)
 	if !c.disuse(name) || !remove || c.locks != nil && c.lockedElsewhere(name) {
 		return nil
 	}

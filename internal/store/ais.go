@@ -218,7 +218,7 @@ func (s *aisStore) list(ctx context.Context, prefix, token string, begun bool) (
 			Flags   uint64 `json:"flags"`
 		} `json:"entries"`
 	}
-	if err := decode(ctx, prefix, resp, maxPage, json.Unmarshal, &answer); err != nil {
+	if err := decode(ctx, prefix, resp, maxPage, into(json.Unmarshal, &answer)); err != nil {
 		return nil, "", err
 	}
 	for _, entry := range answer.Entries {

@@ -83,8 +83,14 @@ func (e *Error) Unwrap() []error {
 const mostAfter = 7 * 24 * time.Hour
 
 // refuse makes the error of a reply that was read.
-func refuse(url string, resp *http.Response, kind error, hint, format string, args ...any) *Error {
-	return &Error{URL: Redact(url), Kind: kind, Status: resp.StatusCode, Err: fmt.Errorf(format, args...), Hint: hint}
+func refuse(url string, resp *http.Response, kind error, format string, args ...any) *Error {
+	return &Error{URL: Redact(url), Kind: kind, Status: resp.StatusCode, Err: fmt.Errorf(format, args...)}
+}
+
+// hint adds what to do.
+func (e *Error) hint(hint string) *Error {
+	e.Hint = hint
+	return e
 }
 
 // again says that another attempt may succeed.
@@ -95,7 +101,7 @@ func (e *Error) again() *Error {
 
 // gotOther is the error of a reply which says that the service has got other bytes.
 func gotOther(url string, resp *http.Response) *Error {
-	return refuse(url, resp, ErrSum, "a proxy in between? a damaged service?", "it has got other bytes than were sent").again()
+	return refuse(url, resp, ErrSum, "it has got other bytes than were sent").hint("a proxy in between? a damaged service?").again()
 }
 
 // statusError makes the error of a reply without success. The caller reads and closes the body.

@@ -88,7 +88,7 @@ func (s *gsStore) stat(ctx context.Context, name string) (Object, error) {
 		return Object{}, err
 	}
 	defer resp.Body.Close()
-	if err := decode(ctx, name, resp, maxAnswer, json.Unmarshal, &found); err != nil {
+	if err := decode(ctx, name, resp, maxAnswer, into(json.Unmarshal, &found)); err != nil {
 		return Object{}, err
 	}
 	return found.object(name), nil
@@ -138,7 +138,7 @@ func (s *gsStore) list(ctx context.Context, prefix, token string, begun bool) (p
 		return nil, "", err
 	}
 	defer resp.Body.Close()
-	err = decode(ctx, prefix, resp, maxPage, json.Unmarshal, &answer)
+	err = decode(ctx, prefix, resp, maxPage, into(json.Unmarshal, &answer))
 	for _, o := range answer.Items {
 		page = append(page, o.object(listed(prefix, o.Name)))
 	}

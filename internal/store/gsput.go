@@ -117,14 +117,14 @@ func (s *gsStore) putWhole(ctx context.Context, u *Upload, address, object strin
 func (s *gsStore) made(ctx context.Context, u *Upload, resp *http.Response, crc uint32) (Object, error) {
 	defer resp.Body.Close()
 	var found gsObject
-	if err := decode(ctx, u.URL, resp, maxAnswer, json.Unmarshal, &found); err != nil {
+	if err := decode(ctx, u.URL, resp, maxAnswer, into(json.Unmarshal, &found)); err != nil {
 		return Object{}, err
 	}
 	o := found.object(u.URL)
 	want := Sum{Kind: "crc32c", Value: hex.EncodeToString(binary.BigEndian.AppendUint32(nil, crc))}
 	switch {
 	case o.Version == "":
-		return Object{}, refuse(u.URL, resp, ErrUnavailable, "is that Google's service?", "it does not say what it has made: no generation").again()
+		return Object{}, refuse(u.URL, resp, ErrUnavailable, "it does not say what it has made: no generation").hint("is that Google's service?").again()
 	case o.Sum == want && o.Size == u.Size:
 		return o, nil
 	}

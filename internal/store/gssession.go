@@ -67,7 +67,7 @@ func (p *gsSession) begin(ctx context.Context) error {
 		if isHTML(resp.Header) {
 			return &Error{URL: Redact(p.u.URL), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
 		}
-		return refuse(p.u.URL, resp, ErrUnavailable, "is that Google's service?", "it does not say where to send the object: no Location").again()
+		return refuse(p.u.URL, resp, ErrUnavailable, "it does not say where to send the object: no Location").hint("is that Google's service?").again()
 	}
 	p.address = p.s.endpoint + at.EscapedPath() + "?" + at.RawQuery
 	return nil
@@ -131,9 +131,9 @@ func (p *gsSession) piece(ctx context.Context, n int64) (o Object, done bool, er
 	}
 	switch {
 	case has < p.off, n > 0 && has > p.off+n, has > p.u.Size: // it has lost some, or has others
-		return Object{}, false, anew(refuse(p.u.URL, resp, ErrLength, lengthHint, "it has %q of the bytes 0-%d", clean(resp.Header.Get("Range")), p.off+n-1))
+		return Object{}, false, anew(refuse(p.u.URL, resp, ErrLength, "it has %q of the bytes 0-%d", clean(resp.Header.Get("Range")), p.off+n-1).hint(lengthHint))
 	case has == p.off && (n > 0 || has == p.u.Size):
-		return Object{}, false, refuse(p.u.URL, resp, ErrUnavailable, "", "it takes nothing").again()
+		return Object{}, false, refuse(p.u.URL, resp, ErrUnavailable, "it takes nothing").again()
 	}
 	p.u.taken(has - p.off)
 	p.off = has

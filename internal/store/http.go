@@ -139,7 +139,7 @@ func (s httpStore) answer(o Object, ranged bool, resp *http.Response) (*reply, e
 		return nil, err
 	}
 	if r.N < 0 && o.Size < 0 && !slices.Contains(resp.TransferEncoding, "chunked") {
-		return nil, refuse(o.URL, resp, ErrLength, "copy it to a local file, and compare", "neither Content-Length nor chunks: its end cannot be told from a cut")
+		return nil, refuse(o.URL, resp, ErrLength, "neither Content-Length nor chunks: its end cannot be told from a cut").hint("copy it to a local file, and compare")
 	}
 	return r, nil
 }
@@ -149,11 +149,11 @@ func sameObject(o Object, resp *http.Response) error {
 	modified := lastModified(resp.Header)
 	switch e := encoding(resp.Header); {
 	case e != o.key && o.key == "":
-		return refuse(o.URL, resp, ErrSetting, "turn compression off for it on the server", "it was asked for plain bytes, and sends them in %s", clean(e))
+		return refuse(o.URL, resp, ErrSetting, "it was asked for plain bytes, and sends them in %s", clean(e)).hint("turn compression off for it on the server")
 	case e != o.key:
-		return refuse(o.URL, resp, ErrChanged, againHint, "another encoding")
+		return refuse(o.URL, resp, ErrChanged, "another encoding").hint(againHint)
 	case (!isStrong(o.Version) || resp.Header.Get("Etag") == "") && !o.Modified.IsZero() && !modified.IsZero() && !modified.Equal(o.Modified):
-		return refuse(o.URL, resp, ErrChanged, againHint, "modified at %s", modified.UTC().Format(http.TimeFormat))
+		return refuse(o.URL, resp, ErrChanged, "modified at %s", modified.UTC().Format(http.TimeFormat)).hint(againHint)
 	}
 	return nil
 }

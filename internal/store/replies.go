@@ -116,23 +116,28 @@ func replyOf(o Object, resp *http.Response, version string, sum Sum) (*reply, er
 	}
 	if r.N >= 0 && r.N != end-off {
 		resp.Body.Close()
-		return nil, refuse(o.URL, resp, ErrLength, lengthHint, "Content-Length is %d, and Content-Range has %d bytes", r.N, end-off)
+		return nil, refuse(o.URL, resp, ErrLength, "Content-Length is %d, and Content-Range has %d bytes", r.N, end-off).hint(lengthHint)
 	}
 	r.Off, r.N, r.Size = off, end-off, size
 	return r, nil
 }
 
 func noContentRange(url string, resp *http.Response) *Error {
-	return refuse(url, resp, ErrLength, lengthHint, "a part that does not say which: no sound Content-Range")
+	return refuse(url, resp, ErrLength, "a part that does not say which: no sound Content-Range").hint(lengthHint)
 }
 
-// decode reads an answer of at most most bytes, by [json.Unmarshal] or [xml.Unmarshal].
-func decode(ctx context.Context, name string, resp *http.Response, most int64, unmarshal func([]byte, any) error, into any) error {
+// into returns a function for decode that unmarshals into v, by [json.Unmarshal] or [xml.Unmarshal].
+func into(unmarshal func([]byte, any) error, v any) func([]byte) error {
+	return func(text []byte) error { return unmarshal(text, v) }
+}
+
+// decode reads an answer of at most most bytes.
+func decode(ctx context.Context, name string, resp *http.Response, most int64, unmarshal func([]byte) error) error {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	if err != nil {
 		return unreached(ctx, name, err)
 	}
-	if err = unmarshal(text, into); int64(len(text)) > most {
+	if err = unmarshal(text); int64(len(text)) > most {
 		err = errors.New("the answer is longer than one of its kind can be")
 	}
 	switch {
@@ -141,7 +146,7 @@ func decode(ctx context.Context, name string, resp *http.Response, most int64, u
 	case isHTML(resp.Header):
 		return &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
 	}
-	return refuse(name, resp, ErrUnavailable, "", "its answer cannot be read: %s", said(err.Error())).again()
+	return refuse(name, resp, ErrUnavailable, "its answer cannot be read: %s", said(err.Error())).again()
 }
 
 // unreached returns the error of a request without a reply, or of a reply that broke off.

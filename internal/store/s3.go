@@ -147,14 +147,14 @@ func (s *s3Store) list(ctx context.Context, prefix, token string, begun bool) (p
 		Contents []entry // objects
 		Upload   []entry
 	}
-	unmarshal := func(text []byte, into any) error {
-		err := xml.Unmarshal(text, into)
+	unmarshal := func(text []byte) error {
+		err := xml.Unmarshal(text, &answer)
 		if have := answer.XMLName.Local; err == nil && have != root {
 			err = fmt.Errorf("expected element type <%s> but have <%s>", root, have)
 		}
 		return err
 	}
-	if err := decode(ctx, prefix, resp, maxPage, unmarshal, &answer); err != nil {
+	if err := decode(ctx, prefix, resp, maxPage, unmarshal); err != nil {
 		return nil, "", err
 	}
 	plain := func(key string) string {

@@ -109,7 +109,7 @@ func (p *s3Parts) completed(ctx context.Context, resp *http.Response) (Object, e
 	var text bytes.Buffer
 	whole := *resp
 	whole.Body = io.NopCloser(io.TeeReader(resp.Body, &text))
-	if err := decode(ctx, p.u.URL, &whole, maxAnswer, xml.Unmarshal, &made); err != nil {
+	if err := decode(ctx, p.u.URL, &whole, maxAnswer, into(xml.Unmarshal, &made)); err != nil {
 		return Object{}, err
 	}
 	switch made.XMLName.Local {

@@ -118,7 +118,7 @@ func (p *s3Parts) create(ctx context.Context) error {
 		XMLName  xml.Name `xml:"InitiateMultipartUploadResult"`
 		UploadID string   `xml:"UploadId"`
 	}
-	if err := decode(ctx, p.u.URL, resp, maxAnswer, xml.Unmarshal, &begun); err != nil {
+	if err := decode(ctx, p.u.URL, resp, maxAnswer, into(xml.Unmarshal, &begun)); err != nil {
 		return err
 	}
 	if p.id = begun.UploadID; p.id == "" {

@@ -233,7 +233,7 @@ func (part *s3Part) sum(md5only bool) Sum {
 }
 
 func noETag(url string, resp *http.Response) *Error {
-	return refuse(url, resp, ErrUnavailable, "is that an S3 service?", "it does not say what it has made: no ETag").again()
+	return refuse(url, resp, ErrUnavailable, "it does not say what it has made: no ETag").hint("is that an S3 service?").again()
 }
 
 // readBack compares an object, byte by byte, with u.
