@@ -44,7 +44,7 @@ func Folder(ctx context.Context, src *Source, dir string, opts Options) (report 
 		Folder  bool
 		Classes []string
 		How     bytesOptions
-	}{true, src.Says.Classes, how})
+	}{true, src.Description.Classes, how})
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ type layout struct {
 }
 
 func newLayout(src *Source, ordinal bool) *layout {
-	l := &layout{ordinal: ordinal, classes: src.Says.Classes}
+	l := &layout{ordinal: ordinal, classes: src.Description.Classes}
 	if m := src.Dataset; m != nil && m.Source.Format == "folder" {
 		l.folder, l.flat = true, m.Source.Options["flat"] != "" && m.Source.Options["group"] == ""
 	}

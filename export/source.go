@@ -23,11 +23,11 @@ type Source struct {
 	Samples converters.Source // decoded: samples have the fields of their records
 	Whole   converters.Source // the same shards with whole records as samples: its index reads no payload
 
-	Says     converters.Description // what the dataset says of itself
-	Dataset  *dataset.Manifest      // if the shards are all shards of one dataset, in order; else nil
-	Sum      string                 // SHA-256 of the file of that manifest, in hexadecimal; "": none
-	Encoding []encode.Options       // of the records of each shard
-	Heads    []record.FileInfo      // of each shard
+	Description converters.Description // what the dataset says of itself
+	Dataset     *dataset.Manifest      // if the shards are all shards of one dataset, in order; else nil
+	Sum         string                 // SHA-256 of the file of that manifest, in hexadecimal; "": none
+	Encoding    []encode.Options       // of the records of each shard
+	Heads       []record.FileInfo      // of each shard
 
 	Options any  // how the shards were opened, as far as samples depend on it; it becomes JSON
 	Changed bool // keys were compared or changed, or fields added, while the shards are read
@@ -57,7 +57,7 @@ func (s *Source) pieces(ctx context.Context, src converters.Source, form *encode
 	var chooser *choose.Chooser
 	if !opts.Choice.IsZero() {
 		var err error
-		if chooser, err = choose.New(opts.Choice, s.Says.Classes); err != nil {
+		if chooser, err = choose.New(opts.Choice, s.Description.Classes); err != nil {
 			return nil, err
 		}
 		if even.Choice = &opts.Choice; s.Changed {

@@ -13,7 +13,6 @@
 //	j, err := out.Begin(p, src.Parts(), []string{"a.tar"}, false) // the sources as they were named; true replaces another dataset
 //	err = errors.Join(j.Changed, j.Close(), out.Close())
 //
-//
 // Then the tasks run, any number of them at once:
 //
 //	out, err := dataset.OpenTask("out")
@@ -21,7 +20,6 @@
 //	parts, err := slice.Of(src)                                 // the parts of the slice, from a source of the whole dataset
 //	report, err := shard.Run(ctx, shard.Local(parts), slice, out, shard.WriteOptions{})
 //	err = out.Close()
-//
 //
 // Finally one process runs:
 //

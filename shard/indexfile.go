@@ -29,7 +29,7 @@ var (
 		{Name: "source", Type: arrow.PrimitiveTypes.Int32},        // row number in "sources" of the manifest
 		{Name: "source_offset", Type: arrow.PrimitiveTypes.Int64}, // bytes
 	}
-	labelColumn = arrow.Field{Name: "label", Type: arrow.PrimitiveTypes.Int64, Nullable: true} // the class; null if the sample has no integer class
+	labelColumn = arrow.Field{Name: "label", Type: arrow.PrimitiveTypes.Int64, Nullable: true} // null: no integer class
 )
 
 // A record batch has indexRows rows, or fewer if their keys reach indexKeyBytes.

@@ -24,7 +24,7 @@ type Account struct {
 	FieldsLeftOut  int64            `json:"fields_left_out,omitempty"`  // not selected, or of a sample left out
 	Skipped        map[string]int64 `json:"skipped,omitempty"`          // entries that belong to no sample, by reason
 	Accepted       map[string]int64 `json:"waived,omitempty"`           // problems that a flag allows, by kind
-	Unread         int64            `json:"not_read,omitempty"`         // 1: the part was not indexed, because enough samples were found before it
+	Unread         int64            `json:"not_read,omitempty"`         // 1: not indexed, because enough samples were found before
 	Partly         int64            `json:"read_in_part,omitempty"`     // 1: the part was indexed up to the last sample needed
 
 	FilterRead    int64 `json:"filter_samples,omitempty"` // samples that a filter was given; 0: there is no filter

@@ -34,7 +34,7 @@ type Plan struct {
 type SourceSpec struct {
 	Format  string            `json:"format"`            // a row of the command's table of formats: "tar"
 	Options map[string]string `json:"options,omitempty"` // its flags that differ from their default
-	Filter  string            `json:"filter,omitempty"`  // command line of the filter program; a plan may be hostile, so it is never run from here
+	Filter  string            `json:"filter,omitempty"`  // command line of the filter program; never run, since a plan may be hostile
 }
 
 // OptionSpec is the option of a SourceSpec that holds the whole specification of a mixed
