@@ -16,7 +16,7 @@ import (
 // SpecFormat is the format of several collections in a plan. No format has that name.
 const SpecFormat = "spec"
 
-// A collection is the sources of one format: a Spec has several, another conversion one.
+// A collection is sources of one format. A Spec has several; a conversion without Spec has one.
 type collection struct {
 	*format.Reader
 	entry *spec.Collection // nil: the conversion has no Spec
@@ -30,8 +30,8 @@ func (c *collection) passes() int {
 	return c.entry.Passes()
 }
 
-// newCollections looks up the formats of a specification and sets their options, and limits. In the specification, limits
-// are refused. Errors have their place there.
+// newCollections looks up the formats of a specification and sets their options, and limits. The specification itself
+// must not set limits. Errors name the place in it.
 func newCollections(s *spec.Spec, limits map[string]string) ([]collection, error) {
 	var all []collection
 	for i := range s.Collections {
@@ -69,12 +69,12 @@ func setOption(r *format.Reader, c *spec.Collection, name string) error {
 	}
 	err := r.Set.SetKept(name, c.Options[name])
 	if e, ok := errors.AsType[*option.Error](err); ok {
-		return fmt.Errorf("%q: %w", e.Text, e.Err) // the place has the name
+		return fmt.Errorf("%q: %w", e.Text, e.Err) // the caller adds the name as the place
 	}
 	return err
 }
 
-// setLimits sets each limit in the collections of formats that have it. At least one must have it.
+// setLimits sets each limit in every collection whose format has it. It is an error if none has it.
 func setLimits(limits map[string]string, all []collection) error {
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		known := false
@@ -107,29 +107,29 @@ func plannedSpec(options map[string]string) (*spec.Spec, error) {
 	return spec.FromText(text)
 }
 
-// move reads a specification that differs from s only in the places of the shards, and takes these.
+// move reads the specification in file name and takes its places of shards. Otherwise it must equal s.
 func move(s *spec.Spec, name string) error {
-	there, err := spec.Read(name)
+	moved, err := spec.Read(name)
 	if err != nil {
 		return err
 	}
-	if _, err := newCollections(there, nil); err != nil {
+	if _, err := newCollections(moved, nil); err != nil {
 		return err
 	}
-	if len(there.Collections) != len(s.Collections) {
-		return fmt.Errorf("%s: the dataset was made of %d collections, not %d", name, len(s.Collections), len(there.Collections))
+	if len(moved.Collections) != len(s.Collections) {
+		return fmt.Errorf("%s: the dataset was made of %d collections, not %d", name, len(s.Collections), len(moved.Collections))
 	}
 	for i := range s.Collections {
-		c, d := &s.Collections[i], &there.Collections[i]
+		c, d := &s.Collections[i], &moved.Collections[i]
 		if !like(c, d) || c.Times != d.Times {
 			return d.Error("", errors.New("the dataset was made otherwise; change shards, buckets and prefix alone"))
 		}
 	}
-	s.Move(there)
+	s.Move(moved)
 	return nil
 }
 
-// like reports whether two collections make the same records of the same files.
+// like reports whether two collections make the same records from the same files.
 func like(c, d *spec.Collection) bool {
 	return c.Format == d.Format && c.Fields == d.Fields && slices.Equal(c.Rename, d.Rename) && maps.Equal(c.Options, d.Options)
 }

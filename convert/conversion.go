@@ -27,28 +27,28 @@ const (
 	CutParts              // between parts, so that each is fetched once, when its shard is written
 )
 
-// Options say how a dataset is converted. The zero value of each field is its default. Where there is a plan already,
-// options that decide bytes of shards are ignored: the plan has them.
+// Options control a conversion. The zero value of each field is its default. If a plan exists already, options that
+// decide the bytes of shards are ignored: the plan has them.
 type Options struct {
-	Encode  encode.Options // of records; Encoding "": what the format proposes
+	Encode  encode.Options // of records; if Encoding is "", the format proposes one
 	Sizes   plan.Sizes     // of shards
 	Shuffle *plan.Shuffle  // nil: samples keep their order
-	Choice  choose.Options // of samples. With a Split or a SplitBy, see [Conversion.Sides]
+	Choice  choose.Options // which samples; for Split and SplitBy see [Conversion.Sides]
 	Cut     Cut
 
-	// Filter is a program that all samples pass through: see package internal/samples/filter. Encode and Choice are of
-	// the samples that it answers. nil: none.
+	// Filter is a program through which all samples pass: see package internal/samples/filter. Encode and Choice apply
+	// to its output. nil: none.
 	Filter *input.Command
-	// FilterTimeout is how long the program may neither read nor write while it has samples to answer. 0: forever.
+	// FilterTimeout limits how long the program may neither read nor write while samples are pending. 0: no limit.
 	FilterTimeout time.Duration
 
-	// Input says how sources are found and staged. Directories, Match, Arrange and Progress are
+	// Input controls how sources are found and staged. Directories, Match, Arrange and Progress are
 	// ignored: the format and this package set them. If CacheDir is "", copies are made in a
 	// directory of the output, which is removed at the end.
 	Input stage.Options
 
-	// Bucket says how an output in an object store is written. Beside is that of IntoNonempty, and Client is by default
-	// Input.Remote.
+	// Bucket controls how an output in an object store is written. Its Beside is set from IntoNonempty. Its Client is
+	// Input.Remote by default.
 	Bucket bucket.Options
 
 	Workers      int         // shards written at once; 0: the CPUs that this process may use
@@ -62,35 +62,36 @@ type Options struct {
 	// Sign returns the signature of a manifest, as [signature.PrivateKey.Sign] does. nil: the dataset is not signed.
 	Sign func(manifest []byte) ([]byte, error)
 
-	// Progress may be nil. It may also follow shards, see [shard.WriteOptions], and have
-	// Fetched(bytes int64), which counts fetched bytes. Filtered(samples, bytes int64) counts samples that the filter
-	// has answered, and the bytes of the sources that they are in.
+	// Progress may be nil. It may also follow shards, see [shard.WriteOptions]; have Fetched(bytes int64), which counts
+	// fetched bytes; and Filtered(samples, bytes int64), which counts samples that the filter has answered and their bytes
+	// in the sources.
 	Progress plan.Progress
-	// Doubt is called once with each doubt of the source. It may be nil.
+	// Doubt is called once for each doubt about the source. It may be nil.
 	Doubt func(converters.Doubt)
-	// Listed is called once with what the listing of each remote pattern or prefix has led to. It may be nil.
+	// Listed is called once for each remote pattern or prefix, with a description of the found objects. It may be nil.
 	Listed func(name, found string)
-	// Waiting is called with the reason if a run waits before it begins, and every minute while Finish waits. It may be nil.
+	// Waiting is called with the reason when a run waits before it begins, and every minute while Finish waits. It may be
+	// nil.
 	Waiting func(what string)
 	// Drain is called before the first shard is written. When its channel is closed, workers finish
 	// their shards and begin no other. It may be nil.
 	Drain func() <-chan struct{}
 }
 
-// A Conversion describes a dataset to make, or, for its methods Run, Repair, Finish and Sign, one that has a plan.
+// A Conversion describes a dataset to make. For Run, Repair, Finish and Sign it describes a dataset that has a plan.
 type Conversion struct {
-	// Reader is of the format of all sources. nil: Spec has the formats, or the plan.
+	// Reader is a reader of the format of all sources. nil: the formats are those of Spec, or of the plan.
 	Reader *format.Reader
-	// Spec has several collections, each with its format and sources. nil: see Reader.
+	// Spec has several collections, each with a format and sources. nil: see Reader.
 	Spec *spec.Spec
-	// Sources are paths, patterns, URLs, @lists and pipes: see package input; or the file of Spec. nil, where there is a
-	// plan: the names in it.
+	// Sources are paths, patterns, URLs, @lists and pipes, see package input, or the file of Spec. If there is a plan, nil
+	// means the names in it.
 	Sources []string
-	// Program returns the program whose output is converted in place of Sources; format is the format that it has in
-	// plans. nil: none. A plan alone runs no program, since it may be hostile.
+	// Program returns the program whose output replaces Sources; format is the name of that format in
+	// plans. nil: none. The plan never decides that a program runs, since it may be hostile.
 	Program func(format string) (*input.Command, error)
-	// Limits are limits of formats by the names of their options, for the collections of Spec and for a plan. They
-	// precede those of Reader.
+	// Limits are limits of formats by option name, for the collections of Spec and for plans. They take precedence
+	// over those of Reader.
 	Limits map[string]string
 
 	Out string // a local directory, or a URL: s3://bucket/name/, gs://bucket/name/
@@ -99,10 +100,10 @@ type Conversion struct {
 
 // A Result is the report of a conversion.
 type Result struct {
-	*shard.Report                         // Seconds is of all that Write did
-	Columns       []converters.ColumnType // columns, if the source is a table that was opened; else nil
-	HeaderMissed  bool                    // they are words that do not name them, which no option has said
-	HeaderFound   bool                    // the first lines of the parts name the columns, which no option has said
+	*shard.Report                         // Seconds covers all of Write
+	Columns       []converters.ColumnType // columns, if the source is an opened table; else nil
+	HeaderMissed  bool                    // the first lines are words but do not name the columns, and no option says so
+	HeaderFound   bool                    // the first lines of the parts name the columns, and no option says so
 }
 
 // Write converts the sources: it finds and stages them, plans, writes shards, and commits them
@@ -125,6 +126,6 @@ func (c Conversion) Write(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	done.Seconds = time.Since(began).Seconds() // the index and the plan, too
+	done.Seconds = time.Since(began).Seconds() // with the index and the plan
 	return &done, nil
 }

@@ -1,5 +1,5 @@
 // Package convert is the engine of the program: it finds and stages the sources of a dataset, plans
-// and writes its shards, and completes, resumes or repairs a dataset. A Go program can do with it all
+// and writes its shards, and completes, resumes or repairs a dataset. With it a Go program can do everything
 // that the commands do, also with remote sources:
 //
 //	tar, _ := format.Named("tar")
@@ -18,21 +18,21 @@
 //	fmt.Println(done.Samples, "samples in", done.Shards, "shards")
 //
 // [Conversion.Plan] writes only the plan. Any number of processes then write the shards with
-// [Conversion.Run], a slice each, and [Conversion.Finish] completes the dataset. [Conversion.Repair]
-// writes damaged shards again. These three need no Reader: the plan says it.
+// [Conversion.Run], each one slice, and [Conversion.Finish] completes the dataset. [Conversion.Repair]
+// rewrites damaged shards. These three need no Reader: the plan has the format.
 //
-// A call goes through five states, each a value that is made of the one before:
+// A call computes five values, each from the one before:
 //
 //	Conversion   what the caller wants
-//	request      with the formats, the program and the encoding; or what a plan says of these
-//	inputs       with the names that the sources stand for
-//	work         with the output, the cache, and what is open: see inputs.work, which ends it
-//	survey       with the open source and the index of its parts; stagedParts, where shards are part-aligned
+//	request      with the formats, the program and the encoding, from the caller or from a plan
+//	inputs       with the names of the files, objects and directories that the sources match
+//	work         with the output, the cache, and open files: inputs.work closes them
+//	survey       with the open source and the index of its parts; stagedParts, if shards are part-aligned
 //
 // Package format has the table of formats. Their options are named texts of package option; plans,
-// specifications and flags have the same. Conversion.Spec makes one dataset of several collections; package
+// specifications and flags use the same names. Conversion.Spec combines several collections into one dataset; package
 // spec reads it from YAML.
 //
-// The package prints nothing and does not know flags. An [AdvisedError] says what helps against an
-// error.
+// The package prints nothing and does not know flags. An [AdvisedError] has advice about what to do
+// next.
 package convert

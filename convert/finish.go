@@ -15,15 +15,15 @@ import (
 )
 
 // waitPause returns the time until the next check of the directory: a tenth of the time waited so
-// far, so that a finish is late by a tenth at most.
+// far, so that Finish ends at most a tenth later than necessary.
 func waitPause(waited time.Duration) time.Duration {
 	const least, most = 100 * time.Millisecond, 15 * time.Second
 	return min(max(waited/10, least), most)
 }
 
 // Finish checks that all shards of the plan in the output exist and that the counts of entries,
-// samples and fields add up, and writes the manifest, which completes the dataset. wait is how long
-// to wait for missing shards and for the plan; 0: not at all.
+// samples and fields add up, and writes the manifest, which completes the dataset. wait limits the wait
+// for missing shards and for the plan; 0: no wait.
 func (c Conversion) Finish(ctx context.Context, wait time.Duration) (*shard.Report, error) {
 	began := time.Now()
 	for {
@@ -44,8 +44,8 @@ func (c Conversion) Finish(ctx context.Context, wait time.Duration) (*shard.Repo
 	}
 }
 
-// allNamed waits until all shards have their names, or the time is over. Meanwhile it leaves the lock
-// to the tasks.
+// allNamed waits until all shards have their names, or the time is over. It does not hold the lock, which the tasks
+// need.
 func (c *Conversion) allNamed(ctx context.Context, wait time.Duration, began time.Time) error {
 	var reported time.Time
 	for time.Since(began) < wait {
@@ -53,7 +53,7 @@ func (c *Conversion) allNamed(ctx context.Context, wait time.Duration, began tim
 		if err == nil && named == of || err != nil && !worthWaiting(err) {
 			return err
 		}
-		if c.Waiting != nil && time.Since(reported) >= waitTold {
+		if c.Waiting != nil && time.Since(reported) >= waitReport {
 			reported = time.Now()
 			what := fmt.Sprintf("%d of %d shards have their names", named, of)
 			if err != nil {
@@ -69,8 +69,8 @@ func (c *Conversion) allNamed(ctx context.Context, wait time.Duration, began tim
 	return nil
 }
 
-// waitTold is the time between two calls of Waiting.
-const waitTold = time.Minute
+// waitReport is the time between two calls of Waiting.
+const waitReport = time.Minute
 
 // worthWaiting reports whether running tasks may make the error go away.
 func worthWaiting(err error) bool {
@@ -95,8 +95,8 @@ func (c *Conversion) finishOnce(ctx context.Context) (*shard.Report, error) {
 	return report, closeOutput(out.Task, to.early(err))
 }
 
-// SignManifest signs the manifest of a finished dataset by Sign, in place of a signature that is there. If the manifest
-// has no SHA-256 of the files it reads and compares them all, and writes the manifest anew with these; summed reports that.
+// SignManifest signs the manifest of a finished dataset with Sign and replaces an existing signature. If the manifest
+// has no SHA-256 sums, it reads and compares all files and rewrites the manifest with their sums; summed reports this.
 func (c Conversion) SignManifest(ctx context.Context) (m *dataset.Manifest, summed bool, err error) {
 	if !IsURL(c.Out) { // opening it would make a directory
 		if err := dataset.CheckPath(c.Out); err != nil {

@@ -14,15 +14,15 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// ErrNotAligned says that shards cannot be part-aligned.
+// ErrNotAligned reports a conversion whose shards cannot be part-aligned.
 var ErrNotAligned = errors.New("shards cannot be part-aligned")
 
-// Inputs are a request with the files, objects and directories that its sources stand for.
+// An inputs is a request with the files, objects and directories that its sources match.
 type inputs struct {
 	*request
 	names   []input.Name
-	counts  []int // of the names of each collection, in order
-	aligned bool  // shards are to be part-aligned
+	counts  []int // number of inputs of each collection, in order
+	aligned bool  // shards will be part-aligned
 }
 
 // begin resolves a conversion into a new dataset and finds its inputs.
@@ -36,7 +36,7 @@ func (c Conversion) begin(ctx context.Context) (*inputs, error) {
 	return c.findAll(ctx)
 }
 
-// findAll resolves a new conversion and finds its inputs. It makes all checks that need no output.
+// findAll resolves a new conversion and finds its inputs. It makes all checks that do not need the output.
 func (c Conversion) findAll(ctx context.Context) (*inputs, error) {
 	r, err := c.resolve()
 	if err != nil {
@@ -57,7 +57,7 @@ func (c Conversion) findAll(ctx context.Context) (*inputs, error) {
 	return in, in.align()
 }
 
-// inputOptions returns Input with the defaults of the conversion. CacheDir may be "": see work.
+// inputOptions returns Input with the defaults of the conversion. CacheDir may be "": work sets it.
 func (r *request) inputOptions() stage.Options {
 	in := r.Input
 	if r.Reader != nil {
@@ -68,7 +68,7 @@ func (r *request) inputOptions() stage.Options {
 	return in
 }
 
-// find finds the inputs: the files that the sources name, or the output of the program.
+// find finds the inputs: the files that match the sources, or the output of the program.
 func (r *request) find(ctx context.Context) (in *inputs, err error) {
 	in = &inputs{request: r}
 	switch {
@@ -86,7 +86,7 @@ func (r *request) find(ctx context.Context) (in *inputs, err error) {
 // findEach finds the inputs of all collections of a specification, in order.
 func (in *inputs) findEach(ctx context.Context) error {
 	opts := in.inputOptions().Options
-	opts.Stdin = noInput{} // of a file or a plan the user does not expect that it reads there
+	opts.Stdin = noInput{} // reading standard input because a file or plan says so would surprise the user
 	total := int64(0)
 	for _, c := range in.collections {
 		found, err := input.Find(ctx, c.entry.Shards, c.InputOptions(opts))
@@ -108,14 +108,14 @@ func (in *inputs) findEach(ctx context.Context) error {
 
 func isStdin(n input.Name) bool { return n.Name == "-" && n.Path == "" }
 
-// noInput is used in place of standard input, and refuses to be read.
+// A noInput replaces standard input, and returns an error on reading.
 type noInput struct{}
 
 func (noInput) Read([]byte) (int, error) {
 	return 0, fmt.Errorf("%w: a specification takes nothing from standard input", converters.ErrUnsupported)
 }
 
-// align decides whether shards are part-aligned. By default they are if a part is remote.
+// align decides whether shards are part-aligned: by default if a part is remote.
 func (in *inputs) align() error {
 	unknown, remote := "", false
 	for _, n := range in.names {
@@ -144,7 +144,7 @@ func (in *inputs) align() error {
 	return nil
 }
 
-// joins reports whether a collection compares the keys of all its samples, or looks them up.
+// joins reports whether a collection compares the keys of all samples, or looks them up.
 func (in *inputs) joins() bool {
 	parts := make([]converters.Part, len(in.names))
 	for i, n := range in.names {
@@ -169,7 +169,7 @@ func (in *inputs) directories() []input.Name {
 	return dirs
 }
 
-// trimmable reports whether some inputs, from the first on, may have all samples that are wanted.
+// trimmable reports whether some of the first inputs may contain all wanted samples.
 func (in *inputs) trimmable() bool {
 	return in.choice() != nil && in.Choice.Ordered() && in.Spec == nil && in.program == nil && in.directories() == nil && !in.joins() && len(in.names) > 1
 }
@@ -184,14 +184,14 @@ func (in *inputs) parts() []converters.Part {
 	return parts
 }
 
-// places returns the number of the input of each part: a collection may be read in several passes. It is not for
-// directories: their parts are not known yet.
+// places returns the index of the input of each part: a collection may be read in several passes. It is not for
+// directories, whose parts are not known yet.
 func (in *inputs) places() []int {
 	all, _ := passes(in, indices(len(in.names)))
 	return all
 }
 
-// passes returns a value of each input in the order of the parts of the dataset: repeated for each pass over a collection.
+// passes returns the elements of each, one for each input, in part order: repeated for each pass over a collection.
 // firsts has the number of the first part of each collection.
 func passes[T any](in *inputs, each []T) (all []T, firsts []int) {
 	for i, some := range split(in, each) {
@@ -203,7 +203,7 @@ func passes[T any](in *inputs, each []T) (all []T, firsts []int) {
 	return all, firsts
 }
 
-// split divides a value of each input among the collections.
+// split divides all, which has one element for each input, among the collections.
 func split[T any](in *inputs, all []T) [][]T {
 	each := make([][]T, len(in.counts))
 	for i, n := range in.counts {
@@ -220,7 +220,7 @@ func indices(n int) []int {
 	return all
 }
 
-// listed returns the names of the inputs that no source names by itself: those of directories, patterns and lists.
+// listed returns the inputs that come from directories, patterns and lists.
 func (in *inputs) listed() []string {
 	named := make(map[string]bool, len(in.Sources))
 	for _, name := range in.Sources {

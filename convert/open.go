@@ -25,10 +25,10 @@ type opened struct {
 	each plan.Encodings // of the records of each part
 }
 
-// open opens a dataset with a part of each input and decides the encoding of its records: the caller's, else the one that
-// the source proposes.
+// open opens a dataset with one part for each input and decides the encoding of its records: the caller's, else the one
+// that the source proposes.
 func (w *work) open(ctx context.Context, parts []converters.Part) (o *opened, err error) {
-	req := format.OpenRequest{Parts: parts, Records: w.Encode, Files: w.beside}
+	req := format.OpenRequest{Parts: parts, Records: w.Encode, Files: w.siblings}
 	if w.existing != nil {
 		req.Classes = append([]string{}, w.existing.Dataset.Classes...)
 	}
@@ -43,20 +43,20 @@ func (w *work) open(ctx context.Context, parts []converters.Part) (o *opened, er
 	if shape := o.each.Specs[0].PixelShape(); shape != nil {
 		o.desc.Shape, o.desc.DType = shape, "uint8"
 	}
-	for i, is := range o.desc.Added {
-		if w.existing != nil && (i >= len(w.existing.Dataset.Added) || w.existing.Dataset.Added[i] != is) {
-			return nil, &converters.Error{Where: is.File, Off: -1, Err: fmt.Errorf("%w: field %s has other values now", converters.ErrChanged, is.Name), Hint: "put the file back, or plan anew with option overwrite"}
+	for i, added := range o.desc.Added {
+		if w.existing != nil && (i >= len(w.existing.Dataset.Added) || w.existing.Dataset.Added[i] != added) {
+			return nil, &converters.Error{Where: added.File, Off: -1, Err: fmt.Errorf("%w: field %s has other values now", converters.ErrChanged, added.Name), Hint: "put the file back, or plan anew with option overwrite"}
 		}
 	}
 	return o, nil
 }
 
-// openFiltered opens a dataset whose samples pass through a program, which reads records of the encoding cbor. req.Records is
-// for its answers.
+// openFiltered opens a dataset whose samples pass through a program, which reads CBOR records. req.Records applies
+// to its output.
 func (w *work) openFiltered(ctx context.Context, req format.OpenRequest) (*opened, error) {
 	rec := req.Records
 	req.Records = encode.Options{Encoding: "cbor", Limits: rec.Limits}
-	asked, err := w.openEach(ctx, req)
+	unfiltered, err := w.openEach(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -69,19 +69,19 @@ func (w *work) openFiltered(ctx context.Context, req format.OpenRequest) (*opene
 		w.filter = w.newFilter()
 	}
 	answered := cbor.Open(nil, cbor.Options{Fields: true, Load: rec.Loads})
-	src := w.filter.Source(asked.Source, func(part int) *encode.Spec { return asked.each.Specs[asked.each.Number(part)] }, answered)
+	src := w.filter.Source(unfiltered.Source, func(part int) *encode.Spec { return unfiltered.each.Specs[unfiltered.each.Number(part)] }, answered)
 	return &opened{src, converters.Describe(src), plan.OneEncoding(spec)}, nil
 }
 
-// newFilter returns the program that samples pass through. It starts nothing.
+// newFilter returns the filter. It does not start the program.
 func (w *work) newFilter() *filter.Filter {
 	opts := filter.Options{
 		Command: w.Filter, Guarded: w.stage.Guarded, Processes: w.Workers, Timeout: w.FilterTimeout,
 		CacheDir: w.stage.CacheDir, NoCache: w.stage.NoCache, Quota: w.stage.Quota,
 	}
 	if w.existing != nil {
-		opts.Check = func(part int, name string, is *converters.Filtered) error {
-			return plan.ForTask(w.existing.Parts[part-w.firstPart].CheckFiltered(name, is))
+		opts.Check = func(part int, name string, added *converters.Filtered) error {
+			return plan.ForTask(w.existing.Parts[part-w.firstPart].CheckFiltered(name, added))
 		}
 	}
 	if p, ok := w.Progress.(interface{ Filtered(samples, bytes int64) }); ok {
@@ -90,7 +90,7 @@ func (w *work) newFilter() *filter.Filter {
 	return filter.New(opts)
 }
 
-// endFilter kills the program if it runs, and removes its answers.
+// endFilter kills the program if it is running, and removes its stored output.
 func (w *work) endFilter() error {
 	if w.filter == nil {
 		return nil
@@ -100,8 +100,8 @@ func (w *work) endFilter() error {
 	return err
 }
 
-// openEach opens all collections for records of the options req.Records. If the caller names no encoding, records have the
-// one that the collection proposes; several have the one on which all agree, else MessagePack, which can hold any sample.
+// openEach opens all collections for records with the options req.Records. Without Encoding, records have the
+// encoding that the collections propose; if they disagree, MessagePack, which can hold any sample.
 func (w *work) openEach(ctx context.Context, req format.OpenRequest) (*opened, error) {
 	rec := &req.Records
 	if w.Spec == nil {
@@ -132,7 +132,7 @@ func (w *work) openEach(ctx context.Context, req format.OpenRequest) (*opened, e
 	return &opened{src, converters.Describe(src), each}, err
 }
 
-// openMixed opens all collections for records of one encoding; "": each proposes its own.
+// openMixed opens all collections for one encoding; if it is "", each collection proposes one.
 func (w *work) openMixed(ctx context.Context, req format.OpenRequest) ([]wrap.Collection, converters.Source, error) {
 	var all []wrap.Collection
 	for i, parts := range split(w.inputs, req.Parts) {
@@ -148,7 +148,7 @@ func (w *work) openMixed(ctx context.Context, req format.OpenRequest) ([]wrap.Co
 	return all, src, err
 }
 
-// agree reports whether all collections propose the encoding of the whole, and, unless it is
+// agree reports whether all collections propose the encoding of src and, unless it is
 // MessagePack, make the same records.
 func agree(s *spec.Spec, all []wrap.Collection, src converters.Source) bool {
 	how := converters.Describe(src)
@@ -162,7 +162,7 @@ func agree(s *spec.Spec, all []wrap.Collection, src converters.Source) bool {
 	return true
 }
 
-// records returns how the records of a collection are encoded: its own fields and names take
+// records returns the encoding options of a collection: its fields and names take
 // precedence over rec.
 func records(c *spec.Collection, rec encode.Options) encode.Options {
 	if c.Fields != "" {
@@ -174,8 +174,8 @@ func records(c *spec.Collection, rec encode.Options) encode.Options {
 	return rec
 }
 
-// encodings returns how the records of each part are encoded. rec is for collections that name no
-// fields of their own.
+// encodings returns the encoding of each part. rec is used for collections that name no
+// fields.
 func encodings(s *spec.Spec, all []wrap.Collection, rec encode.Options) (plan.Encodings, error) {
 	whole, err := encode.Parse(rec)
 	if err != nil {
@@ -184,14 +184,14 @@ func encodings(s *spec.Spec, all []wrap.Collection, rec encode.Options) (plan.En
 	enc := plan.OneEncoding(whole)
 	for i := range all {
 		c := &s.Collections[i]
-		own, err := encode.Parse(records(c, rec))
+		parsed, err := encode.Parse(records(c, rec))
 		if err != nil {
 			return enc, c.Error("", err)
 		}
-		n := slices.IndexFunc(enc.Specs, func(s *encode.Spec) bool { return reflect.DeepEqual(s.Options(), own.Options()) })
+		n := slices.IndexFunc(enc.Specs, func(s *encode.Spec) bool { return reflect.DeepEqual(s.Options(), parsed.Options()) })
 		if n < 0 {
 			n = len(enc.Specs)
-			enc.Specs = append(enc.Specs, own)
+			enc.Specs = append(enc.Specs, parsed)
 		}
 		for range len(all[i].Source.Parts()) * c.Passes() {
 			enc.Of = append(enc.Of, n)
@@ -200,7 +200,7 @@ func encodings(s *spec.Spec, all []wrap.Collection, rec encode.Options) (plan.En
 	return enc, nil
 }
 
-// chooser returns what chooses the samples of an open dataset; nil: all.
+// chooser returns the Chooser of the choice for an open dataset; nil: all samples.
 func (w *work) chooser(o *opened) (*choose.Chooser, error) {
 	if w.choice() == nil {
 		return nil, nil
@@ -212,7 +212,7 @@ func (w *work) chooser(o *opened) (*choose.Chooser, error) {
 	return chooser, err
 }
 
-// optionsOf returns the options of the plan of an open dataset.
+// optionsOf returns the plan options for an open dataset.
 func (w *work) optionsOf(o *opened) (plan.Options, error) {
 	how, err := w.planOptions()
 	how.Encode, how.Encodes, how.EncodeOf = o.each.Specs[0].Options(), o.each.Options(), o.each.Of
@@ -224,11 +224,11 @@ func (w *work) optionsOf(o *opened) (plan.Options, error) {
 	return how, err
 }
 
-// WithSamples finds the shards that Sources name, makes them local files, opens them and calls use. Reader is of the format
-// ffr. Of the options, Input, Encode.Limits and Listed count. If clash is true, keys of several datasets may clash.
-// Copies that Input.CacheDir does not keep are removed in the end.
+// WithSamples finds the shards that Sources name, makes them local files, opens them and calls use. Reader must have
+// the format ffr. It uses the options Input, Encode.Limits and Listed. If clash is true, several datasets may have the
+// same key. It removes copies that are not in Input.CacheDir.
 func (c Conversion) WithSamples(ctx context.Context, clash bool, use func(*format.Samples) error) error {
-	c.Input.Laid = nil // nothing here says what was taken
+	c.Input.Laid = nil // no file replaces an object, because nothing would report it
 	in, err := (&request{Conversion: c, collections: []collection{{Reader: c.Reader}}}).find(ctx)
 	if err != nil {
 		return err
@@ -238,7 +238,7 @@ func (c Conversion) WithSamples(ctx context.Context, clash bool, use func(*forma
 	}
 	return in.work(ctx, nil, func(w *work) error {
 		return w.local(ctx, in.firstOf(0), func(parts []converters.Part) error {
-			req := format.OpenRequest{Parts: parts, Records: encode.Options{Limits: c.Encode.Limits}, Files: w.beside}
+			req := format.OpenRequest{Parts: parts, Records: encode.Options{Limits: c.Encode.Limits}, Files: w.siblings}
 			s, err := c.Reader.Samples(ctx, req, clash)
 			if err != nil {
 				return err

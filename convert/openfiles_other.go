@@ -4,5 +4,5 @@ package convert
 
 import "math"
 
-// openFiles returns no limit: the system has none that can be asked for.
+// openFiles returns no limit: there is no system call for it.
 func openFiles() int { return math.MaxInt32 }

@@ -17,8 +17,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// An output is where a dataset is: a local directory, or a URL in an object store. There it is opened with a scratch
-// directory of its own, and everything that follows is the same.
+// An output is the place of a dataset: a local directory, or a URL in an object store. A dataset at a URL is written
+// through a local scratch directory; other code need not know.
 type output struct {
 	name    string
 	bucket  bucket.Options
@@ -34,7 +34,7 @@ func (c *Conversion) output() *output {
 	return o
 }
 
-// open opens the output alone.
+// open opens the output exclusively.
 func (o *output) open(ctx context.Context) (*dataset.Writing, error) {
 	if IsURL(o.name) {
 		return bucket.Open(ctx, o.name, o.bucket)
@@ -50,7 +50,7 @@ func (o *output) openTask(ctx context.Context) (*dataset.Task, error) {
 	return openShared(ctx, o.name, o.waiting)
 }
 
-// openPlanned opens the output, which must have a plan, alone.
+// openPlanned opens the output exclusively. The output must have a plan.
 func (o *output) openPlanned(ctx context.Context) (*dataset.Writing, error) {
 	if err := o.checkPlan(); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (o *output) openPlanned(ctx context.Context) (*dataset.Writing, error) {
 	return out, o.early(err)
 }
 
-// view opens the output, which must have a plan, for reading.
+// view opens the output for reading. The output must have a plan.
 func (o *output) view(ctx context.Context) (*dataset.Dataset, error) {
 	if err := o.checkPlan(); err != nil {
 		return nil, err
@@ -82,7 +82,8 @@ func (o *output) view(ctx context.Context) (*dataset.Dataset, error) {
 	return d, nil
 }
 
-// named returns how many shards of the plan have their names, or their lines in a bucket, and how many there are.
+// named returns the number of finished shards and the number of all shards of the plan. In an object store a shard is
+// finished when it has a journal line.
 func (o *output) named(ctx context.Context) (named, of int, err error) {
 	if IsURL(o.name) {
 		return bucket.Named(ctx, o.name, o.bucket)
@@ -104,7 +105,7 @@ func (o *output) early(err error) error {
 	return fmt.Errorf("%w, and %w", err, dataset.ErrMissing)
 }
 
-// checkParent refuses an output for the sides of a split that is a dataset itself, begun or complete.
+// checkParent returns an error if the directory for the sides of a split is itself a dataset, begun or complete.
 func (o *output) checkParent(ctx context.Context) error {
 	taken := fmt.Errorf("%s: here is a dataset, and a split makes one in each of its directories", o.name)
 	if IsURL(o.name) {
@@ -143,7 +144,7 @@ func planned(out *dataset.Dataset) error {
 	return unplanned(out.Name(), there)
 }
 
-// unplanned returns the error of a place that has no plan. there reports whether it has another file.
+// unplanned returns the error for a place without a plan. there reports whether a file exists in it.
 func unplanned(name string, there func(file string) (bool, error)) error {
 	complete, err := there(dataset.ManifestName)
 	if err != nil {
@@ -162,7 +163,7 @@ func unplanned(name string, there func(file string) (bool, error)) error {
 	return advise(APlan, fmt.Errorf("%s: %w", name, ErrUnplanned))
 }
 
-// ReadStatus reads how far the dataset in a directory, or in an object store, is. Nothing is locked or changed.
+// ReadStatus reads the progress of the dataset in a directory or an object store. It locks and changes nothing.
 func ReadStatus(ctx context.Context, name string, b bucket.Options) (*dataset.Status, error) {
 	d, err := (&output{name: name, bucket: b}).view(ctx)
 	if err != nil {
@@ -175,11 +176,11 @@ func ReadStatus(ctx context.Context, name string, b bucket.Options) (*dataset.St
 // ErrUnplanned reports a directory without a plan.
 var ErrUnplanned = place.New(place.Unfinished, "no plan is here yet")
 
-// errExport reports a directory that is no dataset.
+// errExport reports a directory with an unfinished export.
 var errExport = place.New(place.Unfinished, "an export is here, and it is not finished")
 
-// checkPlan returns [ErrUnplanned] if a local directory has no plan: opening it would make one. It does not
-// list the directory, which may have very many shards. Of a URL it knows nothing.
+// checkPlan returns [ErrUnplanned] if a local directory has no plan: opening the dataset would create the directory. It
+// does not list the directory, which may have very many shards. It does not check URLs.
 func (o *output) checkPlan() error {
 	if IsURL(o.name) {
 		return nil
@@ -194,7 +195,7 @@ func (o *output) checkPlan() error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	if begun, err := fs.Glob(os.DirFS(dir), dataset.WorkDir+"/*.journal"); err != nil || len(begun) > 0 { // a conversion's has another name
+	if begun, err := fs.Glob(os.DirFS(dir), dataset.WorkDir+"/*.journal"); err != nil || len(begun) > 0 { // an export
 		return advise(TheExport, cmp.Or(err, fmt.Errorf("%s: %w", dir, errExport)))
 	}
 	return unplanned(dir, func(file string) (bool, error) {
@@ -203,14 +204,14 @@ func (o *output) checkPlan() error {
 	})
 }
 
-// A task waits for a finish that holds the lock while it counts shards: up to a minute if there are
-// very many. A lock that is held longer is of another conversion.
+// A task waits at most lockPatience: Finish holds the lock while it counts shards, up to a minute if there are
+// very many. A lock that is held longer belongs to another conversion.
 const (
 	lockPatience = 2 * time.Minute
 	lockPause    = 250 * time.Millisecond
 )
 
-// openShared opens the directory of a task, and waits for the lock.
+// openShared opens the directory of a task, waiting for the lock.
 func openShared(ctx context.Context, dir string, waiting func(what string)) (*dataset.Task, error) {
 	for began := time.Now(); ; {
 		out, err := dataset.OpenTask(dir)

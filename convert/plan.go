@@ -18,10 +18,10 @@ import (
 type Planned struct {
 	Plan    *plan.Plan
 	Digest  string
-	Same    bool    // the output had this plan already
+	Same    bool    // the output had the same plan already
 	Ready   bool    // and the dataset is complete
-	Indexed int     // parts that tasks had indexed
-	Unused  []error // why indexes of tasks were not used
+	Indexed int     // number of parts that tasks had indexed
+	Unused  []error // reasons why indexes of tasks were not used
 }
 
 // Plan plans the conversion and writes the plan to the output, for [Conversion.Run]. It writes no shard.
@@ -36,7 +36,7 @@ func (c Conversion) Plan(ctx context.Context) (*Planned, error) {
 		if err != nil {
 			return err
 		}
-		var known *dataset.Indexed // nil where parts are not known beforehand, or all needed at once
+		var known *dataset.Indexed // nil if parts are not known yet, or must be indexed together
 		if !in.aligned && in.directories() == nil && !in.joins() {
 			how, err := in.planOptions()
 			if err != nil {
@@ -55,7 +55,7 @@ func (c Conversion) Plan(ctx context.Context) (*Planned, error) {
 			}
 			parts := slices.Clone(local.Parts())
 			for i := range parts {
-				parts[i].Size = p.Parts[i].Size // from the index if the part is not local
+				parts[i].Size = p.Parts[i].Size // a part that is not local has its size from the index
 			}
 			j, err := out.Begin(p, parts, in.named(), in.Overwrite)
 			if err != nil {
@@ -89,7 +89,7 @@ func (c Conversion) Plan(ctx context.Context) (*Planned, error) {
 	return done, nil
 }
 
-// beginPlan is begin for sources that other processes read later.
+// beginPlan is begin for sources that other processes will read.
 func (c Conversion) beginPlan(ctx context.Context) (*inputs, error) {
 	in, err := c.begin(ctx)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c Conversion) beginPlan(ctx context.Context) (*inputs, error) {
 	return in, nil
 }
 
-// plan plans the shards and calls use with the parts and the plan. known are parts that are indexed already; nil: none.
+// plan plans the shards and calls use with the parts and the plan. known has parts that are already indexed; nil: none.
 func (w *work) plan(ctx context.Context, out *dataset.Writing, known *dataset.Indexed, use func(shard.PartProvider, *plan.Plan) error) error {
 	if w.aligned {
 		return w.byParts(ctx, 0, func(s *stagedParts) error {
@@ -132,12 +132,12 @@ func (w *work) plan(ctx context.Context, out *dataset.Writing, known *dataset.In
 
 // A SliceIndex is the report of IndexTask.
 type SliceIndex struct {
-	Parts   int    // parts of the task
-	Before  int    // parts that an earlier run of the task has indexed
-	Of      int    // parts of the dataset; 0: not known
-	Samples int64  // samples in the parts of the task
+	Parts   int    // number of parts of the task
+	Before  int    // parts that an earlier run of the task had indexed
+	Of      int    // number of parts of the dataset; 0: not known
+	Samples int64  // number of samples in the parts of the task
 	Bytes   int64  // bytes of these parts
-	Why     string // why there was nothing to index; "": there was. It is no error, so that the same commands work for all datasets
+	Why     string // why indexing was not needed; "": it was. Not an error, so that the same commands work for all datasets
 }
 
 // IndexTask indexes one slice of the parts and saves the index for a later [Conversion.Plan].
@@ -177,8 +177,8 @@ func (c Conversion) IndexTask(ctx context.Context, t plan.Task) (*SliceIndex, er
 	return done, nil
 }
 
-// slice returns the numbers of the parts of a task. Tasks have equal numbers of bytes. Parts without
-// a mark are left out: the planning process could not tell whether they have changed.
+// slice returns the numbers of the parts of a task. Tasks have about equal numbers of bytes. It omits parts without
+// a mark: the planning process could not detect that they changed.
 func (in *inputs) slice(t plan.Task) []int {
 	parts := in.parts()
 	sizes := make([]int64, len(parts))
@@ -195,7 +195,7 @@ func (in *inputs) slice(t plan.Task) []int {
 	return some
 }
 
-// indexSlice indexes some parts and saves the index. Other tasks may use the output at the same time.
+// indexSlice indexes the parts in some and saves the index. Other tasks may use the output concurrently.
 func (w *work) indexSlice(ctx context.Context, t plan.Task, some []int, done *SliceIndex) error {
 	there, err := w.out.Lookup(dataset.PlanName)
 	if err != nil {

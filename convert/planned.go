@@ -13,8 +13,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// resolvePlan returns the request that made a dataset, by its plan. named are the sources as they were named then; nil: not
-// known. The plan may be hostile, so only programs that the caller names are run.
+// resolvePlan returns the request that made a dataset, from its plan. named has the sources as the user named them
+// then; nil: not known. The plan may be hostile, so only programs that the caller names are run.
 func (c Conversion) resolvePlan(p *plan.Plan, named []string) (*request, error) {
 	r := &request{Conversion: c, existing: p, renamed: len(c.Sources) > 0}
 	if err := r.checkFilter(); err != nil {
@@ -61,8 +61,8 @@ func (c Conversion) resolvePlan(p *plan.Plan, named []string) (*request, error) 
 	return r, setLimits(c.Limits, r.collections)
 }
 
-// planSpec sets the specification in the plan. A source that the caller names is a specification of the same collections in
-// other places.
+// planSpec sets the specification from the plan. If the caller names a source, it must be a specification of the same
+// collections, possibly in other places.
 func (r *request) planSpec(named []string) (err error) {
 	if r.Spec, err = plannedSpec(r.existing.Source.Options); err == nil {
 		r.collections, err = newCollections(r.Spec, nil)
@@ -84,29 +84,29 @@ func (r *request) planSpec(named []string) (err error) {
 	return setLimits(r.Limits, r.collections)
 }
 
-// damaged returns err as an error of a damaged plan.
+// damaged returns err wrapped as damage of the plan.
 func (r *request) damaged(err error) error {
 	return fmt.Errorf("%s: %w: %w", r.Out, plan.ErrDamaged, err)
 }
 
-// noProgram returns the error for a program if the dataset was not made by one.
+// noProgram returns the error for a caller's program if the dataset was not made by a program.
 func (r *request) noProgram() error {
 	return fmt.Errorf("%s: it was made by ffconvert %s, not by a program", r.Out, r.existing.Source.Format)
 }
 
-// checkFilter returns an error if the plan was made with a filter and the caller names none, or the other way round. The
-// command line in the plan is never run.
+// checkFilter returns an error if the plan has a filter and the caller names none, or the reverse. It never runs the
+// command line in the plan.
 func (r *request) checkFilter() error {
-	switch was := r.existing.Source.Filter; {
-	case was != "" && r.Filter == nil:
-		return advise(TheFilter, fmt.Errorf("%s: its samples passed through the program %s, which no plan alone runs", r.Out, text.Name(was)))
-	case was == "" && r.Filter != nil:
+	switch planned := r.existing.Source.Filter; {
+	case planned != "" && r.Filter == nil:
+		return advise(TheFilter, fmt.Errorf("%s: its samples passed through the program %s, which no plan alone runs", r.Out, text.Name(planned)))
+	case planned == "" && r.Filter != nil:
 		return place.Options("%s: it was made without option filter; leave it out, or plan anew with it", r.Out)
 	}
 	return nil
 }
 
-// adviseNames adds the advice to name the sources if they were not found by the names in the plan.
+// adviseNames adds advice to name the sources, if they were looked up by the names in the plan.
 func (r *request) adviseNames(err error) error {
 	if r.renamed || !errors.Is(err, input.ErrNotFound) {
 		return err

@@ -16,29 +16,29 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A Preview says what a conversion would do.
+// A Preview describes what a conversion would do.
 type Preview struct {
-	// Plan is complete if the sources are local, and without samples if shards are part-aligned. It
-	// is nil if all remote parts are needed to plan.
+	// Plan is complete if the sources are local. If shards are part-aligned it has no samples. nil: all remote parts
+	// must be fetched before planning.
 	Plan  *plan.Plan
 	Fetch *fetch // nil: all sources are local
 }
 
-// A fetch says how much a conversion would fetch.
+// A fetch describes what a conversion would fetch.
 type fetch struct {
 	Parts    int              // number of inputs
 	Stored   int64            // sum of the known sizes of all inputs, as stored
 	Remote   int              // number of remote inputs
 	Bytes    int64            // sum of the known sizes of remote inputs
 	Unknown  int              // number of inputs of unknown size
-	Trees    input.ObjectTree // sum of the objects of remote folders; Room does not include their bytes
-	Fewer    bool             // a limit or a slice may need fewer inputs
+	Trees    input.ObjectTree // sum over the objects of remote folders, whose bytes Room does not include
+	Fewer    bool             // because of a limit or a slice, fewer inputs may be needed
 	Folders  bool             // the inputs are folders
-	Together int              // number of shards fetched into the cache at once; 0 means all
-	Cache    int64            // bytes that the cache needs, and more where parts are compressed
+	Together int              // number of shards whose parts are in the cache at once; 0: all
+	Cache    int64            // bytes needed in the cache; more if parts are compressed
 }
 
-// Preview plans the conversion as far as it can without fetching anything. It stages local inputs in a
+// Preview plans the conversion as far as possible without fetching anything. It stages local inputs in a
 // temporary directory.
 func (c Conversion) Preview(ctx context.Context) (*Preview, error) {
 	in, err := c.begin(ctx)
@@ -61,7 +61,7 @@ func (c Conversion) Preview(ctx context.Context) (*Preview, error) {
 	return &done, nil
 }
 
-// previewFetch says what a conversion of remote parts would fetch. Their samples are not known.
+// previewFetch describes the fetches of a conversion of remote parts, whose samples are not known.
 func (in *inputs) previewFetch() (*Preview, error) {
 	found := in.names
 	if in.aligned {

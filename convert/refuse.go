@@ -32,7 +32,7 @@ func LocalPath(path string) error {
 // checkOut returns an error if the output is not a local directory, or has files of another program.
 func (c *Conversion) checkOut() error {
 	if IsURL(c.Out) {
-		return bucket.Check(c.Out) // what is there, bucket.Open looks at
+		return bucket.Check(c.Out) // bucket.Open checks what is there
 	}
 	err := dataset.CheckDir(c.Out)
 	if !errors.Is(err, dataset.ErrNotEmpty) {
@@ -90,7 +90,7 @@ func (in *inputs) inside(source string) error {
 	return fmt.Errorf("%s: it lies inside %s, which is to be converted; choose another place", in.Out, source)
 }
 
-// isInside reports whether path is dir or in it. It also returns true if this cannot be decided.
+// isInside reports whether path is dir or below dir. It also returns true if this cannot be decided.
 func isInside(path, dir string) bool {
 	path, perr := realPath(path)
 	dir, derr := realPath(dir)
@@ -112,12 +112,12 @@ func realPath(name string) (string, error) {
 	return filepath.Join(parent, filepath.Base(name)), err
 }
 
-// An Advice says what helps against an error, as a hint of place.Error does. COMMAND and OUT in it stand for the command that
-// failed and the directory of its dataset.
+// An Advice is a hint about an error, as a hint of place.Error is. COMMAND and OUT in it stand for the failed command
+// and the directory of its dataset.
 type Advice string
 
 const (
-	MoreRoomForAll    Advice = "" // a larger cache, or fewer parts at once, as the command allows
+	MoreRoomForAll    Advice = "" // the command has the text: a larger cache, or fewer parts at once
 	MoreRoomForOne    Advice = "raise option cache-size, or make more shards, by option shards or option shard-size, where it has several parts"
 	DirectoryForCache Advice = "name a directory that can be written to with option cache-dir"
 	NotAligned        Advice = "leave option whole-parts out; option exact cuts at samples"

@@ -24,10 +24,10 @@ type Repaired struct {
 	Unfinished int      // shards that were written for the first time
 }
 
-// Repair verifies all shards of a dataset, and writes damaged and missing shards again by the plan of
-// the dataset. A shard that would not get the same bytes is not replaced. If tell is not nil, it is
-// called with the problems before anything is written.
-func (c Conversion) Repair(ctx context.Context, tell func([]verify.Problem) error) (*Repaired, error) {
+// Repair verifies all shards of a dataset, and rewrites damaged and missing shards by the plan of
+// the dataset. It does not replace a shard whose bytes would differ. If report is not nil, Repair calls
+// it with the problems before it writes anything.
+func (c Conversion) Repair(ctx context.Context, report func([]verify.Problem) error) (*Repaired, error) {
 	began := time.Now()
 	if !IsURL(c.Out) {
 		if err := dataset.CheckPath(c.Out); err != nil {
@@ -43,7 +43,7 @@ func (c Conversion) Repair(ctx context.Context, tell func([]verify.Problem) erro
 	if err != nil {
 		return nil, err
 	}
-	done, err := c.repair(ctx, out, tell)
+	done, err := c.repair(ctx, out, report)
 	if err := closeOutput(out.Task, err); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (c Conversion) Repair(ctx context.Context, tell func([]verify.Problem) erro
 	return done, nil
 }
 
-func (c Conversion) repair(ctx context.Context, out *dataset.Writing, tell func([]verify.Problem) error) (*Repaired, error) {
+func (c Conversion) repair(ctx context.Context, out *dataset.Writing, report func([]verify.Problem) error) (*Repaired, error) {
 	kept, err := out.Kept()
 	if err != nil {
 		if at, ok := errors.AsType[*AdvisedError](planned(out.Dataset)); ok && at.Advice == TheCopy {
@@ -63,8 +63,8 @@ func (c Conversion) repair(ctx context.Context, out *dataset.Writing, tell func(
 	if err != nil {
 		return nil, err
 	}
-	if tell != nil {
-		if err := tell(found.Problems); err != nil {
+	if report != nil {
+		if err := report(found.Problems); err != nil {
 			return nil, err
 		}
 	}
@@ -108,9 +108,9 @@ func (c Conversion) rewrite(ctx context.Context, out *dataset.Writing, kept *dat
 	return report, err
 }
 
-// together opens the dataset of a plan with all parts at once, of which those are local that the plan reads, and calls use.
+// together opens the dataset of a plan with all its parts, of which those that the plan reads are local, and calls use.
 func (w *work) together(ctx context.Context, use func(*opened) error) error {
-	n := 0 // all
+	n := 0 // 0: all inputs
 	if parts := w.existing.Parts; w.existing.Choice != nil && w.Spec == nil && w.directories() == nil && len(parts) == len(w.names) {
 		for n = len(parts); n > 1 && parts[n-1].Account.Unread > 0; n-- {
 		}

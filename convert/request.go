@@ -13,19 +13,19 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A request is a conversion as far as it is known before its inputs are found. If Encode.Encoding is "", the source
-// proposes one when it is open.
+// A request is a conversion before its inputs are found. If Encode.Encoding is "", the source proposes one when it is
+// opened.
 type request struct {
 	Conversion
 	collections []collection
 	program     *input.Command // its output is the input; nil: none
 
-	existing  *plan.Plan // whose shards are written; nil: a new one is made
-	renamed   bool       // the caller has named the sources anew, in place of the names in it
-	firstPart int        // number of the part that existing.Parts begins with
+	existing  *plan.Plan // the plan whose shards are written; nil: make a new one
+	renamed   bool       // the caller names sources that replace the names in the plan
+	firstPart int        // number in the dataset of existing.Parts[0]
 
-	notes    [][2]string               // for Listed, until they are passed on
-	reported map[converters.Doubt]bool // doubts that were passed to Doubt
+	notes    [][2]string               // for Listed, until they are reported
+	reported map[converters.Doubt]bool // doubts that were reported to Doubt
 }
 
 // resolve returns the request for a new dataset.
@@ -68,7 +68,7 @@ func (r *request) choice() *choose.Options {
 	return &r.Choice
 }
 
-// checkChoice refuses a choice before anything is read.
+// checkChoice checks the choice before anything is read.
 func (r *request) checkChoice() error {
 	if r.choice() == nil {
 		return nil
@@ -78,13 +78,13 @@ func (r *request) checkChoice() error {
 	}
 	trial := r.Choice
 	if trial.SplitBy != "" {
-		trial.Value = "x" // it is not known yet, or found
+		trial.Value = "x" // not known yet
 	}
 	_, err := choose.New(trial, nil)
 	return err
 }
 
-// checkTaskChoice refuses a choice that needs an index of all parts by one process.
+// checkTaskChoice returns an error for a choice that one process must index all parts for.
 func checkTaskChoice(o *choose.Options) error {
 	const why = "no task can know that, as each indexes some parts"
 	switch {
@@ -98,7 +98,7 @@ func checkTaskChoice(o *choose.Options) error {
 	return nil
 }
 
-// planOptions returns the options of the plan before anything is read. Its encoding is the caller's, or "".
+// planOptions returns the plan options before anything is read. The encoding is the caller's, or "".
 func (r *request) planOptions() (plan.Options, error) {
 	source, err := r.sourceSpec()
 	return plan.Options{Recipe: plan.Recipe{Source: source, Encode: r.Encode, Shuffle: r.Shuffle, Choice: r.choice()}, Sizes: r.Sizes}, err
@@ -133,7 +133,7 @@ func (r *request) named() []string {
 	return named
 }
 
-// report passes on what listings have led to, and each doubt that was not passed on before.
+// report calls Listed with new notes on listings, and Doubt with each doubt that was not reported before.
 func (r *request) report(doubts []converters.Doubt) {
 	for _, n := range r.notes {
 		if r.Listed != nil {

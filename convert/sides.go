@@ -12,8 +12,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Sides returns a conversion for each side of Choice.Split or Choice.SplitBy, or for each directory that the format's option split
-// names, with a directory of its own in Out; without them, c alone. Each reads the sources again and is resumed by itself. For SplitBy all samples are indexed now.
+// Sides returns one conversion for each side of Choice.Split or Choice.SplitBy, or for each directory in the option
+// split of the format, with a directory in Out; without these options, only c. Each conversion reads the sources again
+// and is resumed separately. For SplitBy, Sides indexes all samples.
 func (c Conversion) Sides(ctx context.Context) ([]Conversion, error) {
 	o := &c.Choice
 	var dirs []string
@@ -67,7 +68,7 @@ func (c Conversion) Sides(ctx context.Context) ([]Conversion, error) {
 	return sides, nil
 }
 
-// side returns the conversion of one side; dir means that it is a directory of the source.
+// side returns the conversion of one side; dir means that the side is a directory of the source.
 func (c Conversion) side(name string, dir bool) (one Conversion, err error) {
 	one = c
 	if one.Out = filepath.Join(c.Out, name); IsURL(c.Out) {
@@ -84,10 +85,10 @@ func (c Conversion) side(name string, dir bool) (one Conversion, err error) {
 	return one, err
 }
 
-// values returns the values of Choice.SplitBy that the samples have. It writes nothing.
+// values returns the values of Choice.SplitBy in the samples. It writes nothing.
 func (c Conversion) values(ctx context.Context) (names []string, err error) {
-	c.Choice.Slice, c.Choice.Limit, c.Choice.Sort = "", 0, "" // which apply to each side
-	c.Doubt, c.Listed = nil, nil                              // each side tells them
+	c.Choice.Slice, c.Choice.Limit, c.Choice.Sort = "", 0, "" // these apply to each side
+	c.Doubt, c.Listed = nil, nil                              // each side reports them
 	in, err := c.findAll(ctx)
 	if err != nil {
 		return nil, err
@@ -106,7 +107,7 @@ func (c Conversion) values(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// oneRead returns an error if the sources cannot be read once for each side of a split.
+// oneRead returns an error if the sources cannot be read again for each side of a split.
 func (in *inputs) oneRead() error {
 	for _, n := range in.names {
 		switch {

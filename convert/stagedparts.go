@@ -12,27 +12,27 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// stagedParts makes parts local when their shards are written. It is a shard.PartProvider.
+// A stagedParts makes parts local when their shards are written. It is a shard.PartProvider.
 type stagedParts struct {
 	*work
 	stager *stage.Stager
 	all    []input.Name      // one for each part
 	firsts []int             // the first part of each collection
 	parts  []converters.Part // with stored sizes
-	skip   int               // leading parts that belong to another slice; the dataset is opened with the first
+	skip   int               // number of leading parts that belong to another slice; the dataset is opened with the first of them
 
-	// opened is called with each part that the dataset is opened with, and its number, when the part
-	// is local. It may be nil.
+	// opened is called with each part that the dataset is opened with, and its number, after the part
+	// becomes local. It may be nil.
 	opened func(ctx context.Context, number int, part converters.Part) error
 
 	mu   sync.Mutex
-	data *opened              // from the first parts; nil: not yet
-	like converters.Divisible // its source
-	held *stage.Set           // the first part of each collection in lead, until the first Take; nil: released
-	lead []int                // these collections
+	data *opened              // opened with the first parts; nil: not yet
+	like converters.Divisible // the source of data
+	held *stage.Set           // the first part of each collection in lead; released by the first Take, then nil
+	lead []int                // collections whose first part is held
 }
 
-// byParts calls use with the parts, which become local as use takes them. For skip see stagedParts.
+// byParts calls use with a stagedParts. For skip see stagedParts.
 func (w *work) byParts(ctx context.Context, skip int, use func(*stagedParts) error) (err error) {
 	w.passing = w.Input.CacheDir == ""
 	opts := w.stage
@@ -65,8 +65,8 @@ func (s *stagedParts) checkQuota(p *plan.Plan) error {
 	return checkQuota(p, s.all[s.skip:], s.Input.Quota)
 }
 
-// plan returns the part-aligned plan that the output has, if it is of the same parts and options.
-// Otherwise it makes one, and fetches the first part for its columns.
+// plan returns the part-aligned plan in the output, if its parts and options are the same.
+// Otherwise it makes one, and fetches the first part to find the columns.
 func (s *stagedParts) plan(ctx context.Context, out *dataset.Writing) (*plan.Plan, error) {
 	how, err := s.planOptions()
 	if err != nil {
@@ -87,12 +87,12 @@ func (s *stagedParts) plan(ctx context.Context, out *dataset.Writing) (*plan.Pla
 	} else if err := s.checkQuota(p); err != nil {
 		return nil, err
 	}
-	shown := int64(0)
+	size := int64(0)
 	for _, first := range s.firsts {
-		shown += s.parts[first].Size
+		size += s.parts[first].Size
 	}
 	if s.Progress != nil {
-		s.Progress.Start("fetch the first part", shown)
+		s.Progress.Start("fetch the first part", size)
 	}
 	o, err := s.open(ctx, false)
 	if err != nil {
@@ -110,8 +110,8 @@ func (s *stagedParts) plan(ctx context.Context, out *dataset.Writing) (*plan.Pla
 	return p, empty(s.parts[0].Name, seen, err)
 }
 
-// open opens the dataset with its first part, which shows columns and types; several collections with the first
-// part of each. If the plan exists, only formats that inspect the part need it.
+// open opens the dataset with its first part, or the first part of each collection, to find columns and types. If the
+// plan exists, only formats that inspect the part need it.
 func (s *stagedParts) open(ctx context.Context, planned bool) (*opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,7 +184,7 @@ func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source
 	if _, err := s.open(ctx, true); err != nil {
 		return nil, nil, err
 	}
-	if err := s.letGo(); err != nil { // Take could wait for their room
+	if err := s.letGo(); err != nil { // Take might wait for their room
 		return nil, nil, err
 	}
 	set, err := s.stager.Take(ctx, indices(len(s.all))[s.skip+first:][:n])
@@ -192,7 +192,7 @@ func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source
 		return nil, nil, err
 	}
 	release := set.Release
-	if s.passing { // no other run has the cache
+	if s.passing { // no other run uses the cache
 		release = set.Remove
 	}
 	free := func() error { return nil }

@@ -15,21 +15,21 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A selection says which parts of a dataset are indexed.
+// A selection says which parts are indexed.
 type selection struct {
 	some  []int            // numbers of the parts; nil: all
-	known *dataset.Indexed // parts that are indexed already, and not read
-	local int              // number of inputs, from the first on, that have all samples that are wanted; 0: all. See trim
+	known *dataset.Indexed // parts that are already indexed and not read again
+	local int              // number of inputs, from the first, that contain all wanted samples; 0: all inputs. See trim
 }
 
 // A survey is an open dataset with the index of some of its parts.
 type survey struct {
-	*opened                  // with all parts; only some are local
-	index   []plan.PartIndex // of each part of the selection
+	*opened                  // with all parts, some of them not local
+	index   []plan.PartIndex // of each selected part
 	chooser *choose.Chooser  // nil: all samples are chosen
 }
 
-// survey indexes the selected parts, and calls use. Only inputs that are read are made local.
+// survey indexes the selected parts, and calls use. It makes only inputs that are read local.
 func (w *work) survey(ctx context.Context, of selection, use func(*survey) error) error {
 	all := w.directories() != nil
 	for {
@@ -37,7 +37,7 @@ func (w *work) survey(ctx context.Context, of selection, use func(*survey) error
 		err := w.local(ctx, need, func(parts []converters.Part) error {
 			o, err := w.open(ctx, parts)
 			if err != nil {
-				// The first part may have no rows. Then a format looks at the next one.
+				// If the first part may have no rows, the format looks at the next one.
 				again = errors.Is(err, fs.ErrNotExist) && slices.Contains(need, false)
 				all = all || again
 				return err
@@ -68,15 +68,15 @@ func (w *work) index(ctx context.Context, o *opened, of selection) (s *survey, e
 	}
 	s.index, err = plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Only: of.some, Known: of.known.Get, Workers: Indexers(w.Workers), Progress: w.Progress, Choose: s.chooser})
 	if err == nil && of.some == nil && of.known.Len() == 0 {
-		err = s.chooser.Finish() // else samples of other parts have not passed
+		err = s.chooser.Finish() // only if the chooser has seen the samples of all parts
 	}
 	if all, ok := o.Source.(interface{ Check(context.Context) error }); err == nil && of.some == nil && ok {
-		err = all.Check(ctx) // of all samples
+		err = all.Check(ctx) // checks that need all samples
 	}
 	return s, err
 }
 
-// need reports for each input whether it must be local to index a selection.
+// need returns, for each input, whether indexing the selection needs it to be local.
 func (w *work) need(of selection, all bool) []bool {
 	if all {
 		return w.firstOf(0)
@@ -99,9 +99,9 @@ func (w *work) need(of selection, all bool) []bool {
 	return need
 }
 
-// trim finds out how many of the inputs, from the first on, hold all samples that a limit or a slice wants, so that no
-// others are fetched or decompressed; 0: all. It makes 1, 2, 4 … of them local until these are enough; the copies stay in
-// the cache. Inputs that are local files already are not looked at.
+// trim returns how many of the inputs, from the first, contain all samples that a limit or a slice wants, so that no
+// others need be fetched or decompressed; 0: all. It makes 1, 2, 4 … inputs local until these are enough; the copies
+// stay in the cache. It does not read inputs that are local files.
 func (w *work) trim(ctx context.Context) (enough int, err error) {
 	if !w.trimmable() {
 		return 0, nil
@@ -173,10 +173,10 @@ func empty(first string, index []plan.PartIndex, err error) error {
 	return e
 }
 
-// Indexing a part that is not in the page cache waits for many small reads, one after another, so more parts
-// are indexed at once than there are workers: as many as keep the device busy.
+// Indexing a part that is not in the page cache waits for many small reads, one after another. So more parts are
+// indexed at once than there are workers, to keep the device busy.
 const (
-	usualIndexers = 32 // or as many as there are workers
+	usualIndexers = 32 // or the number of workers, if that is larger
 	leastIndexers = 8  // even if few files may be open
 )
 

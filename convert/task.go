@@ -15,7 +15,7 @@ import (
 )
 
 // Run writes one slice of the shards of the plan in the output. Any number of processes may run at the
-// same time, on any machines that see the output and the sources. Run writes no manifest: see
+// same time, on any machines that can access the output and the sources. Run writes no manifest: see
 // [Conversion.Finish].
 func (c Conversion) Run(ctx context.Context, task plan.Task) (*shard.Report, error) {
 	began := time.Now()
@@ -49,14 +49,14 @@ func (c Conversion) run(ctx context.Context, out *dataset.Task, task plan.Task) 
 	source := s.Plan.Source
 	f, _ := format.Named(source.Format)
 	oneStream := f.Stream != "" && source.Options[f.Stream] == "true"
-	if source.Format == SpecFormat || !s.Plan.InOrder() || oneStream { // all parts are needed to open the slice
+	if source.Format == SpecFormat || !s.Plan.InOrder() || oneStream { // opening the slice needs all parts
 		if s, err = out.Slice(task, true); err != nil {
 			return nil, err
 		}
 	}
 	together := !s.Plan.InOrder() || oneStream
 	var named []string
-	if f.Directories || source.Format == SpecFormat { // the sources are not the parts
+	if f.Directories || source.Format == SpecFormat { // parts are not sources
 		if named, err = out.SourcesNamed(); err != nil {
 			return nil, err
 		}
@@ -97,10 +97,10 @@ func (c Conversion) run(ctx context.Context, out *dataset.Task, task plan.Task) 
 	return report, err
 }
 
-// findSlice finds the parts of a slice. If the format inspects the first part of the dataset, and it is of
-// another slice, that is put before them and skip is 1.
+// findSlice finds the parts of a slice. If the format inspects the first part of the dataset, and that is in another
+// slice, findSlice puts it before them and returns skip 1.
 func (r *request) findSlice(ctx context.Context, s *plan.Slice) (in *inputs, skip int, err error) {
-	if r.Spec != nil || r.Reader.Directories { // the sources are not the parts
+	if r.Spec != nil || r.Reader.Directories { // parts are not sources
 		in, err = r.find(ctx)
 		return in, 0, err
 	}
@@ -131,7 +131,7 @@ func (r *request) findSlice(ctx context.Context, s *plan.Slice) (in *inputs, ski
 	return in, skip, nil
 }
 
-// recognise returns a source of the parts of a slice of directories, after comparing them with the plan.
+// recognise returns a source of the parts of a slice of directories, after comparing the index with the plan.
 func (w *work) recognise(ctx context.Context, s *plan.Slice, o *opened) (converters.Source, error) {
 	w.describe(o)
 	src, err := s.Of(o.Source)
@@ -140,7 +140,7 @@ func (w *work) recognise(ctx context.Context, s *plan.Slice, o *opened) (convert
 	}
 	how := plan.IndexOptions{Encodings: o.each, Workers: w.Workers, Progress: w.Progress}
 	if s.Plan.Choice != nil {
-		how.Choose = choose.Nothing() // names and sizes of files are compared
+		how.Choose = choose.Nothing() // only names and sizes of files are compared
 	}
 	index, err := plan.Index(ctx, src, how)
 	if err != nil {

@@ -18,20 +18,20 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A work is a conversion under way: its inputs, and what it holds until it ends.
+// A work is a running conversion: its inputs, and the resources that it holds until it ends.
 type work struct {
 	*inputs
-	out     *dataset.Task // nil: nothing is written
-	stage   stage.Options
-	passing bool // parts become local shard by shard, and copies in the output are removed with their shard
-	beside  *beside
-	filter  *filter.Filter         // nil: none was started
-	src     converters.Source      // opened last; nil: none
-	desc    converters.Description // of src
+	out      *dataset.Task // nil: nothing is written
+	stage    stage.Options
+	passing  bool // parts become local shard by shard; copies in the output are removed after their shard
+	siblings *siblings
+	filter   *filter.Filter         // nil: none was started
+	src      converters.Source      // the latest opened source; nil: none
+	desc     converters.Description // of src
 }
 
-// inOutput opens the output, calls use unless it has another dataset, and closes it. Indexes of tasks are dropped after
-// success.
+// inOutput opens the output, calls use unless the output has another dataset, and closes it. After success it removes
+// the indexes of tasks.
 func (in *inputs) inOutput(ctx context.Context, use func(*work, *dataset.Writing) error) error {
 	out, err := in.output().open(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func (in *inputs) inOutput(ctx context.Context, use func(*work, *dataset.Writing
 	return closeOutput(out.Task, err)
 }
 
-// check returns an error if the output has another dataset, as far as this is known before the input is read.
+// check returns an error if the output has another dataset, as far as this is known before the inputs are read.
 func (in *inputs) check(out *dataset.Task) error {
 	var names []string // names of the parts; nil for directories, which are listed later
 	if in.directories() == nil {
@@ -62,13 +62,13 @@ func (in *inputs) check(out *dataset.Task) error {
 	return out.Check(how, names, in.Overwrite)
 }
 
-// closeOutput closes an output and adds the error to err, the result of the work on it.
+// closeOutput closes an output and joins its error with err, the result of the work on it.
 func closeOutput(out *dataset.Task, err error) error {
 	return errors.Join(out.Here(err), out.Close())
 }
 
-// work calls use, and then gives back what it holds. Copies are made in Input.CacheDir; else in the output, or in a temporary
-// directory if out is nil.
+// work calls use, and then releases resources. Copies are made in Input.CacheDir; if that is "", in the output, or in a
+// temporary directory if out is nil.
 func (in *inputs) work(ctx context.Context, out *dataset.Task, use func(*work) error) error {
 	w := &work{inputs: in, out: out, stage: in.inputOptions()}
 	switch {
@@ -82,17 +82,17 @@ func (in *inputs) work(ctx context.Context, out *dataset.Task, use func(*work) e
 		}
 		w.stage.CacheDir = out.Cache()
 	}
-	w.beside = NewBeside(w.stage)
+	w.siblings = NewSiblings(w.stage)
 	err := use(w)
 	if err == nil && w.existing == nil {
-		in.reportDoubts(w.src) // of what was read since it was opened
+		in.reportDoubts(w.src) // also about what was read since opening
 	}
-	return errors.Join(err, w.beside.Release(), w.endFilter(), w.removeCache(ctx, err))
+	return errors.Join(err, w.siblings.Release(), w.endFilter(), w.removeCache(ctx, err))
 }
 
-// removeCache removes the cache in the output after a run that ended with err, unless another run can use it: this one was
-// interrupted, or shards are missing and the copies of all inputs are there. If the caller names another cache, the one in
-// the output is of an earlier run, and is removed only after success.
+// removeCache removes the cache in the output after a run that ended with err, unless another run can use it: this one
+// was interrupted, or shards are missing and the copies of all inputs are there. If the caller names another cache, the
+// one in the output is from an earlier run, and is removed only after success.
 func (w *work) removeCache(ctx context.Context, err error) error {
 	_, unfinished := errors.AsType[*shard.Unfinished](err)
 	switch {
@@ -105,7 +105,7 @@ func (w *work) removeCache(ctx context.Context, err error) error {
 }
 
 // TemporaryCache makes a directory for staged copies, and returns a function that removes it. If it
-// cannot be made, as in an image without /tmp, staging fails later, if anything must be staged.
+// cannot be made, as in an image without /tmp, staging fails later, if it needs copies.
 func TemporaryCache(in *stage.Options) (remove func() error) {
 	dir, err := os.MkdirTemp("", "ffconvert-*")
 	if err != nil {
@@ -116,8 +116,8 @@ func TemporaryCache(in *stage.Options) (remove func() error) {
 	return func() error { return os.RemoveAll(dir) }
 }
 
-// local makes inputs local files and calls use with all parts: the others have their stored sizes. need has a value for each
-// input, or for some from the first on.
+// local makes inputs local files and calls use with all parts; parts that are not local have their stored sizes. need
+// has one element for each input, or for the first inputs.
 func (w *work) local(ctx context.Context, need []bool, use func([]converters.Part) error) error {
 	set, parts, err := w.stageSome(ctx, need)
 	if err == nil {
@@ -126,7 +126,7 @@ func (w *work) local(ctx context.Context, need []bool, use func([]converters.Par
 	return w.adviseRoom(err)
 }
 
-// stageSome is local without use. The caller releases the set, which has the local files alone.
+// stageSome is local without the call. The caller releases the set, which has only the local files.
 func (w *work) stageSome(ctx context.Context, need []bool) (*stage.Set, []converters.Part, error) {
 	var names []input.Name
 	for i, n := range w.names {
@@ -152,7 +152,7 @@ func (w *work) stageSome(ctx context.Context, need []bool) (*stage.Set, []conver
 	return set, parts, nil
 }
 
-// firstOf returns what work.local needs for the first n inputs; 0: all.
+// firstOf returns the need argument of work.local for the first n inputs; 0: all.
 func (in *inputs) firstOf(n int) []bool {
 	if n == 0 {
 		n = len(in.names)
@@ -191,7 +191,7 @@ func Staging(p plan.Progress, found []input.Name) func(string, int64) {
 	}
 }
 
-// writeOptions returns the options of shard.Write. It calls Drain.
+// writeOptions returns the options for shard.Write. It calls Drain.
 func (w *work) writeOptions() shard.WriteOptions {
 	opts := shard.WriteOptions{
 		Workers: w.Workers, Overwrite: w.Overwrite, NoVerify: w.NoVerify, Verify: w.Verify,
@@ -206,13 +206,13 @@ func (w *work) writeOptions() shard.WriteOptions {
 	return opts
 }
 
-// describe keeps the description of the source for the result, and reports its doubts.
+// describe stores the description of the source for the result, and reports its doubts.
 func (w *work) describe(o *opened) {
 	w.src, w.desc = o.Source, o.desc
 	w.reportDoubts(w.src)
 }
 
-// reportDoubts reports the doubts of a source, of the specification, and of the names of the inputs.
+// reportDoubts reports the doubts about a source, the specification, and the names of the inputs.
 func (in *inputs) reportDoubts(src converters.Source) {
 	var doubts []converters.Doubt
 	if in.Spec != nil {

@@ -10,26 +10,26 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A divisible source can index some samples of a shard, as [ffr.Source] does.
+// A divisible source can index a range of the samples of a shard, as [ffr.Source] does.
 type divisible interface {
 	converters.Source
 	CheckShard(part int) error
 	IndexRun(ctx context.Context, run converters.Run) iter.Seq2[*converters.Span, error]
 }
 
-// A divided source has small samples, whose shards are several parts each: all processors index one shard, and fill
-// one tar.
+// A divided source has shards of small samples, each as several parts, so that all processors can index one shard, and
+// fill one tar.
 type divided struct {
 	divisible
 	parts []converters.Part
-	runs  []converters.Run // of the shards, by part
-	check []func() error   // by shard; it is checked once
+	runs  []converters.Run // of the shards, one for each part
+	check []func() error   // checks each shard once
 }
 
-// dividedSamples is how many samples a part of a divided source has.
+// dividedSamples is the number of samples in a part of a divided source.
 const dividedSamples = 32 << 10
 
-// divide divides the shards if their samples are small.
+// divide returns a divided source if samples are small, else src.
 func divide(src converters.Source, heads []record.FileInfo) converters.Source {
 	from, ok := src.(divisible)
 	if !ok {
@@ -55,7 +55,7 @@ func divide(src converters.Source, heads []record.FileInfo) converters.Source {
 // Parts lists the parts of the shards.
 func (d *divided) Parts() []converters.Part { return d.parts }
 
-// Index yields the samples of a part. An error of the whole shard is told once, by its first part.
+// Index yields the samples of a part. Only the first part of a shard reports an error of the whole shard.
 func (d *divided) Index(ctx context.Context, part int) iter.Seq2[*converters.Span, error] {
 	return func(yield func(*converters.Span, error) bool) {
 		run := d.runs[part]

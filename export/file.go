@@ -11,9 +11,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 )
 
-// A fileWriter makes the contents of files. It is for one goroutine.
+// A fileWriter converts fields to contents of files. It is for one goroutine.
 type fileWriter struct {
-	buf []byte // of values that are neither bytes nor text
+	buf []byte // for values that are neither bytes nor text
 }
 
 // content returns the content of the file of a field. It is valid until the next call.

@@ -24,14 +24,15 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// folderManifest is the name of the manifest that earlier versions have left in a folder. The journal is named after it.
+// folderManifest is the name of the manifest that earlier versions wrote in a folder. The name of the journal is
+// derived from it.
 const folderManifest = dataset.WorkDir + "/export.json"
 
-// Folder writes the fields of the samples as files below dir, which must be empty or not exist: KEY.FIELD, and in the
-// directory of its class a sample that has one. All paths are checked before anything is written. A file has its name
-// only when it is complete; in the end all are synced, read again and compared, and nothing but them is left: readers of
-// folders take any directory for a class. The same call resumes an export that was interrupted, and compares one that is
-// finished.
+// Folder writes the fields of the samples as files below dir, which must be empty or not exist. A file is named
+// KEY.FIELD; if the sample has a class, it is in the directory of the class. Folder checks all paths before it writes.
+// A file has its final name only when it is complete. At the end all files are synced, read again and compared, and
+// nothing else is left, because readers of folders take any directory for a class. To resume an interrupted export,
+// call Folder again; for a finished export it compares the files.
 func Folder(ctx context.Context, src *Source, dir string, opts Options) (report *Report, err error) {
 	began := time.Now()
 	opts.Encode.Encoding, opts.Encode.Decode = "", false
@@ -44,7 +45,7 @@ func Folder(ctx context.Context, src *Source, dir string, opts Options) (report 
 		Folder  bool
 		Classes []string
 		How     bytesOptions
-	}{true, src.Says.Classes, how})
+	}{true, src.Description.Classes, how})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func Folder(ctx context.Context, src *Source, dir string, opts Options) (report 
 	if err := w.plan(ctx); err != nil {
 		return nil, err
 	}
-	if err := w.compareThere(ctx); err != nil {
+	if err := w.compareExisting(ctx); err != nil {
 		return nil, err
 	}
 	if err := w.begin(); err != nil {
@@ -94,7 +95,7 @@ func Folder(ctx context.Context, src *Source, dir string, opts Options) (report 
 	return report, out.clear()
 }
 
-// leftBeside returns an error unless the working directory is removed for good.
+// leftBeside returns an error if the working directory exists; its removal is durable.
 func leftBeside(dir string) error {
 	at := filepath.Join(dir, dataset.WorkDir)
 	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
@@ -108,37 +109,37 @@ var errLeft = place.New(place.IO, "the files are written and compared, but this 
 // A folderWriter writes the files of one folder.
 type folderWriter struct {
 	*target
-	src    *Source
-	spec   *encode.Spec // which fields
-	opts   Options
-	layout *layout
-	pieces []plan.Shard
-	bytes  int64 // of all files
-	there  there // what the directory has, unless an export was begun in it
+	src     *Source
+	spec    *encode.Spec // the exported fields
+	opts    Options
+	layout  *layout
+	pieces  []plan.Shard
+	bytes   int64   // of all files
+	foreign foreign // other contents of the directory, unless an export was begun in it
 
 	total struct{ samples, fields, files, bytes atomic.Int64 }
 
-	written atomic.Int64 // files that this run has written
+	written atomic.Int64 // number of files written by this run
 	from    aio.Origin
 	backend string
 }
 
-// pieceSize and pieceSamples are what a worker writes at once, at most.
+// A worker writes a piece at a time, of at most pieceSize and pieceSamples.
 const (
 	pieceSize    = 16 << 20 // bytes
 	pieceSamples = 4 << 10
 )
 
-// paths is the form of a sample that checks the paths of its files, and counts their bytes. It is for one goroutine.
+// A paths is an encoder that checks the paths of the files of samples, and counts their bytes. It is for one goroutine.
 type paths struct {
 	w       *folderWriter
 	tree    *tree // of all files
-	own     *tree // of the sample
+	sample  *tree // files of the current sample
 	writers fileWriter
 	number  int64
 }
 
-// Append checks the files of a sample. It appends nothing but their size.
+// Append checks the files of a sample. It appends only their size.
 func (p *paths) Append(b *encode.Builder, s *converters.Sample) error {
 	base, err := p.w.layout.base(s, p.number)
 	if err != nil {
@@ -156,8 +157,8 @@ func (p *paths) Append(b *encode.Builder, s *converters.Sample) error {
 			return err
 		}
 		paths := p.tree
-		if p.w.opts.Ordinal { // they differ, and an index of one part does not know them
-			if paths = p.own; i == 0 {
+		if p.w.opts.Ordinal { // numbers differ, and the index of one part does not know them
+			if paths = p.sample; i == 0 {
 				paths.clear()
 			}
 		}
@@ -168,7 +169,7 @@ func (p *paths) Append(b *encode.Builder, s *converters.Sample) error {
 		if err != nil {
 			return fmt.Errorf("field %q: %w", f.Name, err)
 		}
-		p.w.there.remove(name)
+		p.w.foreign.remove(name)
 		total += content.Len()
 		files++
 	}
@@ -188,7 +189,7 @@ func (w *folderWriter) plan(ctx context.Context) error {
 			return &converters.Error{Where: dataset.MetaName, Off: -1, Entry: class, Err: err}
 		}
 	}
-	spec := w.spec.WithForm(func() encode.Form { return &paths{w: w, tree: all, own: newTree()} })
+	spec := w.spec.WithForm(func() encode.Form { return &paths{w: w, tree: all, sample: newTree()} })
 	var err error
 	opts := w.opts
 	opts.Sizes = plan.Sizes{ShardSize: pieceSize, MaxSamples: pieceSamples}

@@ -21,15 +21,15 @@ import (
 // A fileMaker writes files. It is for one goroutine.
 type fileMaker struct {
 	*folderWriter
-	tmp string // name of a temporary file of its own
-	dir string // the last directory that was made
+	tmp string // name of its temporary file
+	dir string // the directory made last
 }
 
-// makers numbers the fileMakers of the process.
+// makers is the number of fileMakers in the process.
 var makers atomic.Int64
 
-// write gives a file its content, by way of a temporary name. One that an interrupted run has left is kept if it has
-// the content.
+// write writes a file under a temporary name and renames it. It keeps a file of an interrupted run that has the same
+// content.
 func (f *fileMaker) write(_ context.Context, name string, content []byte) error {
 	if f.resumed {
 		if same, err := f.holds(name, content); same || err != nil {
@@ -95,7 +95,7 @@ func (t *target) holds(name string, content []byte) (bool, error) {
 	}
 }
 
-// A comparer reads files again. It is for one goroutine.
+// A comparer re-reads files. It is for one goroutine.
 type comparer struct {
 	*folderWriter
 	reader *aio.Reader

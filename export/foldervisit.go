@@ -16,7 +16,7 @@ import (
 // A visit is called with the content of each file.
 type visit func(ctx context.Context, name string, content []byte) error
 
-// each calls a visit of the worker's own for each file, several workers at once.
+// each calls a visit for each file, in several workers; every worker has its own visit.
 func (w *folderWriter) each(ctx context.Context, progress plan.Progress, worker func() (visit, func() error, error)) error {
 	w.total.samples.Store(0)
 	w.total.fields.Store(0)
@@ -30,13 +30,13 @@ func (w *folderWriter) each(ctx context.Context, progress plan.Progress, worker 
 	g, ctx := errgroup.WithContext(ctx)
 	for range min(w.workers(), len(w.pieces)) {
 		g.Go(func() (err error) {
-			see, end, err := worker()
+			use, end, err := worker()
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, end()) }()
 			for i := next.Add(1) - 1; i < int64(len(w.pieces)); i = next.Add(1) - 1 {
-				if err := w.piece(ctx, &w.pieces[i], firsts[i], progress, see); err != nil {
+				if err := w.piece(ctx, &w.pieces[i], firsts[i], progress, use); err != nil {
 					return err
 				}
 			}
@@ -47,8 +47,8 @@ func (w *folderWriter) each(ctx context.Context, progress plan.Progress, worker 
 }
 
 // piece visits the files of a piece.
-func (w *folderWriter) piece(ctx context.Context, p *plan.Shard, first int64, progress plan.Progress, see visit) error {
-	enc := w.spec.WithForm(func() encode.Form { return &visited{ctx: ctx, w: w, number: first, see: see} }).NewEncoder()
+func (w *folderWriter) piece(ctx context.Context, p *plan.Shard, first int64, progress plan.Progress, use visit) error {
+	enc := w.spec.WithForm(func() encode.Form { return &visited{ctx: ctx, w: w, number: first, use: use} }).NewEncoder()
 	tally := plan.Tally{To: progress}
 	defer tally.Flush()
 	samples := int64(0)
@@ -68,12 +68,12 @@ func (w *folderWriter) piece(ctx context.Context, p *plan.Shard, first int64, pr
 	return nil
 }
 
-// visited is the form of a sample that visits its files. It is for one goroutine.
+// A visited is an encoder that visits the files of samples. It is for one goroutine.
 type visited struct {
 	ctx    context.Context
 	w      *folderWriter
 	number int64
-	see    visit
+	use    visit
 	writer fileWriter
 }
 
@@ -94,7 +94,7 @@ func (v *visited) Append(b *encode.Builder, s *converters.Sample) error {
 		if err != nil {
 			return fmt.Errorf("field %q: %w", f.Name, err)
 		}
-		if err := v.see(v.ctx, v.w.layout.file(base, f), content.Data()); err != nil {
+		if err := v.use(v.ctx, v.w.layout.file(base, f), content.Data()); err != nil {
 			return err
 		}
 		v.w.total.files.Add(1)

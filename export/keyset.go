@@ -5,15 +5,15 @@ import (
 	"hash/maphash"
 )
 
-// A keySet is the set of the keys of a tar, 16 bytes of hash for each: two keys are taken for one by a chance of
-// less than one in 10^24 in a tar of a million. As long as each key is greater than the one before it there is only a
-// list of them; then a hash table with open addressing, never more than three quarters full.
+// A keySet is the set of the keys of a tar, as hashes of 16 bytes: the chance that two keys have equal hashes is
+// less than one in 10^24 in a tar of a million. While keys come in increasing order it is a list of hashes; after
+// that, a hash table with open addressing, at most three quarters full.
 type keySet struct {
 	seeds [2]maphash.Seed
 	last  []byte
 	list  [][2]uint64
-	slots [][2]uint64 // as many as a power of two; zero: empty
-	n     int         // in slots
+	slots [][2]uint64 // length is a power of two; zero: empty slot
+	n     int         // number of hashes in slots
 }
 
 func newKeySet() *keySet {
@@ -38,7 +38,7 @@ func (s *keySet) add(key []byte) bool {
 	return s.put(hash)
 }
 
-// rehash makes a table of hashes with room for as many more.
+// rehash makes a table of the hashes with room for as many more.
 func (s *keySet) rehash(hashes [][2]uint64) {
 	slots := 16
 	for slots/4*3 < 2*len(hashes) {
@@ -52,7 +52,7 @@ func (s *keySet) rehash(hashes [][2]uint64) {
 	}
 }
 
-// put puts a hash into its slot, and reports whether it was not there.
+// put adds a hash and reports whether it is new.
 func (s *keySet) put(hash [2]uint64) bool {
 	last := uint64(len(s.slots) - 1)
 	for i := hash[1] & last; ; i = (i + 1) & last {

@@ -7,13 +7,13 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 )
 
-// members is the form of a sample in a tar: a member for each field. It is for one goroutine.
+// A members is an encoder that makes the tar members of samples: one for each field. It is for one goroutine.
 type members struct {
 	ordinal bool // keys are numbers
 	mtime   int64
 
-	number int64  // of the next sample, if ordinal
-	proof  *proof // nil: nothing is to be proven
+	number int64  // of the next sample; only if ordinal
+	proof  *proof // nil: no proof
 
 	head    []byte
 	names   nameChecks

@@ -11,7 +11,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// ordinalKey returns a key. All up to a billion have the same length, so that an index knows the size of names.
+// ordinalKey returns the key of sample n. Up to a billion all keys have the same length, so that an index knows the
+// size of names.
 func ordinalKey(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	return strings.Repeat("0", max(0, 9-len(digits))) + digits
@@ -22,15 +23,15 @@ const (
 	hintField = "option rename NEW=FIELD, or option fields without it"
 )
 
-// Fields that mean something to webdataset beside their content.
+// Fields with a special meaning in webdataset.
 const (
 	badField       = "__bad__"
 	localPathField = "__local_path__"
 	urlField       = "__url__"
 )
 
-// checkMember refuses a key and a field of which webdataset would make another key and field, when it reads the
-// member KEY.FIELD.
+// checkMember returns an error if webdataset would read a different key and field from the member
+// KEY.FIELD.
 func checkMember(key, field string) error {
 	name := key + "." + field
 	switch k, suffix, ok := tar.Split(name); {
@@ -54,20 +55,20 @@ func checkMember(key, field string) error {
 	return place.WithHint(fmt.Errorf("%w: webdataset would not read the field %.200q as such: its fields are in lower case, and have no slash", converters.ErrUnsupported, field), hintField)
 }
 
-// plainField reports whether a field is read as such, if the key is a plain word.
+// plainField reports whether webdataset reads the field unchanged, if the key is a plain word.
 func plainField(field string) bool {
 	_, suffix, ok := tar.Split("k." + field)
 	return ok && suffix == field && strings.ToLower(field) == field
 }
 
-// nameChecks checks the names of members. Keys and fields that are plain words are sound in any combination.
+// A nameChecks checks the names of members. Any combination of plain keys and plain fields is sound.
 type nameChecks struct {
 	key    string // the last key that was checked
-	simple bool   // it is made of letters, digits, - and _, with slashes between them
+	simple bool   // key consists of letters, digits, - and _, with slashes between them
 	fields map[string]bool
 }
 
-// check is checkMember, but faster for names like those before.
+// check is checkMember, but faster for a name similar to the one before.
 func (c *nameChecks) check(key, field string) error {
 	if key != c.key || key == "" {
 		c.key, c.simple = key, isSimple(key)
@@ -85,7 +86,7 @@ func (c *nameChecks) check(key, field string) error {
 	return nil
 }
 
-// isSimple reports whether any field that is sound beside one such key is sound beside this.
+// isSimple reports whether key is plain: a field that is sound with one such key is sound with all of them.
 func isSimple(key string) bool {
 	for i := range len(key) {
 		switch c := key[i]; {

@@ -15,40 +15,40 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// Longest name and path of a file in bytes, as Linux has them. The path has room for the target's own.
+// Largest lengths of a name and of a path in bytes on Linux. The path limit leaves room for the target directory.
 const (
 	longestName = 255
 	longestPath = 3072
 )
 
-// Fields of a dataset that was made of a folder.
+// Fields of a dataset that was made from a folder.
 const (
 	classField = "cls"  // the number of the class of a file
 	dataField  = "data" // the bytes of a file without a suffix
 )
 
-// A layout gives the files of a folder their paths.
+// A layout gives each file of a folder its path.
 type layout struct {
 	ordinal bool     // keys are numbers
 	classes []string // by number; nil: the dataset has none
-	folder  bool     // the dataset was made of a folder, so data is a file without a suffix
+	folder  bool     // the dataset was made from a folder, so field data is a file without a suffix
 	flat    bool     // keys are whole paths
 }
 
 func newLayout(src *Source, ordinal bool) *layout {
-	l := &layout{ordinal: ordinal, classes: src.Says.Classes}
+	l := &layout{ordinal: ordinal, classes: src.Description.Classes}
 	if m := src.Dataset; m != nil && m.Source.Format == "folder" {
 		l.folder, l.flat = true, m.Source.Options["flat"] != "" && m.Source.Options["group"] == ""
 	}
 	return l
 }
 
-// isClass reports whether a field says in which directory the sample is, and is not a file.
+// isClass reports whether a field has the directory of its sample, and is not a file.
 func (l *layout) isClass(f *converters.Field) bool {
 	return l.classes != nil && f.Name == classField && f.Value.Kind() == converters.KindInt
 }
 
-// base returns the path of a sample, without the suffixes of its files.
+// base returns the path of a sample without the suffixes of its files.
 func (l *layout) base(s *converters.Sample, number int64) (string, error) {
 	base := s.Key
 	if l.ordinal {
@@ -87,7 +87,7 @@ func (l *layout) file(base string, f *converters.Field) string {
 	return base + "." + f.Name
 }
 
-// checkPath refuses a path that is not one file below the target on every file system.
+// checkPath returns an error unless the path is valid below the target on every file system.
 func checkPath(name string) error {
 	why := ""
 	switch {
@@ -119,19 +119,19 @@ func checkPath(name string) error {
 	return place.WithHint(fmt.Errorf("%w: the path %.300q: %s", converters.ErrUnsupported, name, why), hintKey)
 }
 
-// fold returns what a name is to a file system that tells neither case nor the forms of Unicode apart.
+// fold returns the form that is equal for names that differ only in case or in the form of Unicode.
 func fold(name string) string {
 	return norm.NFC.String(strings.ToLower(strings.ToUpper(norm.NFC.String(name))))
 }
 
-// A tree is all paths of an export, 24 bytes each. It may be used concurrently.
+// A tree is the set of all paths of an export, 24 bytes each. It may be used concurrently.
 type tree struct {
 	seed maphash.Seed
 	mu   sync.Mutex
 	seen map[uint64]entry // by the hash of the folded path
 }
 
-// An entry is a file, or a directory of files.
+// An entry is a file or a directory.
 type entry struct {
 	exact uint64 // hash of the path itself
 	dir   bool
@@ -141,7 +141,7 @@ func newTree() *tree { return &tree{seed: maphash.MakeSeed(), seen: make(map[uin
 
 func (t *tree) clear() { clear(t.seen) }
 
-// add adds a file. It refuses one whose path is taken, or would be on some file system.
+// add adds a file. It returns an error if the path exists, or would clash on some file system.
 func (t *tree) add(name string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -151,27 +151,27 @@ func (t *tree) add(name string) error {
 			return err
 		}
 		if known {
-			break // and so are the directories above
+			break // the parent directories are known, too
 		}
 	}
 	_, err := t.enter(name, false)
 	return err
 }
 
-// enter adds a path and reports whether it is a directory that is known.
+// enter adds a path and reports whether it is a known directory.
 func (t *tree) enter(name string, dir bool) (known bool, err error) {
 	now := entry{maphash.String(t.seed, name), dir}
 	key := maphash.String(t.seed, fold(name))
-	was, there := t.seen[key]
+	before, exists := t.seen[key]
 	switch {
-	case !there:
+	case !exists:
 		t.seen[key] = now
 		return false, nil
-	case was == now && dir:
+	case before == now && dir:
 		return true, nil
-	case was.exact != now.exact:
+	case before.exact != now.exact:
 		err = fmt.Errorf("%w: the path %.300q differs from another in case alone, or in the form of Unicode", converters.ErrDuplicate, name)
-	case was.dir != dir:
+	case before.dir != dir:
 		err = fmt.Errorf("%w: the path %.300q is a file and a directory", converters.ErrDuplicate, name)
 	default:
 		err = fmt.Errorf("%w: the path %.300q is two files", converters.ErrDuplicate, name)

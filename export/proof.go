@@ -8,17 +8,17 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 )
 
-// A proof finds out whether a conversion of files makes the records again that the files were made of: with the
+// A proof determines whether converting the exported files gives the original records again: with the
 // files as bytes (plain), or with Options.Decode (decoded). It is for one goroutine.
 type proof struct {
-	plain, decoded bool // both are true until a sample is added that is not the same
+	plain, decoded bool // true until an added sample differs
 
-	record *encode.Encoder    // of a sample
-	files  [2]*encode.Encoder // of its files: plain, decoded
+	record *encode.Encoder    // encodes samples
+	files  [2]*encode.Encoder // encode files: plain, decoded
 	again  converters.Sample
 }
 
-// newProof returns a proof for records that were encoded with these options; with an error it proves nothing.
+// newProof returns a proof for records with these encoding options. After an error it proves nothing.
 func newProof(opts encode.Options) (*proof, error) {
 	p := &proof{plain: true, decoded: true}
 	for i, decode := range []bool{false, false, true} {
@@ -35,24 +35,24 @@ func newProof(opts encode.Options) (*proof, error) {
 	return p, nil
 }
 
-// add compares the record of s with the one of its files, which have the key. files are the fields with the
-// contents of the files as bytes.
+// add compares the record of s with the record of its files. key is the key of the files, and files has the
+// fields with the contents of the files as bytes.
 func (p *proof) add(s *converters.Sample, key string, files []converters.Field) {
 	if !p.plain && !p.decoded || allFiles(s, key) {
 		return
 	}
-	was, err := p.record.Encode(s)
+	original, err := p.record.Encode(s)
 	if err != nil {
 		p.plain, p.decoded = false, false
 		return
 	}
 	p.again = converters.Sample{Key: key, Fields: files}
-	p.plain = p.plain && p.same(p.files[0], was)
-	p.decoded = p.decoded && p.same(p.files[1], was)
+	p.plain = p.plain && p.same(p.files[0], original)
+	p.decoded = p.decoded && p.same(p.files[1], original)
 }
 
-// allFiles reports whether the files of s, which have the key, are the fields of s, decoded or not. The same record is
-// made of them.
+// allFiles reports whether the files of s with this key have the same fields as s, decoded or not. Then the
+// records are the same.
 func allFiles(s *converters.Sample, key string) bool {
 	for i := range s.Fields {
 		if f := &s.Fields[i]; f.Value.Kind() != converters.KindBytes || decode.Decodable(f.Name) {
@@ -62,12 +62,12 @@ func allFiles(s *converters.Sample, key string) bool {
 	return s.Key == key
 }
 
-func (p *proof) same(enc *encode.Encoder, was *encode.Record) bool {
+func (p *proof) same(enc *encode.Encoder, original *encode.Record) bool {
 	now, err := enc.Encode(&p.again)
-	return err == nil && now.Size == was.Size && samePieces(now.Parts, was.Parts)
+	return err == nil && now.Size == original.Size && samePieces(now.Parts, original.Parts)
 }
 
-// samePieces compares bytes that lie in pieces. Pieces that are the same memory are not read.
+// samePieces compares concatenated pieces. It does not read pieces that are the same memory.
 func samePieces(a, b [][]byte) bool {
 	var x, y []byte
 	for {
@@ -88,7 +88,7 @@ func samePieces(a, b [][]byte) bool {
 	}
 }
 
-// proven returns what all proofs have found, one at least.
+// proven combines the results of all proofs; there must be at least one.
 func proven(all []*proof) (plain, decoded bool) {
 	plain, decoded = len(all) > 0, len(all) > 0
 	for _, p := range all {

@@ -17,24 +17,24 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A Source is a dataset in FFRecord shards. It has nothing to close; functions of this package only read it, and any number of
-// them may use it at once.
+// A Source is a dataset in FFRecord shards. It need not be closed. Functions of this package only read it, and may use
+// it concurrently.
 type Source struct {
 	Samples converters.Source // decoded: samples have the fields of their records
 	Whole   converters.Source // the same shards with whole records as samples: its index reads no payload
 
-	Says     converters.Description // what the dataset says of itself
-	Dataset  *dataset.Manifest      // if the shards are all shards of one dataset, in order; else nil
-	Sum      string                 // SHA-256 of the file of that manifest, in hexadecimal; "": none
-	Encoding []encode.Options       // of the records of each shard
-	Heads    []record.FileInfo      // of each shard
+	Description converters.Description // description of the dataset
+	Dataset     *dataset.Manifest      // manifest, if the shards are all shards of one dataset, in order; else nil
+	Sum         string                 // SHA-256 of the manifest file, in hexadecimal; "": no Dataset
+	Encoding    []encode.Options       // of the records of each shard
+	Heads       []record.FileInfo      // header of each shard
 
-	Options any  // how the shards were opened, as far as samples depend on it; it becomes JSON
-	Changed bool // keys were compared or changed, or fields added, while the shards are read
+	Options any  // options of opening that affect the samples; stored as JSON
+	Changed bool // keys are compared or changed, or fields added, while shards are read
 }
 
-// leftOut returns how many samples of the source are not among the n that were written. They must be none unless
-// options leave samples out.
+// leftOut returns the number of samples of the source that were not among the n written ones. It is an error
+// if there are any and no option leaves samples out.
 func (s *Source) leftOut(n int64, choice choose.Options, missing string) (int64, error) {
 	rest := -n
 	for i := range s.Heads {
@@ -46,22 +46,22 @@ func (s *Source) leftOut(n int64, choice choose.Options, missing string) (int64,
 	return rest, nil
 }
 
-// wholeForm is the form of whole records.
+// wholeForm returns the encoding of whole records.
 func wholeForm() (*encode.Spec, error) {
 	return encode.Parse(encode.Options{Encoding: "raw", Encoded: true})
 }
 
-// pieces indexes the samples of a source, either source of s, and divides the chosen ones as Options.Sizes says.
+// pieces indexes src, which is one of the sources of s, and divides the chosen samples by Options.Sizes.
 func (s *Source) pieces(ctx context.Context, src converters.Source, form *encode.Spec, opts Options) ([]plan.Shard, error) {
 	even := plan.Options{Sizes: opts.Sizes}
 	var chooser *choose.Chooser
 	if !opts.Choice.IsZero() {
 		var err error
-		if chooser, err = choose.New(opts.Choice, s.Says.Classes); err != nil {
+		if chooser, err = choose.New(opts.Choice, s.Description.Classes); err != nil {
 			return nil, err
 		}
 		if even.Choice = &opts.Choice; s.Changed {
-			chooser.Through() // keys are compared of all samples
+			chooser.Through() // all keys are compared
 		}
 	}
 	parts, err := plan.Index(ctx, src, plan.IndexOptions{
@@ -70,7 +70,7 @@ func (s *Source) pieces(ctx context.Context, src converters.Source, form *encode
 	if err := cmp.Or(err, chooser.Finish()); err != nil {
 		return nil, err
 	}
-	if all, ok := src.(interface{ Check(context.Context) error }); ok { // keys that clash, which the index has collected
+	if all, ok := src.(interface{ Check(context.Context) error }); ok { // clashes of keys that the index has collected
 		if err := all.Check(ctx); err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func (s *Source) pieces(ctx context.Context, src converters.Source, form *encode
 	return plan.Even(parts, even)
 }
 
-// digest returns a digest of all samples of the source, which their checksums pin, and of options.
+// digest returns a digest of options and of the checksums of all samples.
 func (s *Source) digest(options any) (string, error) {
 	type shard struct {
 		Samples int64
@@ -101,8 +101,8 @@ func (s *Source) digest(options any) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// encode calls use with each sample of the runs that has all its fields, and its record. Samples that lack one were
-// counted by the index.
+// encode calls use with each sample of the runs that has all wanted fields, and its record. The index has counted
+// samples that lack one.
 func (s *Source) encode(ctx context.Context, runs []converters.Run, enc *encode.Encoder, use func(part int, s *converters.Sample, rec *encode.Record) error) error {
 	for near := range converters.Near(s.Samples.Parts(), runs) {
 		for sample, err := range converters.ReadNear(ctx, s.Samples, near) {

@@ -14,8 +14,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Stream writes the samples in order, in the format msgpack, cbor, jsonl or arrow: as a sequence of maps in MessagePack or CBOR, as JSON Lines, or as one Arrow
-// IPC stream. A map has the key of the sample as __key__, if it has one, then its fields.
+// Stream writes the samples in order, in the format msgpack, cbor, jsonl or arrow: as a sequence of maps in MessagePack
+// or CBOR, as JSON Lines, or as one Arrow IPC stream. A map has the key of the sample, if any, as __key__, then its
+// fields.
 func Stream(ctx context.Context, w io.Writer, src *Source, format string, opts Options) error {
 	how := opts.Encode
 	how.Encoding, how.Decode, how.Encoded = "", false, false
@@ -65,12 +66,12 @@ func Stream(ctx context.Context, w io.Writer, src *Source, format string, opts O
 	return errors.Join(end(), out.Flush())
 }
 
-// runs returns the chosen samples in order. It reads no payload if keys alone choose.
+// runs returns the chosen samples in order. It reads no payload if only keys decide the choice.
 func (s *Source) runs(ctx context.Context, opts Options) ([]converters.Run, error) {
 	from := s.Whole
 	form, err := wholeForm()
 	if opts.Choice.Where != "" || opts.Choice.Sort != "" {
-		from = s.Samples // fields and their sizes choose, or the size of all
+		from = s.Samples // fields, their sizes or the total size decide
 		form, err = encode.Parse(encode.Options{})
 	}
 	if err != nil {
@@ -84,12 +85,12 @@ func (s *Source) runs(ctx context.Context, opts Options) ([]converters.Run, erro
 	return pieces[0].Runs, nil
 }
 
-// failed places an error of a sample.
+// failed adds the place of a sample to its error.
 func (s *Source) failed(part int, sample *converters.Sample, err error) error {
 	return &converters.Error{Where: s.Samples.Parts()[part].Name, Off: sample.Off, Entry: sample.Key, Err: err, Hint: place.HintOf(err)}
 }
 
-// A line is the form of a sample in JSON Lines.
+// A line is an encoder for JSON Lines.
 type line struct{ buf []byte }
 
 // Append appends an object and a newline.

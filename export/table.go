@@ -15,32 +15,32 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A batch of an Arrow stream is written when it has this number of rows, or of bytes. The first decides the schema.
+// A batch of an Arrow stream is written when it has this many rows or bytes. The first batch decides the schema.
 const (
 	batchRows  = 1024
 	batchBytes = 16 << 20
 )
 
-// A table is the form of samples in one Arrow IPC stream: a row each. The columns are __key__ and the fields of the
+// A table encodes samples as rows of one Arrow IPC stream. The columns are __key__ and the fields of the
 // first samples. It writes to its own writer, and nothing to a Builder.
 type table struct {
 	w       io.Writer
-	out     *ipc.Writer // nil: the schema is not decided yet
+	out     *ipc.Writer // nil: the schema is not decided
 	schema  *arrow.Schema
 	columns []*column
 	byName  map[string]*column
-	rows    int // of this batch
+	rows    int // number of rows in the batch
 	bytes   int64
 }
 
-// A column is the values of one field in this batch.
+// A column is the values of one field in the batch.
 type column struct {
 	name  string
-	kind  arrow.DataType // nil: no value came yet, or lists or maps
-	build array.Builder  // nil with kind
-	rows  int            // of this batch that have a value or null in build
+	kind  arrow.DataType // nil: no value has come, or values are lists or maps
+	build array.Builder  // nil if kind is nil
+	rows  int            // number of rows in build
 
-	nested *encode.ArrowColumn // of lists or maps; nil: it is none
+	nested *encode.ArrowColumn // lists or maps; nil: neither
 }
 
 func newTable(w io.Writer) *table { return &table{w: w, byName: make(map[string]*column)} }
@@ -74,10 +74,10 @@ func (t *table) Append(_ *encode.Builder, s *converters.Sample) error {
 	return t.flush()
 }
 
-// hintColumns is the way around what an Arrow stream does not hold.
+// hintColumns is the hint for values that an Arrow stream cannot hold.
 const hintColumns = "option columns leaves fields out; cbor, msgpack and jsonl take any"
 
-// put sets the value of a column in the row that is being made.
+// put sets the value of a column in the current row.
 func (t *table) put(name string, v *converters.Value) error {
 	c := t.byName[name]
 	if c == nil {
@@ -89,7 +89,7 @@ func (t *table) put(name string, v *converters.Value) error {
 	}
 	kind := arrowType(v)
 	nested := kind == nil && v.Nested() != nil
-	if kind == nil && !nested { // null: see fill
+	if kind == nil && !nested { // null: fill appends it later
 		return nil
 	}
 	switch first := c.build == nil && c.nested == nil; {
@@ -124,7 +124,7 @@ func hinted(err error) error {
 	return place.WithHint(err, hintColumns)
 }
 
-// fill appends nulls up to a number of rows.
+// fill appends nulls until the column has that many rows.
 func (c *column) fill(rows int) error {
 	for c.nested != nil && c.nested.Len() < rows {
 		if _, err := c.nested.Append(nil); err != nil {
@@ -137,7 +137,7 @@ func (c *column) fill(rows int) error {
 	return nil
 }
 
-// add appends a value of the column's type.
+// add appends a value, which must have the type of the column.
 func (c *column) add(v *converters.Value) error {
 	switch b := c.build.(type) {
 	case *array.BinaryBuilder:
@@ -158,7 +158,7 @@ func (c *column) add(v *converters.Value) error {
 	return nil
 }
 
-// arrowType returns the type of a value, nil for null, a list or a map.
+// arrowType returns the type of a value; nil for null, a list or a map.
 func arrowType(v *converters.Value) arrow.DataType {
 	switch v.Kind() {
 	case converters.KindBytes:
@@ -179,7 +179,7 @@ func arrowType(v *converters.Value) arrow.DataType {
 	return nil
 }
 
-// typeName names the type of a value that is not null.
+// typeName returns the name of a type other than null.
 func typeName(t arrow.DataType) string {
 	if t == nil {
 		return "a list or a map"
@@ -191,7 +191,7 @@ func typeName(t arrow.DataType) string {
 func (t *table) flush() (err error) {
 	if at := slices.IndexFunc(t.columns, func(c *column) bool { return c.name == converters.KeyField }); at > 0 && t.out == nil {
 		key := t.columns[at]
-		t.columns = slices.Insert(slices.Delete(t.columns, at, at+1), 0, key) // the first sample has no key
+		t.columns = slices.Insert(slices.Delete(t.columns, at, at+1), 0, key) // the first sample has no key, but a later one has
 	}
 	if t.rows == 0 && t.out != nil {
 		return nil

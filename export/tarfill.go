@@ -13,13 +13,13 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A tarBody is the samples of a tar that is being filled.
+// A tarBody writes the samples of one tar.
 type tarBody struct {
 	*tarWriter
 	job      *tarJob
 	out      *direct.Stream
 	done     *File
-	keys     *keySet // nil: the keys are numbers
+	keys     *keySet // nil: keys are numbers
 	progress plan.Tally
 }
 
@@ -52,7 +52,7 @@ func (b *tarBody) count(samples, fields, bytes int64) {
 	b.progress.Add(samples, bytes)
 }
 
-// addKey refuses a key that the tar has already.
+// addKey returns an error if the tar already has the key.
 func (b *tarBody) addKey(part int, off int64, key []byte) error {
 	if b.keys == nil || b.keys.add(key) {
 		return nil
@@ -61,11 +61,11 @@ func (b *tarBody) addKey(part int, off int64, key []byte) error {
 	return b.src.failed(part, &converters.Sample{Key: string(key), Off: off}, err)
 }
 
-// Several readers fill a tar of small samples. Each takes a run and hands over its members in chunks; the chunks are
-// written in the order of the runs. A reader has chunks enough for a run of small members, and reads on while earlier
+// Several readers fill a tar of small samples. Each reads a run and sends its members in chunks, which are
+// written in the order of the runs. A reader has enough chunks for a run of small members, and reads on while earlier
 // runs are written.
 const (
-	runSamples   = 8 << 10 // a batch of the index, which is read once
+	runSamples   = 8 << 10 // size of an index batch, which is read once
 	chunkBytes   = 1 << 20
 	readerChunks = 9
 )
@@ -73,18 +73,18 @@ const (
 // A chunk is the members of consecutive samples of a run.
 type chunk struct {
 	data   []byte
-	keys   []byte // back to back
-	ends   []int  // of each key
+	keys   []byte // concatenated
+	ends   []int  // end of each key
 	offs   []int64
 	fields int64
-	home   chan *chunk // takes the chunk when it is written
+	home   chan *chunk // receives the chunk after it is written
 }
 
 // A tarRun is a run of a tar.
 type tarRun struct {
 	converters.Run
-	full chan *chunk // its members, in order; closed after the last
-	err  error       // that ended it, set before full is closed
+	full chan *chunk // its members, in order; closed after the last chunk
+	err  error       // set before full is closed
 }
 
 // writeTogether is write with several readers.
@@ -95,7 +95,7 @@ func (b *tarBody) writeTogether(ctx context.Context) error {
 	defer stop()
 	var runs []tarRun
 	for _, run := range b.job.Runs {
-		for end := run.First + run.Count; run.First < end; run.First += run.Count { // the offset is not needed
+		for end := run.First + run.Count; run.First < end; run.First += run.Count { // run.Off is not needed
 			run.Count = min(runSamples-run.First%runSamples, end-run.First)
 			runs = append(runs, tarRun{Run: run, full: make(chan *chunk, readerChunks)})
 		}
@@ -129,7 +129,7 @@ func (b *tarBody) writeTogether(ctx context.Context) error {
 	return nil
 }
 
-// read hands over the members of a run.
+// read sends the members of a run.
 func (b *tarBody) read(ctx context.Context, run *tarRun, enc *encode.Encoder, empty chan *chunk) error {
 	c := take(ctx, empty)
 	if c == nil {
@@ -159,7 +159,7 @@ func (b *tarBody) read(ctx context.Context, run *tarRun, enc *encode.Encoder, em
 	return err
 }
 
-// take returns an empty chunk, nil once the context has ended.
+// take returns an empty chunk, or nil after ctx ends.
 func take(ctx context.Context, empty chan *chunk) *chunk {
 	select {
 	case c := <-empty:

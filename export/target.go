@@ -22,13 +22,13 @@ import (
 
 const manifestVersion = 1
 
-// errOccupied says that a target holds other files than this export's.
+// errOccupied reports a target with files that are not of this export.
 var errOccupied = place.New(place.Usage, "the target is not empty")
 
-// errMissing says that a file of a finished export is gone.
+// errMissing reports a missing file of a finished export.
 var errMissing = place.New(place.Refused, "it is missing, though its export is finished")
 
-// A Manifest accounts for a finished export. It is written last.
+// A Manifest describes a finished export. It is written last.
 type Manifest struct {
 	Version      int             `json:"ffconvert_export"`
 	Tool         string          `json:"tool"`
@@ -40,19 +40,19 @@ type Manifest struct {
 	Verified     bool            `json:"verified"` // each file was read again and compared
 	VerifiedFrom aio.Origin      `json:"verified_from,omitempty"`
 	Totals       totals          `json:"totals"`
-	Again        string          `json:"again,omitempty"`     // the command that makes the shards of the dataset again, to the byte
-	NotAgain     string          `json:"not_again,omitempty"` // why no command does
+	Again        string          `json:"again,omitempty"`     // command that rebuilds the shards of the dataset, byte for byte
+	NotAgain     string          `json:"not_again,omitempty"` // reason why no command does
 	Files        []File          `json:"files"`
 }
 
-// totals add up the files of an export.
+// totals are the sums over the files of an export.
 type totals struct {
 	Files   int64 `json:"files"`
 	Samples int64 `json:"samples"`
 	Fields  int64 `json:"fields"`
 	Bytes   int64 `json:"bytes"` // of all files
 
-	LeftOut int64 `json:"samples_left_out,omitempty"` // of the source: not chosen, or without a field
+	LeftOut int64 `json:"samples_left_out,omitempty"` // samples of the source that were not chosen or lack a field
 }
 
 // A File is a file of an export: a tar, or all files of one piece of a folder.
@@ -61,10 +61,10 @@ type File struct {
 	Samples int64  `json:"samples"`
 	Fields  int64  `json:"fields"`
 	Bytes   int64  `json:"bytes"`
-	CRC     uint32 `json:"crc32"` // CRC-32 of all its bytes, as zlib has it
+	CRC     uint32 `json:"crc32"` // CRC-32 (as in zlib) of all its bytes
 }
 
-// A finished file has its name.
+// A finished file has its final name.
 type finished struct {
 	File
 	Verified bool       `json:"verified"`
@@ -83,40 +83,40 @@ type target struct {
 	request  string
 
 	mu   sync.Mutex
-	file *os.File            // the journal; nil: not begun
+	file *os.File            // nil: not begun
 	done map[string]finished // by name
 
-	whole   int64 // bytes of the journal that earlier runs have left
-	resumed bool  // an earlier run has begun this export
-	kept    bool  // the journal stays though it has no finished file
+	whole   int64 // bytes of the journal of earlier runs
+	resumed bool  // an earlier run began this export
+	kept    bool  // keep the journal even without a finished file
 }
 
-// openTarget opens and locks a directory, which is made where there is none. name is the one of the manifest. was is
+// openTarget opens and locks a directory, which it creates if necessary. name is the name of the manifest. earlier is
 // the manifest of the same export, if it is finished.
-func openTarget(dir, name, request string) (t *target, was *Manifest, err error) {
+func openTarget(dir, name, request string) (t *target, earlier *Manifest, err error) {
 	out, err := dataset.OpenDir(dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	t = &target{Dir: out, manifest: name, journal: path.Join(dataset.WorkDir, path.Base(name)+".journal"), request: request, done: make(map[string]finished)}
-	if was, err = t.look(); err != nil {
+	if earlier, err = t.look(); err != nil {
 		return nil, nil, errors.Join(err, out.Close())
 	}
-	return t, was, nil
+	return t, earlier, nil
 }
 
-// look reads what earlier runs have left. was is the manifest of the same export, if it is finished.
-func (t *target) look() (was *Manifest, err error) {
+// look reads the state that earlier runs left. earlier is the manifest of the same export, if it is finished.
+func (t *target) look() (earlier *Manifest, err error) {
 	if err := t.RemoveStale(); err != nil {
 		return nil, err
 	}
 	text, err := t.ReadFile(t.manifest)
 	if err == nil {
-		was = &Manifest{}
-		if err = json.Unmarshal(text, was); err != nil || was.Request != t.request {
+		earlier = &Manifest{}
+		if err = json.Unmarshal(text, earlier); err != nil || earlier.Request != t.request {
 			return nil, t.occupied(t.manifest, "another export is there; name another directory, or remove it")
 		}
-		return was, t.Remove(t.journal) // of a run that was killed at its end
+		return earlier, t.Remove(t.journal) // of a run that was killed just before it ended
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -126,7 +126,7 @@ func (t *target) look() (was *Manifest, err error) {
 	}
 	for _, name := range []string{dataset.ManifestName, dataset.PlanName} {
 		if name == dataset.ManifestName && t.manifest == folderManifest {
-			continue // a folder may have a file of this name
+			continue // a folder may have such a file
 		}
 		if st, err := t.Lookup(name); err != nil {
 			return nil, err
@@ -139,12 +139,12 @@ func (t *target) look() (was *Manifest, err error) {
 
 const datasetThere = "a dataset of FFRecord shards is there; name another directory"
 
-// occupied returns the error of a file that is in the way.
+// occupied returns the error for a file that is in the way.
 func (t *target) occupied(name, what string) error {
 	return &place.Error{Where: t.Path(name), Off: -1, Err: errOccupied, Hint: what, Kind: place.Usage}
 }
 
-// readJournal reads the journal of an earlier run, if there is one.
+// readJournal reads the journal of an earlier run, if it exists.
 func (t *target) readJournal() error {
 	text, err := t.ReadFile(t.journal)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -172,8 +172,8 @@ func (t *target) readJournal() error {
 	return err
 }
 
-// begin opens the journal behind its last whole line, and starts it where there is none. What earlier runs have
-// entered stays there at any time: a killed run must not forget it.
+// begin opens the journal at the end of its last whole line, or creates it. It never removes entries of earlier runs,
+// so that a killed run loses none.
 func (t *target) begin() (err error) {
 	if err := t.Mkdir(t.Temp("")); err != nil {
 		return err
@@ -187,7 +187,7 @@ func (t *target) begin() (err error) {
 	return atomicfile.SyncDir(t.Root, dataset.WorkDir)
 }
 
-// add enters a finished file, which has its name.
+// add adds a finished file, which has its final name, to the journal.
 func (t *target) add(f finished) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -215,7 +215,7 @@ func (t *target) commit(m *Manifest) error {
 	return errors.Join(err, t.Remove(t.journal))
 }
 
-// clear removes the journal, and the manifest of an earlier version. So Close leaves nothing but what was exported.
+// clear removes the journal, and the manifest of an earlier version, so that only exported files remain after Close.
 func (t *target) clear() error {
 	var err error
 	if t.file != nil {
@@ -225,7 +225,7 @@ func (t *target) clear() error {
 	return errors.Join(err, t.Remove(t.manifest), t.Remove(t.journal))
 }
 
-// Close ends the work on the target. What is finished stays, and the journal that says so.
+// Close closes the target. Finished files and their journal stay.
 func (t *target) Close() error {
 	var err error
 	if t.file != nil {
@@ -249,7 +249,7 @@ func (t *target) list() (names []string, err error) {
 	return names, errors.Join(err, d.Close())
 }
 
-// has reports whether a finished file is there, with its size.
+// has reports whether a finished file exists with its size.
 func (t *target) has(f File) (bool, error) {
 	st, err := t.Lookup(f.Name)
 	if err != nil || st == nil {

@@ -9,11 +9,11 @@ import (
 // Sizes of the tar format in bytes.
 const (
 	blockSize  = 512
-	recordSize = 20 * blockSize // a tar's size is a multiple of it
-	trailer    = 2 * blockSize  // zeros at its end, at least
+	recordSize = 20 * blockSize // the size of a tar is a multiple of it
+	trailer    = 2 * blockSize  // least number of zeros at the end
 )
 
-// Fields of a header in ustar, by their offsets.
+// Offsets of the fields of a ustar header.
 const (
 	nameEnd  = 100
 	modeAt   = 100
@@ -42,7 +42,7 @@ var zeros [recordSize]byte
 // padding returns how many zeros follow n bytes of a member.
 func padding(n int64) int64 { return -n & (blockSize - 1) }
 
-// appendHeader appends the headers of a file to b: one in ustar, after one in PAX if its name or its size do not
+// appendHeader appends the headers of a file to b: ustar, preceded by PAX if the name or the size does not
 // fit. mtime is in Unix seconds.
 func appendHeader(b []byte, name string, size, mtime int64) []byte {
 	var records []byte
@@ -63,7 +63,7 @@ func appendHeader(b []byte, name string, size, mtime int64) []byte {
 	return ustar{prefix, base, size, mtime, typeFile}.append(b)
 }
 
-// splitPath divides a name into the two fields of ustar. ok is false if it does not fit them, or is not ASCII.
+// splitPath splits a name into the two fields of ustar. ok is false if it does not fit, or is not ASCII.
 func splitPath(name string) (prefix, base string, ok bool) {
 	for i := range len(name) {
 		if name[i] >= 0x80 || name[i] == 0 {
@@ -73,7 +73,7 @@ func splitPath(name string) (prefix, base string, ok bool) {
 	if len(name) <= nameEnd {
 		return "", name, true
 	}
-	// The prefix has at most 155 bytes, the rest at most 100; the slash between them is in neither.
+	// The prefix has at most 155 bytes, the base at most 100; the slash between them is stored in neither.
 	head := name[:min(len(name), 156)]
 	slash := strings.LastIndexByte(head, '/')
 	if slash <= 0 || len(name)-slash-1 > nameEnd || slash == len(name)-1 {
@@ -82,7 +82,7 @@ func splitPath(name string) (prefix, base string, ok bool) {
 	return name[:slash], name[slash+1:], true
 }
 
-// plainName returns the end of a name for a reader that does not know PAX: bytes that are not ASCII become _.
+// plainName returns the end of a name for readers that do not know PAX, with _ for bytes that are not ASCII.
 func plainName(name string) string {
 	plain := []byte(name)
 	for i, c := range plain {
@@ -93,7 +93,7 @@ func plainName(name string) string {
 	return string(plain[max(0, len(plain)-nameEnd):])
 }
 
-// appendPAX appends a record: its length in decimal, which counts itself, a space, KEY=VALUE and a newline.
+// appendPAX appends a record: its length in decimal (including the length field), a space, KEY=VALUE and a newline.
 func appendPAX(b []byte, key, value string) []byte {
 	const marks = 3 // space, =, newline
 	n := len(key) + len(value) + marks
@@ -104,7 +104,7 @@ func appendPAX(b []byte, key, value string) []byte {
 	return fmt.Appendf(b, "%d %s=%s\n", n, key, value)
 }
 
-// blank is a header without a name, a size, a time and a type, and blankSum the sum of its bytes.
+// blank is a header without name, size, time and type. blankSum is the sum of its bytes.
 var blank, blankSum = func() (h [blockSize]byte, sum int64) {
 	octal(h[modeAt:uidAt], 0o444)
 	octal(h[uidAt:gidAt], 0)
@@ -147,7 +147,7 @@ func (u ustar) append(b []byte) []byte {
 	return b
 }
 
-// octal fills a field with a number in octal digits and a NUL.
+// octal writes a number in octal digits, and a NUL, into a field.
 func octal(field []byte, n int64) {
 	last := len(field) - 1
 	field[last] = 0

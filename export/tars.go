@@ -19,23 +19,23 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Options say what is exported, and how. The zero value exports all samples, to tars of FFRecord's own sizes.
+// Options control an export. The zero value exports all samples; tars have FFRecord's own sizes.
 type Options struct {
-	Encode  encode.Options // of this Fields, Rename, Missing and Limits: which fields are exported
+	Encode  encode.Options // only Fields, Rename, Missing and Limits are used: they select the fields
 	Choice  choose.Options // the zero value chooses all samples
-	Ordinal bool           // the key of a sample is its number in the export, in nine digits; not of a stream
+	Ordinal bool           // the key of a sample is its number in the export, in nine digits; not for a stream
 
-	ModTime int64      // of members of tars, Unix seconds
+	ModTime int64      // modification time of the members of tars, Unix seconds
 	Sizes   plan.Sizes // of tars
 
 	Workers  int // tars or groups of files written at once; 0: the CPUs that this process may use
 	NoVerify bool
-	AIO      aio.Options   // for reading again
+	AIO      aio.Options   // for re-reading
 	Progress plan.Progress // may be nil
 	Tool     string        // name and version of the program, for the manifest
 }
 
-// bytesOptions are the options that decide the bytes of tars.
+// bytesOptions are the options that affect the bytes of tars.
 type bytesOptions struct {
 	Name     string   `json:"name"`
 	Fields   string   `json:"fields,omitempty"`
@@ -67,18 +67,18 @@ func (o *Options) bytes(name string) bytesOptions {
 	}
 }
 
-// A Report is what an export has done.
+// A Report describes a run of an export.
 type Report struct {
 	Manifest
 	Path    string  // of the manifest
-	Written int     // files that this run has written; the others were finished before
+	Written int     // number of files written by this run; the others were finished before
 	Seconds float64 // of this run
-	Backend string  // that read the files again; "": none did
+	Backend string  // how files were re-read; "": none was
 }
 
-// Tars writes the samples to WebDataset tars. name is the name of a tar with a place for its number:
-// "train-%06d.tar". A tar has its name only when it is complete, synced, read again and compared; a manifest is
-// written last. The same call goes on with an export that was interrupted.
+// Tars writes the samples to WebDataset tars. name is the name of a tar with a verb for its number:
+// "train-%06d.tar". A tar has its final name only when it is complete, synced, re-read and compared; a manifest is
+// written last. To resume an interrupted export, call Tars again.
 func Tars(ctx context.Context, src *Source, name string, opts Options) (report *Report, err error) {
 	began := time.Now()
 	t, err := parseTemplate(name)
@@ -98,7 +98,7 @@ func Tars(ctx context.Context, src *Source, name string, opts Options) (report *
 	if err != nil {
 		return nil, err
 	}
-	out, was, err := openTarget(t.dir, t.manifest(), request)
+	out, earlier, err := openTarget(t.dir, t.manifest(), request)
 	if err != nil {
 		return nil, err
 	}
@@ -108,14 +108,14 @@ func Tars(ctx context.Context, src *Source, name string, opts Options) (report *
 		}
 	}()
 	if opts.Choice.IsZero() && !opts.Ordinal {
-		own := *src
-		own.Samples, src = divide(src.Samples, src.Heads), &own
+		copied := *src
+		copied.Samples, src = divide(src.Samples, src.Heads), &copied
 	}
 	w := &tarWriter{target: out, src: src, spec: spec, opts: opts, progress: opts.Progress}
 	report = &Report{Path: out.Path(out.manifest)}
-	if was != nil {
-		report.Manifest = *was
-		return report, w.present(was.Files)
+	if earlier != nil {
+		report.Manifest = *earlier
+		return report, w.present(earlier.Files)
 	}
 	if err := w.plan(ctx, &t); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func Tars(ctx context.Context, src *Source, name string, opts Options) (report *
 	if m.Totals.LeftOut, err = src.leftOut(m.Totals.Samples, opts.Choice, opts.Encode.Missing); err != nil {
 		return nil, err
 	}
-	if m.Again, m.NotAgain, err = w.again(ctx, &t); err != nil {
+	if m.Again, m.NotAgain, err = w.rebuild(ctx, &t); err != nil {
 		return nil, err
 	}
 	report.Written, report.Backend = w.written, w.backend
@@ -149,7 +149,7 @@ func Tars(ctx context.Context, src *Source, name string, opts Options) (report *
 	return report, out.commit(m)
 }
 
-// add enters a finished file.
+// add adds a finished file.
 func (m *Manifest) add(f finished) {
 	m.Files = append(m.Files, f.File)
 	m.Totals.Files++
@@ -164,14 +164,14 @@ func (m *Manifest) add(f finished) {
 type tarWriter struct {
 	*target
 	src      *Source
-	spec     *encode.Spec // which fields
+	spec     *encode.Spec // the exported fields
 	opts     Options
 	progress plan.Progress
 	jobs     []tarJob
-	readers  int // of a tar of small samples
+	readers  int // number of readers for a tar of small samples
 
 	mu      sync.Mutex
-	proofs  []*proof // of the parts of the source
+	proofs  []*proof // one for each part of the source
 	written int
 	backend string
 }
@@ -186,7 +186,7 @@ type tarJob struct {
 
 // plan indexes the samples and divides them into tars.
 func (w *tarWriter) plan(ctx context.Context, t *template) error {
-	prove := w.notAgain() == ""
+	prove := w.whyNotRebuilt() == ""
 	spec := w.spec.WithForm(func() encode.Form {
 		m := &members{ordinal: w.opts.Ordinal, mtime: w.opts.ModTime}
 		if prove {
@@ -217,30 +217,30 @@ func (w *tarWriter) plan(ctx context.Context, t *template) error {
 
 func (w *tarWriter) workers() int { return cmp.Or(max(0, w.opts.Workers), runtime.GOMAXPROCS(0)) }
 
-// present checks that finished files are there.
+// present returns an error if a finished file is missing.
 func (w *tarWriter) present(files []File) error {
 	for _, f := range files {
-		there, err := w.has(f)
+		exists, err := w.has(f)
 		if err != nil {
 			return err
 		}
-		if !there {
+		if !exists {
 			return fmt.Errorf("%s: %w; remove %s and the tars that it names to export them anew", w.Path(f.Name), errMissing, w.Path(w.manifest))
 		}
 	}
 	return nil
 }
 
-// free refuses a directory with tars by the name of the template that no run of this export has finished.
+// free returns an error if the directory has tars with names of the template that no run of this export has finished.
 func (w *tarWriter) free(t *template) error {
 	ours := make(map[string]bool)
 	for _, j := range w.jobs {
 		if f, ok := w.done[j.name]; ok {
-			there, err := w.has(f.File)
+			exists, err := w.has(f.File)
 			if err != nil {
 				return err
 			}
-			if !there {
+			if !exists {
 				delete(w.done, j.name)
 			}
 		}

@@ -18,14 +18,14 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// A filled tar has all its bytes, in a temporary file that is not synced yet.
+// A filled tar is complete, in a temporary file that is not synced yet.
 type filled struct {
 	file *atomicfile.File
 	done finished
 }
 
-// writeAll writes the tars that are not finished, several at once. Beside the tars that are being filled, as many
-// are synced and read again.
+// writeAll writes the tars that are not finished, several at once. While some are being filled, as many
+// are synced and re-read.
 func (w *tarWriter) writeAll(ctx context.Context) error {
 	var unfinished []*tarJob
 	total := int64(0)
@@ -74,7 +74,7 @@ func ctxEnded(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// fillAll fills one tar after another, in memory of its own.
+// fillAll fills tars one after another, in its own memory.
 func (w *tarWriter) fillAll(ctx context.Context, jobs <-chan *tarJob, full chan<- *filled, workers int) (err error) {
 	blocks, err := direct.NewBlocks(2 + min(6, 16/workers)&^1)
 	if err != nil {
@@ -123,7 +123,7 @@ func (w *tarWriter) fill(ctx context.Context, j *tarJob, blocks *direct.Blocks) 
 	return full, nil
 }
 
-// samples writes the members of a tar and its end.
+// samples writes the members of a tar and its trailer.
 func (w *tarWriter) samples(ctx context.Context, j *tarJob, out *direct.Stream, done *File) error {
 	body := &tarBody{tarWriter: w, job: j, out: out, done: done, progress: plan.Tally{To: w.progress}}
 	defer body.progress.Flush()
@@ -148,7 +148,7 @@ func (w *tarWriter) samples(ctx context.Context, j *tarJob, out *direct.Stream, 
 	return nil
 }
 
-// padTo returns how many bytes bring n to a multiple of unit.
+// padTo returns the number of bytes that bring n to a multiple of unit.
 func padTo(n, unit int64) int64 { return (unit - n%unit) % unit }
 
 // finishAll finishes tars until the channel is closed.
@@ -174,7 +174,7 @@ func (w *tarWriter) finishAll(ctx context.Context, full <-chan *filled, reread a
 	return nil
 }
 
-// finish syncs a tar, reads it again, compares it, and gives it its name.
+// finish syncs a tar, re-reads and compares it, and renames it to its final name.
 func (w *tarWriter) finish(ctx context.Context, f *filled, r *aio.Reader) error {
 	if err := f.file.Sync(); err != nil {
 		return err
@@ -188,10 +188,10 @@ func (w *tarWriter) finish(ctx context.Context, f *filled, r *aio.Reader) error 
 		f.done.Verified, f.done.From = true, res.From
 	}
 	w.mu.Lock()
-	w.kept = true // a tar that may have its name is known as one of this export, whatever fails now
+	w.kept = true // the tar may have its name now, so the journal must stay if a later step fails
 	w.mu.Unlock()
 	err := f.file.Commit(f.done.Name)
-	if errors.Is(err, fs.ErrExist) { // an earlier run was stopped before its line was in the journal
+	if errors.Is(err, fs.ErrExist) { // an earlier run stopped before it wrote the journal line
 		err = w.compare(ctx, sum, w.opts.AIO)
 	}
 	if err != nil {
@@ -203,7 +203,7 @@ func (w *tarWriter) finish(ctx context.Context, f *filled, r *aio.Reader) error 
 	return w.add(f.done)
 }
 
-// compare accepts a file that has its name already if it has the same bytes.
+// compare returns an error unless an existing file has the same bytes.
 func (t *target) compare(ctx context.Context, sum verify.Sum, how aio.Options) error {
 	r, err := aio.NewReader(how)
 	if err != nil {

@@ -10,18 +10,18 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A template is the name of tars with a place for their number: "train-%06d.tar".
+// A template is the name of tars with a verb for their number: "train-%06d.tar".
 type template struct {
-	dir          string // with the tars
-	whole        string // as it was given
-	before, last string // of the name
-	width        int    // least digits of the number, filled with zeros; -1: the template has no number
+	dir          string // directory of the tars
+	whole        string // the template as the user named it
+	before, last string // parts of the name before and after the number
+	width        int    // least number of digits, filled with zeros; -1: the template has no number
 }
 
-// tarSuffix ends the name of each tar: other names promise something else, such as a shard or compression.
+// tarSuffix is the end of all names of tars: another one would suggest a shard, or compression.
 const tarSuffix = ".tar"
 
-// verb is the place of the number.
+// verb matches the verb for the number.
 var verb = regexp.MustCompile(`%(0?[0-9]*)d`)
 
 func parseTemplate(name string) (t template, err error) {
@@ -54,7 +54,7 @@ func parseTemplate(name string) (t template, err error) {
 	return t, nil
 }
 
-// names returns the names of n tars in the directory. Their order as strings is the order of the tars.
+// names returns the names of n tars in the directory. Sorting them as strings gives the order of the tars.
 func (t *template) names(n int) ([]string, error) {
 	if t.width < 0 {
 		if n > 1 {
@@ -74,7 +74,7 @@ func (t *template) names(n int) ([]string, error) {
 	return names, nil
 }
 
-// pattern returns a pattern of the source format tar that names n tars.
+// pattern returns a pattern, for the source format tar, that matches n tars.
 func (t *template) pattern(n int) string {
 	if t.width < 0 {
 		return t.before
@@ -86,7 +86,7 @@ func (t *template) pattern(n int) string {
 	return fmt.Sprintf("%s{%0*d..%0*d}%s", t.before, width, 0, width, n-1, t.last)
 }
 
-// manifest returns the name of the manifest beside the tars: train-%06d.tar has train.export.json.
+// manifest returns the name of the manifest next to the tars: train-%06d.tar has train.export.json.
 func (t *template) manifest() string {
 	stem := t.before
 	if t.width < 0 {

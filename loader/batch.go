@@ -4,41 +4,41 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A Batch is what a rank takes in one step. It and its memory are the loop's until the next batch is asked for, and are then
-// filled again; see [Batch.Keep]. A rank may have no samples in a step: see docs/order.md.
+// A Batch has the samples of one rank in one step. It and its memory are valid until the next iteration, which may
+// reuse them; see [Batch.Keep]. A rank may have no samples in a step: see docs/order.md.
 type Batch struct {
-	Data    []byte   // the slab: records behind one another
+	Data    []byte   // the slab: concatenated records
 	Offsets []int64  // Sample i is Data[Offsets[i]:Offsets[i+1]]
-	Indices []int64  // numbers of the samples in the datasets together
-	Keys    []string // of the samples; empty without Options.Keys. They stay valid
-	Damaged []error  // of the samples that were left out: see Options.SkipDamaged
+	Indices []int64  // numbers of the samples in the concatenated datasets
+	Keys    []string // keys of the samples; empty unless Options.Keys is set. They stay valid
+	Damaged []error  // errors of the samples that were skipped: see Options.SkipDamaged
 	State   State
 
 	fields  int
 	values  []converters.Value
-	slab    []byte // all of the memory of Data
-	size    int64  // bytes of the step, damaged samples too
+	slab    []byte // the memory of Data, with full capacity
+	size    int64  // bytes of the step, including damaged samples
 	skipped int64
 	kept    bool
-	done    chan struct{} // takes a value when the batch is read
+	done    chan struct{} // receives a value when the batch has been read
 	err     error
 }
 
 // Len returns the number of samples.
 func (b *Batch) Len() int { return len(b.Indices) }
 
-// Sample returns the record of sample i of the batch.
+// Sample returns the record of sample i.
 func (b *Batch) Sample(i int) []byte {
 	return b.Data[b.Offsets[i]:b.Offsets[i+1]:b.Offsets[i+1]]
 }
 
-// Field returns a field of sample i of the batch: number f of Options.Fields. Bytes and text of it are in Data.
+// Field returns field Options.Fields[f] of sample i. Its bytes or text are in Data.
 func (b *Batch) Field(i, f int) *converters.Value { return &b.values[i*b.fields+f] }
 
-// Keep makes the batch the caller's for good: the loader takes new memory in its place. It is for the body of the loop.
+// Keep gives the batch to the caller; the loader allocates new memory instead. Call it in the body of the loop.
 func (b *Batch) Keep() { b.kept = true }
 
-// prepare sets b to the samples of a step, which are not read yet.
+// prepare sets b to the samples of a step, without reading them.
 func (b *Batch) prepare(samples []int64, offsets []int64, state State) {
 	b.Indices, b.Offsets = append(b.Indices[:0], samples...), append(b.Offsets[:0], offsets...)
 	b.Data = b.slab[:b.size]
@@ -46,7 +46,7 @@ func (b *Batch) prepare(samples []int64, offsets []int64, state State) {
 	b.State = state
 }
 
-// drop closes the gaps of the samples that have no record, and returns their number.
+// drop removes samples without a record from Data, and returns their number.
 func (b *Batch) drop(records [][]byte) (dropped int64) {
 	n, end := 0, int64(0)
 	for k, r := range records {

@@ -9,11 +9,11 @@ import (
 	"github.com/ffconvert/ffconvert/decode"
 )
 
-// Batches yields the batches of the epoch from the next step on, in order, and ends with the epoch: SetEpoch begins another one. After an
-// early break the next call resumes at the first batch that was not delivered. The last pair of a loop that fails has the error and no batch; the next
-// call tries that batch again. When ctx is cancelled the error is that of ctx.
+// Batches yields the batches of the epoch in order, from the next step to the end of the epoch; SetEpoch begins another
+// epoch. After an early break the next call resumes at the first batch that was not delivered. A loop that fails ends
+// with an error and no batch; the next call tries that batch again. When ctx is cancelled the error is that of ctx.
 //
-// First it looks whether the paths of all shards lead to the files that are open: [record.ErrReplaced].
+// Batches first checks that the paths of all shards still name the open files: [record.ErrReplaced].
 func (l *Loader) Batches(ctx context.Context) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		if !l.running.CompareAndSwap(false, true) {
@@ -27,7 +27,7 @@ func (l *Loader) Batches(ctx context.Context) iter.Seq2[*Batch, error] {
 	}
 }
 
-// deliver yields batches until the epoch ends, an error occurs or the loop is left.
+// deliver yields batches until the epoch ends, an error occurs or the caller breaks.
 func (l *Loader) deliver(ctx context.Context, yield func(*Batch, error) bool) error {
 	if err := l.data.reader.Unchanged(); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (l *Loader) deliver(ctx context.Context, yield func(*Batch, error) bool) er
 	return nil
 }
 
-// next waits for the batch of the next step.
+// next waits for the batch of the next step, and for its data.
 func next(ctx context.Context, queue <-chan *Batch) (*Batch, error) {
 	var b *Batch
 	select {
@@ -79,15 +79,15 @@ func next(ctx context.Context, queue <-chan *Batch) (*Batch, error) {
 	return b, b.err
 }
 
-// A run is one loop over batches.
+// A run is the state of one loop over batches.
 type run struct {
 	*Loader
 	slabs *slabs
-	queue chan *Batch // in the order of steps; read or not
-	work  chan *Batch // to be read
+	queue chan *Batch // batches in the order of steps, possibly not read yet
+	work  chan *Batch // batches to read
 }
 
-// choose chooses the samples of each step, once there is memory for them.
+// choose sends the batch of each step, after memory for it is free.
 func (r *run) choose(ctx context.Context, step int64) {
 	defer close(r.work)
 	var samples, offsets []int64
@@ -112,7 +112,7 @@ func (r *run) choose(ctx context.Context, step int64) {
 	}
 }
 
-// read reads one batch after the other.
+// read reads batches one after another.
 func (r *run) read(ctx context.Context) {
 	f := filler{data: r.data, opts: &r.opts, decoders: make(map[string]*decode.Decoder)}
 	for b := range r.work {

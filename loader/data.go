@@ -15,22 +15,22 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// data are the samples of several datasets as one sequence.
+// data are the samples of several datasets, concatenated.
 type data struct {
 	reader *record.Reader
 	files  []record.FileInfo
-	starts []int64 // the first sample of each file
-	sets   []set   // datasets with samples
+	starts []int64 // number of the first sample of each file
+	sets   []set   // datasets that have samples
 
-	keys string  // all, behind one another
-	ends []int64 // of each key in it; nil if keys are not wanted
+	keys string  // all keys, concatenated
+	ends []int64 // end of each key in keys; nil without Options.Keys
 }
 
 // A set describes the records of one dataset.
 type set struct {
-	first     int64    // sample
-	encodings []string // of its records
-	of        []int32  // which of them each sample has; nil: all the first
+	first     int64    // number of its first sample
+	encodings []string // encodings of its records
+	of        []int32  // index in encodings for each sample; nil: 0 for all
 }
 
 var errNoKeys = place.New(place.Refused, "its samples have no keys")
@@ -68,19 +68,19 @@ func openData(paths []string, opts Options) (*data, error) {
 
 var errLink = place.New(place.Corrupt, "a link, where a dataset has a file")
 
-// ownFile refuses a link in the place of a shard of a dataset of ours, as verify does: it may lead anywhere. A shard that was
-// given by its name may be one.
+// ownFile returns an error if a symbolic link is in the place of a shard of a dataset with a manifest, as verify does:
+// it could lead anywhere. A shard that the caller named by path may be a link.
 func ownFile(d *lookup.Dataset, path string) error {
 	if !d.Ours() || d.Path != d.Dir {
 		return nil
 	}
-	if st, err := os.Lstat(path); err == nil && st.Mode()&fs.ModeSymlink != 0 { // other errors are those of opening it
+	if st, err := os.Lstat(path); err == nil && st.Mode()&fs.ModeSymlink != 0 { // opening reports other errors
 		return &place.Error{Where: path, Off: -1, Err: errLink, Hint: "copy it there, or give the name of the file it leads to"}
 	}
 	return nil
 }
 
-// compare compares the files with their descriptions in the manifests.
+// compare compares the files with the shards in the manifests.
 func (d *data) compare(want []record.FileInfo) error {
 	next := int64(0)
 	for k, f := range d.files {
@@ -94,7 +94,7 @@ func (d *data) compare(want []record.FileInfo) error {
 	return nil
 }
 
-// describe keeps the encodings and the keys that are wanted.
+// describe stores the encodings, and the keys if they are wanted.
 func (d *data) describe(all []*lookup.Dataset, opts Options) error {
 	first := int64(0)
 	var keys strings.Builder
@@ -136,7 +136,7 @@ func (d *data) describe(all []*lookup.Dataset, opts Options) error {
 	return nil
 }
 
-// encoding keeps the encodings of a dataset, each of which must be known.
+// encoding stores the encodings of a dataset, each of which must be known.
 func (s *set) encoding(x *lookup.Dataset) error {
 	s.encodings = x.Encodings()
 	if len(s.encodings) < 2 {
@@ -153,14 +153,14 @@ func (s *set) encoding(x *lookup.Dataset) error {
 	return nil
 }
 
-// mark enters the encoding of the next sample of a dataset of several.
+// mark stores the encoding of the next sample, in a dataset that has several.
 func (s *set) mark(encoding string) {
 	n := 0
 	for n < len(s.encodings) && s.encodings[n] != encoding {
 		n++
 	}
 	if n == len(s.encodings) {
-		s.encodings = append(s.encodings, encoding) // raw records that Options.Encoding says more of
+		s.encodings = append(s.encodings, encoding) // raw records, whose encoding Options.Encoding may name
 	}
 	s.of = append(s.of, int32(n))
 }
@@ -183,7 +183,7 @@ func (d *data) key(i int64) string {
 	return d.keys[from:d.ends[i]]
 }
 
-// fail places an error at sample i.
+// fail adds the place of sample i to an error.
 func (d *data) fail(i int64, err error) error {
 	k, e, outside := d.reader.Extent(int(i))
 	if outside != nil {

@@ -1,4 +1,4 @@
-// Package loader gives a training loop its batches, read ahead at the speed of the device.
+// Package loader delivers batches to a training loop, reading ahead at the speed of the device.
 //
 //	l, err := loader.Open([]string{"out"}, loader.Options{Order: Order{Seed: 7, Batch: 256}, Rank: rank, World: world, State: saved})
 //	if err != nil {
@@ -18,13 +18,14 @@
 //		}
 //	}
 //
-// Which samples a batch has is a function of the dataset, the seed and the epoch: docs/order.md, [Order]. The samples
-// of a step are the same for any number of ranks, each of which takes its part of them.
+// The samples of a batch are a function of the dataset, the seed and the epoch: see docs/order.md and [Order]. The
+// samples of a step are the same for any number of ranks, which divide them.
 //
 // # Goroutines and memory
 //
-// While a loop over Batches runs, one goroutine chooses the samples of the next steps and Options.Readers goroutines read a batch
-// each by record.Reader.ReadBatch, which compares every sample with its CRC. All have ended when the loop has.
+// While a loop over Batches runs, one goroutine chooses the samples of the next steps and each of Options.Readers
+// goroutines reads one batch at a time with record.Reader.ReadBatch, which checks the CRC of every sample. They end
+// with the loop.
 //
 //	            ┌─ reader ─┐
 //	steps ─►────┤          ├──► batches, in the order of steps ─► loop ─┐
@@ -32,7 +33,7 @@
 //	   ▲                                                                │
 //	   └───────────────────── memory of a batch ────────────────────────┘
 //
-// Options.Prefetch batches lie in memory beside the one that the loop has, of Options.Memory bytes at most. Each is one
-// slab, which is used again. Beyond that the loader takes 12 bytes a sample for the headers, 16 MiB for each reader, and what
-// Options.Keys and mode Group say.
+// In memory are the batch of the loop and Options.Prefetch more, together Options.Memory bytes at most. Each is one
+// slab, which is reused. In addition the loader takes 12 bytes a sample for the headers, 16 MiB for each reader, and
+// the memory of Options.Keys and mode Group.
 package loader

@@ -6,29 +6,29 @@ import (
 	"sort"
 )
 
-// An epochOrder is the order of one epoch. It may be used concurrently.
+// An epochOrder is the order of samples in one epoch. It may be used concurrently.
 type epochOrder struct {
 	order  *ordering
 	number uint64
 	key    uint64
-	all    permutation // Global: of the samples
+	all    permutation // mode Global: permutation of the samples
 
-	first  []uint64 // Window: the first sample of each shard, in the order of the epoch
-	starts []uint64 // Window: where each of these begins in the epoch
+	first  []uint64 // mode Window: number of the first sample of each shard, in the order of the epoch
+	starts []uint64 // mode Window: start of each of these shards in the epoch
 
-	sorted []int64     // Group: the samples by their group
-	blocks permutation // Group: of the whole batches
+	sorted []int64     // mode Group: samples sorted by group
+	blocks permutation // mode Group: permutation of the full batches
 }
 
-// streams of keys: what is permuted.
+// Streams of random numbers, by what they permute.
 const (
 	streamSamples = 0
-	streamShards  = 1 // or batches, in mode Group
-	streamWindow  = 2 // of window 0; 3 of window 1, and so on
+	streamShards  = 1 // shards; batches in mode Group
+	streamWindow  = 2 // window 0; 3 is window 1, and so on
 )
 
-// epoch returns the order of an epoch, at most 2⁶³-1. It takes constant time, but in mode Window the time to go through the shards,
-// and in mode Group the time to sort all samples.
+// epoch returns the order of an epoch, at most 2⁶³-1. It takes constant time; in mode Window, time proportional to the
+// number of shards; in mode Group, the time to sort all samples.
 func (o *ordering) epoch(number uint64) *epochOrder {
 	e := &epochOrder{order: o, number: number, key: keyOf(o.opts.Seed, number, streamSamples, o.n)}
 	e.all = newPermutation(e.key, o.n)
@@ -62,7 +62,7 @@ func (e *epochOrder) shards() {
 	}
 }
 
-// groups sorts the samples by their groups.
+// groups sorts the samples by group.
 func (e *epochOrder) groups() {
 	n, group := e.order.n, e.order.opts.Groups
 	e.sorted = make([]int64, n)
@@ -75,11 +75,11 @@ func (e *epochOrder) groups() {
 	}
 }
 
-// add appends the samples of positions lo to hi. Position Len is position 0 again: see [Pad].
+// add appends the samples at positions lo to hi. Positions from Len on wrap around to 0: see [Pad].
 func (e *epochOrder) add(dst []int64, lo, hi int64) []int64 {
 	o := e.order
 	var window permutation
-	var number uint64 // of the window, from 1
+	var number uint64 // number of the window, from 1
 	batch := uint64(o.opts.Batch)
 	for ; lo < hi; lo++ {
 		p := uint64(lo) % o.n
@@ -107,13 +107,13 @@ func (e *epochOrder) add(dst []int64, lo, hi int64) []int64 {
 	return dst
 }
 
-// inShards returns sample q of the shards in the order of the epoch.
+// inShards returns the sample at position q of the shards in the order of the epoch.
 func (e *epochOrder) inShards(q uint64) uint64 {
 	i := sort.Search(len(e.starts), func(i int) bool { return e.starts[i] > q }) - 1
 	return e.first[i] + q - e.starts[i]
 }
 
-// batch appends the samples of a step that rank takes of world ranks, 0 ≤ step < Steps, 0 ≤ rank < world.
+// batch appends the samples of one rank in a step, 0 ≤ step < Steps, 0 ≤ rank < world.
 func (e *epochOrder) batch(dst []int64, step int64, rank, world int) []int64 {
 	g, ranks := e.order.opts.Batch, int64(world)
 	size := g

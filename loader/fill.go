@@ -18,7 +18,7 @@ type filler struct {
 	opts     *Options
 	decoders map[string]*decode.Decoder // by encoding
 	indices  []int
-	places   [][]byte // of the samples in the slab
+	places   [][]byte // slices of the slab, one for each sample
 }
 
 func (f *filler) fill(ctx context.Context, b *Batch) error {
@@ -28,7 +28,7 @@ func (f *filler) fill(ctx context.Context, b *Batch) error {
 		f.places = append(f.places, b.Data[b.Offsets[k]:b.Offsets[k+1]:b.Offsets[k+1]])
 	}
 	records, err := f.data.reader.ReadBatch(ctx, f.indices, f.places)
-	clear(f.places) // they refer to the slab
+	clear(f.places) // release the references to the slab
 	b.skipped = 0
 	if err != nil {
 		bad, isDamage := damage(err)
@@ -45,8 +45,8 @@ func (f *filler) fill(ctx context.Context, b *Batch) error {
 	return f.decode(b)
 }
 
-// damage returns the errors that ReadBatch has joined, and whether each is of a sample that is damaged.
-func damage(err error) (all []error, is bool) {
+// damage splits the joined errors of ReadBatch, and reports whether all are errors of damaged samples.
+func damage(err error) (all []error, damaged bool) {
 	all = []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		all = joined.Unwrap()
@@ -59,7 +59,7 @@ func damage(err error) (all []error, is bool) {
 	return all, true
 }
 
-// decode decodes the records, and keeps the fields that are wanted.
+// decode decodes the records, and stores the wanted fields.
 func (f *filler) decode(b *Batch) error {
 	if b.fields = len(f.opts.Fields); b.fields == 0 {
 		return nil

@@ -17,19 +17,19 @@ type Loader struct {
 	order  *ordering
 	digest string
 
-	number  uint64 // of the epoch
+	number  uint64 // number of the epoch
 	epoch   *epochOrder
-	step    int64 // that comes next
+	step    int64 // next step
 	stats   stats
 	running atomic.Bool
 }
 
-// stats count what a Loader has delivered since it was opened.
+// stats count what a Loader has delivered since Open.
 type stats struct {
 	Batches int64
 	Samples int64
 	Bytes   int64
-	Skipped int64 // damaged samples that were left out of these batches
+	Skipped int64 // damaged samples that were skipped in these batches
 	AIO     aio.Stats
 }
 
@@ -38,10 +38,10 @@ var (
 	errNone    = errors.New("no dataset was given")
 )
 
-// Open opens datasets as one, in this order: output directories, of which manifest.json says which shards there are, directories
-// of other people's .ffr files, and single files. All shards are checked as [record.Open] does, and compared with the manifest.
+// Open opens datasets as one, in this order: output directories, whose manifest.json lists the shards; directories
+// of other .ffr files; and single files. All shards are checked as [record.Open] does, and compared with the manifest.
 //
-// The error is [ErrState] if Options.State is not of these data and this order.
+// The error is [ErrState] if Options.State is of other data or of another order.
 func Open(paths []string, opts Options) (*Loader, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -61,13 +61,13 @@ func Open(paths []string, opts Options) (*Loader, error) {
 	return l, nil
 }
 
-// begin makes the order, and finds the step to begin with.
+// begin creates the order, and determines the first step.
 func (l *Loader) begin() (err error) {
 	var sizes []int64
 	shards := l.Files()
 	for k, f := range l.data.files {
 		sizes = append(sizes, f.Samples)
-		shards[k].HeaderCRC = l.data.reader.HeaderCRC(k) // that of a legacy file is computed
+		shards[k].HeaderCRC = l.data.reader.HeaderCRC(k) // computed for a legacy file
 	}
 	if l.order, err = newOrdering(sizes, l.opts.Order); err != nil {
 		return err
@@ -89,10 +89,10 @@ func (l *Loader) Len() int64 { return l.order.size() }
 // Steps returns the number of batches of an epoch, which is the same for every rank.
 func (l *Loader) Steps() int64 { return l.order.steps() }
 
-// Epoch returns the epoch that Batches gives the batches of.
+// Epoch returns the current epoch.
 func (l *Loader) Epoch() uint64 { return l.number }
 
-// SetEpoch makes Batches begin with the first batch of epoch n, at most 2⁶³-1. In mode Group that sorts all samples.
+// SetEpoch makes Batches begin with the first batch of epoch n, at most 2⁶³-1. In mode Group it sorts all samples.
 func (l *Loader) SetEpoch(n uint64) error {
 	switch {
 	case l.running.Load():
@@ -104,7 +104,7 @@ func (l *Loader) SetEpoch(n uint64) error {
 	return nil
 }
 
-// State returns the state after the last batch that was delivered: where Batches goes on.
+// State returns the state after the last delivered batch, where Batches continues.
 func (l *Loader) State() State { return l.order.state(l.digest, l.number, l.step) }
 
 // Stats counts the batches delivered so far.

@@ -14,40 +14,42 @@ const (
 	defaultReaders  = 2 // one waits for the device while the other compares CRCs
 )
 
-// maxPrefetch and maxReaders bound allocations before anything is read.
+// maxPrefetch and maxReaders limit allocations that depend only on options.
 const (
 	maxPrefetch = 1 << 16
 	maxReaders  = 1 << 10
 )
 
-// Options control a [Loader]. All but Order.Batch may be left out.
+// Options control a [Loader]. Only Order.Batch is required.
 type Options struct {
 	Order Order // Batch counts the samples of all ranks together
 
 	Rank, World int    // this process is Rank, from 0, of World; World 0 is 1
-	Epoch       uint64 // where to begin, at most 2⁶³-1
-	State       *State // where to go on; Epoch does not count then. Rank and World may differ from the run before;
-	// Order.Ends and Order.Groups, which a state does not have, must not. At the end of an epoch Batches yields nothing
-	// before SetEpoch begins the next one
+	Epoch       uint64 // first epoch, at most 2⁶³-1
 
-	Prefetch int   // batches in memory beside the one that the loop has; 0: defaultPrefetch
-	Memory   int64 // most bytes of all batches in memory; one that is larger is read alone. 0: only Prefetch counts
-	Readers  int   // batches that are read at once; 0: DefaultReaders, Prefetch at most
+	// State is where to resume; Epoch is then ignored. Rank and World may differ from the earlier run. Order.Ends and
+	// Order.Groups, which a state does not have, must not. At the end of an epoch Batches yields nothing
+	// until SetEpoch begins the next one.
+	State *State
 
-	// SkipDamaged leaves a damaged sample out of its batch, which is smaller then: see Batch.Damaged and Stats.Skipped.
-	// Otherwise the loop ends with an error that names shard, sample and byte. Damage is a wrong CRC, a file that was cut,
-	// or an error of the device (EIO); all else is an error still. The last sample of each shard is read by Open, as it
-	// alone shows where the file ends: its damage is an error of Open.
+	Prefetch int   // batches in memory in addition to the one of the loop; 0: defaultPrefetch
+	Memory   int64 // limit on the bytes of all batches in memory; a larger batch is read alone. 0: no limit
+	Readers  int   // batches read at once; 0: defaultReaders, at most Prefetch
+
+	// SkipDamaged skips damaged samples, which makes the batch smaller: see Batch.Damaged and Stats.Skipped. Without it
+	// the loop ends with an error that names shard, sample and byte. Damage is a wrong CRC, a truncated file or an error
+	// of the device (EIO); other errors still end the loop. Open reads the last sample of each shard, because only that
+	// shows where the file ends: its damage is an error of Open.
 	SkipDamaged bool
 
-	Fields   []string // of each sample, for Batch.Field; a sample without one of them is an error
-	Encoding string   // of the records of other people's files, and of raw ones, as in encode.Options
-	Keys     bool     // Batch.Keys is wanted: takes the length of all keys and 8 bytes a sample of memory
+	Fields   []string // for Batch.Field; a sample that lacks one of them is an error
+	Encoding string   // of the records of files without a manifest, and of raw records, as in encode.Options
+	Keys     bool     // set Batch.Keys: takes memory for all keys and 8 bytes a sample
 
 	Record record.Options // which files are accepted, and how they are read
 }
 
-// withDefaults fills in the zero fields and checks the others. Package order checks Order.
+// withDefaults sets defaults for zero fields and checks the others, except Order.
 func (o Options) withDefaults() (Options, error) {
 	o.World = cmp.Or(o.World, 1)
 	o.Prefetch = cmp.Or(o.Prefetch, defaultPrefetch)

@@ -12,7 +12,7 @@ import (
 // version is the version of docs/order.md that this package implements.
 const version = 1
 
-// A Mode says how samples are ordered. [Window] has its size behind it.
+// A Mode determines the order of samples. The text of mode [Window] ends with its size.
 type Mode string
 
 // The modes.
@@ -23,7 +23,7 @@ const (
 	Group      Mode = "group"      // samples of one group, or of nearly one length, share a batch
 )
 
-// Window is the mode that permutes shards, and samples inside of windows of n samples.
+// Window returns the mode that permutes shards, and then samples within windows of n samples.
 func Window(n int64) Mode { return Mode(windowPrefix + strconv.FormatInt(n, 10)) }
 
 const windowPrefix = "window:"
@@ -41,42 +41,42 @@ func (m Mode) window() (int64, error) {
 	return n, nil
 }
 
-// Ends says what becomes of samples at the end of an epoch that do not fill a batch.
+// Ends determines what happens to the samples at the end of an epoch that do not fill a batch.
 type Ends string
 
-// The ends of an epoch.
+// Values of Ends.
 const (
-	Drop  Ends = "drop"  // they are left out; the default
+	Drop  Ends = "drop"  // they are skipped; the default
 	Pad   Ends = "pad"   // the batch is filled up with the first samples of the epoch
-	Short Ends = "short" // the batch is short; ranks may get none of it
-	Even  Ends = "even"  // the batch is short, and the first samples of the epoch fill it up until all ranks get as many
+	Short Ends = "short" // the batch is short; some ranks may get no sample
+	Even  Ends = "even"  // the batch is short, and filled up with the first samples of the epoch until all ranks get equally many
 )
 
-// maxSamples and maxBatch bound the arithmetic.
+// maxSamples and maxBatch prevent overflow.
 const (
 	maxSamples = 1 << 48
 	maxBatch   = 1 << 40
 )
 
-// An Order is what the order of an epoch depends on, beside the dataset and the epoch.
+// An Order determines the order of samples, together with the dataset and the epoch.
 type Order struct {
 	Seed   uint64  // at most 2⁶³-1
 	Batch  int64   // samples of a step, on all ranks together; 1 or more
 	Mode   Mode    // "": Global
 	Ends   Ends    // "": Drop
-	Groups []int64 // of each sample its group or length, for mode Group alone
+	Groups []int64 // group or length of each sample, only for mode Group
 }
 
-// An ordering is the order of one dataset: a function, of which nothing is drawn or kept, so that a run goes on anywhere,
+// An ordering is the order of one dataset. It is a pure function without random state, so that a run resumes anywhere,
 // with any number of ranks. Only mode [Group] takes memory for each sample. It may be used concurrently.
 type ordering struct {
 	opts   Order
 	n      uint64
 	window uint64
-	sizes  []uint64 // of the shards
+	sizes  []uint64 // number of samples of each shard
 }
 
-// newOrdering returns the order of a dataset. shards are the numbers of samples of its shards, in order.
+// newOrdering returns the order of a dataset. shards has the number of samples of each shard, in order.
 func newOrdering(shards []int64, opts Order) (*ordering, error) {
 	o := &ordering{opts: opts}
 	if o.opts.Mode == "" {
@@ -123,7 +123,7 @@ func newOrdering(shards []int64, opts Order) (*ordering, error) {
 // size returns the number of samples.
 func (o *ordering) size() int64 { return int64(o.n) }
 
-// steps returns the number of steps of an epoch: 0 if the samples do not fill a batch and are dropped.
+// steps returns the number of steps of an epoch: 0 if the samples do not fill a batch and Ends is Drop.
 func (o *ordering) steps() int64 {
 	steps := int64(o.n) / o.opts.Batch
 	if o.opts.Ends != Drop && int64(o.n)%o.opts.Batch != 0 {

@@ -5,7 +5,7 @@ import "math/bits"
 // golden is the increment of SplitMix64.
 const golden = 0x9e3779b97f4a7c15
 
-// rounds and minBits are the least that pass a chi-square test of 20 million draws for every small n: see
+// rounds and minBits are the smallest values that pass a chi-square test of 20 million draws for every small n: see
 // docs/order.md.
 const (
 	rounds  = 8
@@ -26,7 +26,7 @@ func keyOf(seed, epoch, stream, n uint64) uint64 {
 	return mix((k ^ n) + golden)
 }
 
-// A permutation is one of [0, n).
+// A permutation is a permutation of [0, n), as a Feistel network.
 type permutation struct {
 	n         uint64
 	low, high int // bits of the two halves
@@ -45,7 +45,7 @@ func newPermutation(key, n uint64) permutation {
 	return p
 }
 
-// at returns where x goes.
+// at returns the image of x.
 func (p *permutation) at(x uint64) uint64 {
 	for {
 		a, b := p.low, p.high

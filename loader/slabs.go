@@ -5,23 +5,24 @@ import (
 	"slices"
 )
 
-// slabs hands out the batches of one loop, and bounds their number and their bytes. The goroutine that chooses samples uses it; others
-// give back by the channel, also those that the caller keeps.
+// slabs allocates the batches of one loop, and limits their number and their bytes. Only the goroutine that chooses
+// samples calls its methods; others return batches through the channel, including those that the caller keeps.
 type slabs struct {
-	most  int   // batches
-	limit int64 // bytes of all of them
+	most  int   // limit on the number of batches
+	limit int64 // limit on the bytes of all batches
 	back  chan *Batch
 
-	free  []*Batch // read and given back
-	used  int      // handed out and not given back
-	total int64    // bytes of all slabs, free ones too
+	free  []*Batch // returned batches
+	used  int      // number of batches that are not returned
+	total int64    // bytes of all slabs, including free ones
 }
 
 func newSlabs(most int, limit int64) *slabs {
 	return &slabs{most: most, limit: limit, back: make(chan *Batch, most)}
 }
 
-// take returns a batch with a slab of size bytes or more, once there is room for it. It returns nil when ctx is cancelled.
+// take returns a batch with a slab of at least size bytes, after there is room for it. It returns nil when ctx is
+// cancelled.
 func (s *slabs) take(ctx context.Context, size int64) *Batch {
 	for ctx.Err() == nil {
 		for len(s.back) > 0 {
@@ -41,7 +42,7 @@ func (s *slabs) take(ctx context.Context, size int64) *Batch {
 	return nil
 }
 
-// put takes back a batch, or gives up one that the caller keeps.
+// put takes back a batch, or forgets one that the caller keeps.
 func (s *slabs) put(b *Batch) {
 	s.used--
 	if b.kept {
@@ -51,7 +52,8 @@ func (s *slabs) put(b *Batch) {
 	s.free = append(s.free, b)
 }
 
-// fit returns the smallest free batch that is large enough, or a new one if the bounds allow it. Free ones that are too small make room for it.
+// fit returns the smallest free batch that is large enough, or a new one if the limits allow it. To make room it drops
+// free batches that are too small.
 func (s *slabs) fit(size int64) *Batch {
 	if s.used == s.most {
 		return nil
@@ -67,7 +69,7 @@ func (s *slabs) fit(size int64) *Batch {
 		s.free = slices.Delete(s.free, best, best+1)
 		return b
 	}
-	room := size + size/8 // the next one may be larger
+	room := size + size/8 // the next batch may be larger
 	for len(s.free) > 0 && (s.used+len(s.free) >= s.most || s.total > s.limit-room) {
 		s.total -= int64(cap(s.free[0].slab))
 		s.free = slices.Delete(s.free, 0, 1)

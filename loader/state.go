@@ -10,18 +10,18 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// A State says where a run is: between two steps of an epoch. It is the same for every rank.
+// A State is the position of a run: between two steps of an epoch. It is the same for every rank.
 type State struct {
 	Order    int    `json:"order"`   // version of docs/order.md
-	Dataset  string `json:"dataset"` // digest of the shards: docs/order.md
+	Dataset  string `json:"dataset"` // digest of the shards: see docs/order.md
 	Mode     Mode   `json:"mode"`
 	Seed     uint64 `json:"seed"`
 	Epoch    uint64 `json:"epoch"`
-	Position int64  `json:"position"` // of the step that comes next: its number times Batch
+	Position int64  `json:"position"` // number of the next step times Batch
 	Batch    int64  `json:"batch"`
 }
 
-// ErrState reports a state of another dataset, or of another order.
+// ErrState reports a state of another dataset or order.
 var ErrState = place.New(place.Refused, "the state is not of this run")
 
 // state returns the state before a step of an epoch, 0 ≤ step ≤ Steps.
@@ -29,8 +29,8 @@ func (o *ordering) state(dataset string, epoch uint64, step int64) State {
 	return State{version, dataset, o.opts.Mode, o.opts.Seed, epoch, step * o.opts.Batch, o.opts.Batch}
 }
 
-// step returns the step that comes next: Steps at the end of the epoch. It is an error if the state is of another dataset or order; the
-// number of ranks may differ.
+// step returns the next step; at the end of the epoch that is Steps. It returns an error if the state is of another
+// dataset or order; the number of ranks may differ.
 func (o *ordering) step(s State, dataset string) (step int64, err error) {
 	var why error
 	switch {
@@ -54,7 +54,8 @@ func (o *ordering) step(s State, dataset string) (step int64, err error) {
 	return 0, fmt.Errorf("%w: %w", ErrState, why)
 }
 
-// digestOf returns the digest of a dataset, by the CRC-32 of bytes 4 to 12+12·Samples of each shard as its HeaderCRC. It differs when any sample differs, and is the same wherever the files are.
+// digestOf returns the digest of a dataset, from the CRC-32 of bytes 4 to 12+12·Samples of each shard (its HeaderCRC).
+// It depends on all samples, but not on the place of the files.
 func digestOf(shards []record.FileInfo) string {
 	h := sha256.New()
 	fmt.Fprintln(h, "ffconvert dataset 1")

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	indexBlocks = 1 + 2                    // one is filled, one is written, one waits: rows come in bursts
-	tableBlocks = record.WriterBuffers - 1 // all that a record.Writer fills but the one of data
+	indexBlocks = 1 + 2                    // one being filled, one being written, one waiting, since rows come in bursts
+	tableBlocks = record.WriterBuffers - 1 // the buffers of a record.Writer, without the one for data
 )
 
-// dataBlocks returns the blocks for the data of a shard: one that is filled, and one for each write in flight. A
-// device that is also read from gives writes their share only if several wait for it
-// (docs/decisions/006-device-io.md). More workers have fewer each, for the sake of memory. The number is even:
+// dataBlocks returns the number of blocks for the data of a shard: one being filled, and one for each write in
+// flight. A device that is also being read serves writes at a fair rate only if several are waiting
+// (docs/decisions/006-device-io.md). With more workers each gets fewer, to limit memory. The number is even:
 // Linux aligns a mapping for huge pages only if it is a multiple of 2 MiB; with 9 blocks cold tars took 1.1
 // times as long as with 8.
 func dataBlocks(workers int) int {
@@ -23,8 +23,8 @@ func dataBlocks(workers int) int {
 	return n + n%2
 }
 
-// blocks are what a worker writes its shards and their indexes from. Only data fills all of its own: the tables and
-// the index of a few hundred samples are some KiB.
+// blocks are the write buffers of a worker, for shards and their indexes. Only data fills whole blocks: the tables
+// and the index of a few hundred samples take some KiB.
 type blocks struct{ data, sparse *direct.Blocks }
 
 func newBlocks(workers int) (b *blocks, err error) {
@@ -40,8 +40,8 @@ func newBlocks(workers int) (b *blocks, err error) {
 
 func (b *blocks) index() [][]byte { return b.sparse.Empty[:indexBlocks] }
 
-// shard returns the blocks of a shard, in the order in which a record.Writer takes them: for data, for its
-// tables, then for data again.
+// shard returns the blocks of a shard in the order in which a record.Writer takes them: one for data, those for
+// its tables, then the rest for data.
 func (b *blocks) shard() [][]byte {
 	return slices.Concat(b.data.Empty[:1], b.sparse.Empty[indexBlocks:], b.data.Empty[1:])
 }

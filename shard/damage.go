@@ -10,26 +10,26 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// damage counts the fields that are not whole, and describes the first of them in the order of the shard.
+// damage counts fields that are not whole, and describes the first ones in the order of the shard.
 type damage struct {
 	notWhole int64
-	first    []described // at most as many as a manifest has
+	first    []described // at most mostFirst
 }
 
-// A described field is one that is not whole, in words.
+// A described is the description of a field that is not whole.
 type described struct {
-	segment int // of the shard
+	segment int // number of the segment in the shard
 	text    string
 }
 
-// mostKey bounds the key in a description, which may be long, characters.
+// mostKey is the largest number of characters of a key in a description.
 const mostKey = 300
 
-// mostFirst is how many fields a manifest describes, a shard.
+// mostFirst is the largest number of fields that a manifest describes for each shard.
 const mostFirst = len(dataset.NotWholeNames{})
 
-// found enters fields of a sample, which is read from a segment of the shard. Segments come in order.
-func (d *damage) found(segment int, key string, off int64, fields []encode.Damage) {
+// addFields adds damaged fields of a sample that was read from a segment. Calls come in the order of segments.
+func (d *damage) addFields(segment int, key string, off int64, fields []encode.Damage) {
 	d.notWhole += int64(len(fields))
 	for _, f := range fields {
 		if len(d.first) == mostFirst {
@@ -43,7 +43,7 @@ func (d *damage) found(segment int, key string, off int64, fields []encode.Damag
 	}
 }
 
-// add enters what another reader of the shard has found in other segments.
+// add adds the damage that another reader of the shard found in other segments.
 func (d *damage) add(o damage) {
 	d.notWhole += o.notWhole
 	d.first = append(d.first, o.first...)

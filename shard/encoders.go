@@ -5,7 +5,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// encoders holds one reader's encoders, one an encoding, each made on first use.
+// encoders holds the encoders of one reader, one for each encoding, made on first use.
 type encoders struct {
 	specs []*encode.Spec
 	made  []*encode.Encoder
@@ -15,7 +15,7 @@ func newEncoders(specs ...*encode.Spec) *encoders {
 	return &encoders{specs, make([]*encode.Encoder, len(specs))}
 }
 
-// of returns the encoder of a part.
+// of returns the encoder for a part.
 func (e *encoders) of(part *plan.Part) *encode.Encoder {
 	if e.made[part.Encode] == nil {
 		e.made[part.Encode] = e.specs[part.Encode].NewEncoder()

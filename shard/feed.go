@@ -6,10 +6,10 @@ import (
 	"iter"
 )
 
-// feed gives the workers one shard after another, each when its parts are local. drained says that
-// shards are left because WriteOptions.Drain was closed.
+// feed sends shards to the workers one after another, each when its parts are local. drained reports
+// that shards remain because WriteOptions.Drain was closed.
 func (w *writer) feed(ctx context.Context, todo []int, next chan<- *job) (drained bool, err error) {
-	// Do not wait for the parts of a shard that will not begin.
+	// This context ends waiting for the parts of a shard that will not be written.
 	taking, stop := context.WithCancel(ctx)
 	defer stop()
 	fed := make(chan struct{})
@@ -32,7 +32,7 @@ func (w *writer) feed(ctx context.Context, todo []int, next chan<- *job) (draine
 		case err != nil:
 			return false, err
 		}
-		select { // of two ready cases below, select could take the other
+		select { // if both cases below are ready, select could take the other
 		case <-w.opts.Drain:
 			return true, t.release()
 		default:
@@ -48,9 +48,9 @@ func (w *writer) feed(ctx context.Context, todo []int, next chan<- *job) (draine
 	return false, nil
 }
 
-// nextShards yields the shards to write, each once it is claimed. Shards that another process has
-// claimed come last: one that is finished by then is left out; another is written here too, because
-// the process that claimed it may be dead.
+// nextShards yields the shards to write, each after this process has claimed it. Shards that another process
+// has claimed come last. If they are finished by then they are skipped; otherwise they are written here, because
+// the process that claimed them may be dead.
 func (w *writer) nextShards(todo []int) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		var busy []int

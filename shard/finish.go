@@ -9,11 +9,11 @@ import (
 )
 
 // Finish completes a dataset after its tasks: it checks that each shard exists with a sound header
-// and its index, closes the balance, writes the manifest, and removes the working files of tasks.
+// and its index, checks the balance of the account, writes the manifest, and removes the working files of tasks.
 // If shards are missing it changes nothing and returns a [dataset.Missing]: on a file system without
 // locks, or with locks of one machine only, tasks may still be running. If none is missing, a task
-// that is still running writes only shards that already exist, and does no harm. Of the options Verify, AIO, Progress
-// and Tool count; without Verify headers are checked.
+// that is still running only writes shards that already exist, which is harmless. Finish uses the options Verify, AIO,
+// Progress and Tool; without Verify it checks only headers.
 func Finish(ctx context.Context, out *dataset.Writing, opts WriteOptions) (*Report, error) {
 	began := time.Now()
 	kept, err := out.Kept()
@@ -29,7 +29,7 @@ func Finish(ctx context.Context, out *dataset.Writing, opts WriteOptions) (*Repo
 	}
 	defer j.Close()
 	if err := out.CheckShards(ctx, kept.Plan, j, nil); err != nil {
-		if kept.Damage != nil && errors.Is(err, dataset.ErrMissing) { // its line may be behind the damage
+		if kept.Damage != nil && errors.Is(err, dataset.ErrMissing) { // the shard's line may follow the damage in the journal
 			err = kept.Damage
 		}
 		return nil, err
@@ -54,7 +54,7 @@ func Finish(ctx context.Context, out *dataset.Writing, opts WriteOptions) (*Repo
 		report.Backend, report.Fallback, report.From = found.Backend, found.Fallback, found.From
 	}
 	report.reread(kept.Plan, now, j)
-	if err := j.Fold(opts.Verify); err != nil { // what was seen is in the manifest, too
+	if err := j.Fold(opts.Verify); err != nil { // copies the results of verification into the manifest
 		return nil, err
 	}
 	if err := report.complete(out, kept.Plan, j, opts.Tool); err != nil {

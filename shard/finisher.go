@@ -14,17 +14,17 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// A filled shard has all its bytes, and its index, in temporary files that are not synced yet.
+// A filled shard is complete, with its index, in temporary files that are not synced yet.
 type filled struct {
 	*job
 	began time.Time
 	file  *atomicfile.File // nil: not created
-	index *atomicfile.File // the same
-	free  func()           // gives back the room that was taken for it; nil: none was
+	index *atomicfile.File // nil: not created
+	free  func()           // releases its slot in writer.open; nil: it has none
 	done  dataset.Finished
 }
 
-// discard removes the temporary files that there are, of a finished shard none, and gives its room back.
+// discard removes the temporary files, unless the shard has its name, and calls free.
 func (s *filled) discard() {
 	for _, f := range []*atomicfile.File{s.index, s.file} {
 		if f != nil {
@@ -36,13 +36,13 @@ func (s *filled) discard() {
 	}
 }
 
-// A finisher finishes one filled shard after another, beside the workers.
+// A finisher finishes filled shards one after another, concurrently with the workers.
 type finisher struct {
 	*writer
 	reader *aio.Reader // nil: shards are not verified
 }
 
-// finishAll finishes shards until the channel is closed. It is one of several; fail ends the others.
+// finishAll finishes shards until the channel is closed. Several run concurrently; fail stops the others.
 func (w *writer) finishAll(ctx context.Context, shards <-chan *filled, reread aio.Options, fail context.CancelCauseFunc) (err error) {
 	k := &finisher{writer: w}
 	if !w.opts.NoVerify {
@@ -67,10 +67,10 @@ func (w *writer) finishAll(ctx context.Context, shards <-chan *filled, reread ai
 	return nil
 }
 
-// finish syncs a shard and its index, re-reads and checks them, gives them their final names durably, and
-// enters them in the journal.
+// finish syncs a shard and its index, re-reads and checks them, renames them to their final names durably, and
+// adds them to the journal.
 func (k *finisher) finish(ctx context.Context, s *filled) error {
-	var g errgroup.Group // both at once: the file system makes one commit of them
+	var g errgroup.Group // concurrently, so that the file system commits both at once
 	g.Go(s.file.Sync)
 	g.Go(s.index.Sync)
 	if err := g.Wait(); err != nil {
@@ -89,13 +89,13 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 		}
 		if err != nil {
 			for _, name := range []string{s.Name, index} {
-				if _, gone := k.out.Root.Lstat(k.out.Temp(name)); gone != nil { // another process removed the file: the shard is not corrupt
-					return gone
+				if _, missing := k.out.Root.Lstat(k.out.Temp(name)); missing != nil { // another process removed the file: the shard is not corrupt
+					return missing
 				}
 			}
 			return err
 		}
-		if err := k.journal.MustBe(done); err != nil { // by their SHA-256, too
+		if err := k.journal.MustBe(done); err != nil { // compares the SHA-256 too
 			return err
 		}
 	}
@@ -117,8 +117,8 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 	return nil
 }
 
-// verify re-reads a synced shard, the file with that name in the output. If
-// it is sound, done gets the origin of the bytes, and their SHA-256 if it had none; else that is compared.
+// verify re-reads a synced shard of the output. If it is sound, verify sets the origin of the bytes in done,
+// and compares their SHA-256, or sets it if done has none.
 func (k *finisher) verify(ctx context.Context, name string, done *dataset.Finished, progress plan.Progress) error {
 	res, err := verify.File(ctx, k.reader, verify.Target{Path: name, Root: k.out.Root, Want: &verify.Expect{
 		Name: done.Name, Samples: done.Samples, Bytes: done.Bytes, HeaderCRC: done.HeaderCRC, SHA256: done.SHA256,

@@ -9,9 +9,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// An indexBatch is the rows of an index that are not written yet, column by column, in memory that
-// the next batch uses again: a third of the cost of Arrow's builders (BenchmarkIndexFile), which
-// would show beside table rows of sixteen bytes.
+// An indexBatch holds the rows of an index that are not written yet, by column, in memory that
+// the next batch reuses. It takes a third of the time of Arrow's builders (BenchmarkIndexFile), which
+// would be noticeable for table rows of sixteen bytes.
 type indexBatch struct {
 	n                                     int
 	ordinal, offset, length, sourceOffset [indexRows]int64
@@ -19,11 +19,11 @@ type indexBatch struct {
 	source                                [indexRows]int32
 
 	keys    []byte
-	keyEnds [indexRows + 1]int32 // the first is 0
+	keyEnds [indexRows + 1]int32 // the first element is 0
 
 	label   [indexRows]int64
-	labeled [indexRows / 8]byte // a bit a row
-	classes int                 // bits that are set
+	labeled [indexRows / 8]byte // one bit a row
+	classes int                 // number of set bits in labeled
 }
 
 func (b *indexBatch) reset() {
@@ -31,8 +31,8 @@ func (b *indexBatch) reset() {
 	clear(b.labeled[:])
 }
 
-// addPlaces enters as many rows without key and label as there is room for, and returns how
-// many that is.
+// addPlaces adds rows without key and label while there is room, and returns the number
+// of added rows.
 func (b *indexBatch) addPlaces(ordinal int64, first int32, rows []entry, at []record.Extent) int {
 	n := min(len(rows), indexRows-b.n)
 	for i := range n {
@@ -45,13 +45,13 @@ func (b *indexBatch) addPlaces(ordinal int64, first int32, rows []entry, at []re
 	return n
 }
 
-// addKey enters the key of the last row.
+// addKey adds the key of the last row.
 func (b *indexBatch) addKey(key []byte) {
 	b.keys = append(b.keys, key...)
 	b.keyEnds[b.n] = int32(len(b.keys))
 }
 
-// addLabel enters the class of the last row.
+// addLabel adds the class of the last row.
 func (b *indexBatch) addLabel(class int64) {
 	i := b.n - 1
 	b.label[i] = class

@@ -16,9 +16,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// The columns of index/PART_00000.arrow, an Arrow IPC file (Feather v2) of one row a
-// sample. A dataset without keys has no keyColumn, one without classes no labelColumn. Where a rule
-// in the schema gives the places, the columns of placeTable are left out.
+// The columns of index/PART_00000.arrow, an Arrow IPC file (Feather v2) with one row for each
+// sample. A dataset without keys has no keyColumn, one without classes no labelColumn. If a rule
+// in the schema gives the places, there is no column of placeTable.
 var (
 	keyColumn  = arrow.Field{Name: "key", Type: arrow.BinaryTypes.String}
 	placeTable = []arrow.Field{
@@ -26,13 +26,13 @@ var (
 		{Name: "offset", Type: arrow.PrimitiveTypes.Int64},        // in the shard, bytes
 		{Name: "length", Type: arrow.PrimitiveTypes.Int64},        // bytes
 		{Name: "crc32", Type: arrow.PrimitiveTypes.Uint32},        // of the record
-		{Name: "source", Type: arrow.PrimitiveTypes.Int32},        // row of "sources" in the manifest
+		{Name: "source", Type: arrow.PrimitiveTypes.Int32},        // row number in "sources" of the manifest
 		{Name: "source_offset", Type: arrow.PrimitiveTypes.Int64}, // bytes
 	}
-	labelColumn = arrow.Field{Name: "label", Type: arrow.PrimitiveTypes.Int64, Nullable: true} // the class, where the sample has an integer one
+	labelColumn = arrow.Field{Name: "label", Type: arrow.PrimitiveTypes.Int64, Nullable: true} // null: no integer class
 )
 
-// A record batch has indexRows rows, fewer where their keys reach indexKeyBytes.
+// A record batch has indexRows rows, or fewer if their keys reach indexKeyBytes.
 const (
 	indexRows     = 8192
 	indexKeyBytes = 16 << 20
@@ -59,12 +59,12 @@ type indexFile struct {
 	out    *ipc.FileWriter
 	schema *arrow.Schema
 	shape  plan.Columns
-	first  int32 // row of "sources" in the manifest that part 0 of the entries is
+	first  int32 // row number in "sources" of the manifest of part 0 of the entries
 	rule   *rule // nil: the index has a row for every sample, with its place
 	rows   indexBatch
 }
 
-// createIndex begins the index of a shard; shape is what the dataset's indexes have.
+// createIndex creates the index of a shard. shape has the columns of the dataset's indexes.
 func createIndex(d *dataset.Dir, t *job, shape plan.Columns, blocks [][]byte) (*indexFile, error) {
 	name := dataset.IndexName(t.Name)
 	var by *rule
@@ -91,7 +91,7 @@ func createIndex(d *dataset.Dir, t *job, shape plan.Columns, blocks [][]byte) (*
 	return &indexFile{file: f, stream: stream, out: out, schema: schema, shape: shape, first: int32(t.first), rule: by}, nil
 }
 
-// add enters the sample that was written at e.
+// add adds the row of the sample that was written at e.
 func (x *indexFile) add(ordinal int64, row *entry, key []byte, e record.Extent) error {
 	b, i := &x.rows, x.rows.n
 	b.n++
@@ -108,7 +108,7 @@ func (x *indexFile) add(ordinal int64, row *entry, key []byte, e record.Extent) 
 	return x.flushFull()
 }
 
-// addBatch enters consecutive samples; ordinal is the number of the first in the shard.
+// addBatch adds rows of consecutive samples. ordinal is the number of the first one in the shard.
 func (x *indexFile) addBatch(ordinal int64, b *batch) error {
 	if x.rule != nil && !x.shape.Labels {
 		return nil
@@ -131,7 +131,7 @@ func (x *indexFile) addBatch(ordinal int64, b *batch) error {
 	return nil
 }
 
-// flushFull writes the rows that there are, if they are a record batch.
+// flushFull writes the pending rows if they fill a record batch.
 func (x *indexFile) flushFull() error {
 	if x.rows.n < indexRows && len(x.rows.keys) < indexKeyBytes {
 		return nil
@@ -154,7 +154,7 @@ func (x *indexFile) flush() error {
 	return err
 }
 
-// close writes the rest of the index. The caller syncs the file.
+// close writes the pending rows and the footer. The caller syncs the file.
 func (x *indexFile) close() error {
 	if x.rule != nil && !x.shape.Labels {
 		x.rows.n = int(x.rule.Samples) // one batch without columns
@@ -173,7 +173,7 @@ func (x *indexFile) discard() {
 	x.file.Discard()
 }
 
-// labelOf returns the class of a sample, where it has an integer one.
+// labelOf returns the class of a sample, if it is an integer.
 func labelOf(s *converters.Sample) (int64, bool) {
 	for _, name := range plan.LabelFields {
 		v, ok := s.Field(name)

@@ -11,7 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A rule is what the index of a shard of equal records has in place of the columns of places. Sample i has
+// A rule replaces the columns of places in the index of a shard whose records have equal lengths. Sample i has
 // Length bytes at Offset + i·Length, and its CRC is checksum i of the shard's header. The rule is JSON in
 // the metadata of the Arrow schema, under ruleKey.
 type rule struct {
@@ -24,9 +24,9 @@ type rule struct {
 	Runs []ruleRun `json:"runs"`
 }
 
-// A ruleRun is [sample, source, ordinal, source_offset]: its first sample in the shard, the row of "sources"
-// in the manifest, the number of that sample among the samples of the source, and where it starts there,
-// in bytes.
+// A ruleRun is [sample, source, ordinal, source_offset]: the number of its first sample in the shard, the row of the
+// source in "sources" of the manifest, the number of that sample in the source, and the byte offset where it starts
+// there.
 type ruleRun [4]int64
 
 const (
@@ -34,7 +34,7 @@ const (
 	ruleVersion = 2 // indexes of version 1 have a row for every sample, and no metadata
 )
 
-// newRule returns the rule of a shard of equal records; first is the row of "sources" of its part 0.
+// newRule returns the rule of a shard of equal records. first is the row in "sources" of its part 0.
 func newRule(s *plan.Shard, first int) *rule {
 	r := &rule{Version: ruleVersion, Samples: s.Samples, Offset: record.FileSize(s.Samples, 0), Length: s.RecordSize()}
 	sample := int64(0)
@@ -45,14 +45,14 @@ func newRule(s *plan.Shard, first int) *rule {
 	return r
 }
 
-// metadata returns the metadata of the schema.
+// metadata returns the schema metadata that holds the rule.
 func (r *rule) metadata() (*arrow.Metadata, error) {
 	text, err := json.Marshal(r)
 	about := arrow.NewMetadata([]string{ruleKey}, []string{string(text)})
 	return &about, err
 }
 
-// checkSizes returns an error if a record has another size than the rule says: the source was changed
+// checkSizes returns an error if a record has another size than the rule states, because the source changed
 // after it was indexed.
 func (p *pipeline) checkSizes(b *batch) error {
 	want := p.index.rule.Length

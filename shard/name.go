@@ -13,17 +13,17 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// name gives a shard that was written and verified its name. The first to do so wins: where
-// the name is there already, given by another process or by one that was stopped before its
-// line was in the journal, the two must be equal, and the one that is there stays (first is
-// false then). One that is damaged, or that is not what the journal says, is replaced.
+// name renames a written and verified shard to its final name. If a file has the name already, from another
+// process, or from one that stopped before it wrote the journal line, the two must be equal, and the existing
+// file stays: name returns first = false. name replaces an existing file that is damaged or contradicts the
+// journal.
 func (k *finisher) name(ctx context.Context, f *atomicfile.File, done *dataset.Finished) (first bool, err error) {
-	switch there, err := k.compare(ctx, done); {
+	switch found, err := k.compare(ctx, done); {
 	case err != nil:
 		return false, err
-	case there == equal:
+	case found == equal:
 		return false, nil
-	case there == useless:
+	case found == unusable:
 		return true, f.Replace(done.Name)
 	}
 	err = f.Commit(done.Name)
@@ -31,37 +31,37 @@ func (k *finisher) name(ctx context.Context, f *atomicfile.File, done *dataset.F
 		return err == nil, err
 	}
 	// Another process named it first.
-	there, err := k.compare(ctx, done)
-	if err == nil && there != equal {
+	found, err := k.compare(ctx, done)
+	if err == nil && found != equal {
 		err = fmt.Errorf("%s: it was damaged while it was given its name; run the same command again", k.out.Path(done.Name))
 	}
 	return false, err
 }
 
-// A presence is what lies under the name of a shard that was written.
-type presence int
+// A comparison is the result of compare.
+type comparison int
 
 const (
-	nothing presence = iota
-	equal            // the same shard
-	useless          // a damaged one, or one that the journal knows to be another
+	nothing  comparison = iota
+	equal               // the same shard exists
+	unusable            // the file is damaged, or differs from the shard in the journal
 )
 
-// compare looks at what lies under the name of a shard. Sound shards are equal if their headers
-// are, which hold the CRC of every sample; whether it is sound, reading it tells, unless nothing
-// is to be verified. Another sound shard, of which the journal knows nothing, is
-// [converters.ErrChanged]: it was made of other sources.
-func (k *finisher) compare(ctx context.Context, done *dataset.Finished) (presence, error) {
-	there, err := k.out.Header(done.Name)
+// compare examines the file under the final name of a shard. Sound shards are equal if their headers
+// are, which hold the CRC of every sample. compare reads the whole file to see whether it is sound, unless
+// verification is off. If another sound shard is there and the journal has no line for it, the error is
+// [converters.ErrChanged]: it was made from other sources.
+func (k *finisher) compare(ctx context.Context, done *dataset.Finished) (comparison, error) {
+	found, err := k.out.Header(done.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nothing, nil
 	case errors.Is(err, record.ErrCorrupt):
-		return useless, nil
+		return unusable, nil
 	case err != nil:
 		return nothing, err
 	}
-	if there.Samples == done.Samples && there.Size == done.Bytes && there.HeaderCRC == done.HeaderCRC {
+	if found.Samples == done.Samples && found.Size == done.Bytes && found.HeaderCRC == done.HeaderCRC {
 		if k.reader == nil {
 			return equal, nil
 		}
@@ -71,11 +71,11 @@ func (k *finisher) compare(ctx context.Context, done *dataset.Finished) (presenc
 		case ctx.Err() != nil:
 			return nothing, err
 		}
-		return useless, nil
+		return unusable, nil
 	}
 	if k.journal.Knew(done.Name) { // and the new shard matches the journal
-		return useless, nil
+		return unusable, nil
 	}
 	return nothing, &converters.Error{Where: done.Name, Off: -1, Hint: plan.StartAnew,
-		Err: fmt.Errorf("%w: it is there already with %d bytes and the header checksum %08x, its sources give %d with %08x", converters.ErrChanged, there.Size, there.HeaderCRC, done.Bytes, done.HeaderCRC)}
+		Err: fmt.Errorf("%w: it is there already with %d bytes and the header checksum %08x, its sources give %d with %08x", converters.ErrChanged, found.Size, found.HeaderCRC, done.Bytes, done.HeaderCRC)}
 }

@@ -9,23 +9,23 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A PartProvider makes parts of a dataset local when a shard needs them. Its methods may be called
+// A PartProvider makes parts of a dataset local for the shards that need them. Its methods may be called
 // concurrently.
 type PartProvider interface {
 	// Parts lists all parts in dataset order: names, stored sizes, marks; paths are optional. The
 	// slice must not be changed.
 	Parts() []converters.Part
 
-	// Take makes parts first … first+n-1 local and opens a source that has these parts
-	// alone, in this order. It may wait for room; ctx ends the waiting, not the source. The parts stay
+	// Take makes parts first … first+n-1 local and opens a source of exactly these parts,
+	// in this order. It may wait for room; ctx ends the wait but does not close the source. The parts stay local
 	// until release is called.
 	Take(ctx context.Context, first, n int) (src converters.Source, release func() error, err error)
 }
 
-// local has all parts here all the time.
+// local is a PartProvider whose parts are always local.
 type local struct{ converters.Source }
 
-// Local provides the parts of a source that are all here. For a part-aligned plan the source must be
+// Local returns a PartProvider for a source whose parts are all local. For a part-aligned plan the source must be
 // [converters.Divisible].
 func Local(src converters.Source) PartProvider { return local{src} }
 
@@ -37,18 +37,18 @@ func (l local) Take(_ context.Context, first, n int) (converters.Source, func() 
 	return d.WithParts(first, l.Source.Parts()[first:first+n]), func() error { return nil }, nil
 }
 
-// A job is a shard to write: its parts are local.
+// A job is a shard to write, with local parts.
 type job struct {
 	*plan.Shard
-	plan             *plan.Plan // with the parts of src
+	plan             *plan.Plan // its Parts are the parts of src
 	src              converters.Source
-	first            int   // of the dataset's parts, the first one of src
-	verifyPartsAfter bool  // its parts are released when it is written: check them before
-	stored           int64 // bytes of these as stored; of a part-aligned plan only
+	first            int   // number in the dataset of part 0 of src
+	verifyPartsAfter bool  // its parts are released after writing: check them before
+	stored           int64 // stored bytes of its parts; only in a part-aligned plan
 	release          func() error
 }
 
-// take makes shard i ready to be written.
+// take makes the parts of shard i local.
 func (w *writer) take(ctx context.Context, i int) (*job, error) {
 	s := &w.plan.Shards[i]
 	if l, here := w.parts.(local); here && !w.plan.Whole {
@@ -72,8 +72,8 @@ func (w *writer) take(ctx context.Context, i int) (*job, error) {
 	return t, nil
 }
 
-// counted returns the progress of one pass over a shard: writing it, or reading it again. For a
-// part-aligned plan it scales to the stored size of the parts, from which the total was computed.
+// counted returns the progress of one pass over a shard: writing or re-reading it. For a part-aligned plan
+// it scales bytes to the stored size of the parts, since the total is the sum of stored sizes.
 func (w *writer) counted(t *job, p plan.Progress) plan.Progress {
 	if !w.plan.Whole {
 		return p
@@ -81,7 +81,7 @@ func (w *writer) counted(t *job, p plan.Progress) plan.Progress {
 	return &scaled{Progress: p, from: t.Bytes, to: t.stored}
 }
 
-// indexParts finds the samples of a part-aligned shard.
+// indexParts indexes the parts of a part-aligned shard.
 func (k *worker) indexParts(ctx context.Context, t *job) error {
 	encodings := plan.Encodings{Specs: k.specs}
 	for _, p := range k.plan.Parts[t.First:][:t.Parts] {
@@ -98,8 +98,8 @@ func (k *worker) indexParts(ctx context.Context, t *job) error {
 	return nil
 }
 
-// unchanged checks every part after it was read: a part that was modified meanwhile may have given
-// bytes of two states.
+// unchanged returns an error if a part was modified while it was read: the samples may then come from
+// two versions of it.
 func unchanged(parts []converters.Part) error {
 	for _, p := range parts {
 		if p.Path == "" {
@@ -114,7 +114,7 @@ func unchanged(parts []converters.Part) error {
 	return nil
 }
 
-// sameLead refuses a slice that was opened by another first part of the dataset than the plan was made with.
+// sameLead returns an error if the slice was opened with another first part of the dataset than the planned one.
 func sameLead(ctx context.Context, s *plan.Slice, j *dataset.Journal) error {
 	if s.OpenedBy == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A pipeline appends the records of a shard to it and to its index, in the order of the plan, in one
-// goroutine: that of run. The runs of the shard are divided into segments.
+// A pipeline appends the records of a shard to the shard and to its index, in plan order, in the goroutine of
+// run. The runs of the shard are divided into segments.
 //
 // Small records are read and encoded by several readers, so that all processors work on one shard
 // (BenchmarkRows): a reader reads a segment, at its own pace, and its batches are appended after all
@@ -25,20 +25,20 @@ type pipeline struct {
 	writer   *record.Writer
 	index    *indexFile
 	segments []*segment
-	want     int64 // samples of the shard
-	large    bool  // its records are large on average
+	want     int64 // number of samples of the shard
+	large    bool  // the average record is large
 
-	next    atomic.Int64 // segment that is read next
-	samples int64        // that were appended
+	next    atomic.Int64 // number of the segment to read next
+	samples int64        // number of appended samples
 
-	stop atomic.Int64 // segments from this one on are not needed: an earlier one failed
+	stop atomic.Int64 // segments with this number or a greater one are not needed, because an earlier one failed
 	mu   sync.Mutex
 	err  error // the error of the first failed segment
 }
 
-// A segment is consecutive runs. One reader takes it, and closes full after its last batch.
+// A segment is consecutive runs. One reader reads it, and closes full after its last batch.
 type segment struct {
-	at   int // among the segments
+	at   int // number of the segment
 	runs []converters.Run
 	full chan *batch // its records, in order
 }
@@ -69,7 +69,7 @@ func newPipeline(pl *plan.Plan, s *plan.Shard, w *record.Writer, index *indexFil
 	return p
 }
 
-// newReaders returns the readers of the shard, one for each of the encoders at the most.
+// newReaders returns the readers of the shard, at most one for each element of of.
 func (p *pipeline) newReaders(of []*encoders, progress plan.Progress) (readers []*reader) {
 	if p.large {
 		return []*reader{newReader(p, of[0], progress)}
@@ -88,8 +88,8 @@ func (p *pipeline) take() *segment {
 	return nil
 }
 
-// run appends what the readers read of the source. It returns the error that comes first in the order
-// of the segments.
+// run appends the records that the readers read from the source. It returns the error of the first failed
+// segment.
 func (p *pipeline) run(ctx context.Context, src converters.Source, readers []*reader) error {
 	if p.large {
 		readers[0].read(ctx, src)
@@ -115,13 +115,13 @@ func (p *pipeline) run(ctx context.Context, src converters.Source, readers []*re
 	return p.err
 }
 
-// wants reports whether the records of a segment are still needed: no segment up to it has failed.
+// wants reports whether the records of a segment are still needed: neither it nor an earlier segment has failed.
 func (p *pipeline) wants(s *segment) bool { return int64(s.at) < p.stop.Load() }
 
-// errStopped ends the reading of a segment after an error in an earlier one.
+// errStopped ends reading a segment after an error in an earlier one.
 var errStopped = errors.New("stopped by an error before")
 
-// fail ends a segment and all after it.
+// fail records the error of a segment and stops all later ones.
 func (p *pipeline) fail(s *segment, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,19 +131,19 @@ func (p *pipeline) fail(s *segment, err error) {
 	}
 }
 
-// A batch is consecutive records of a segment: small ones back to back in data, or one large record.
+// A batch is consecutive records of a segment: small ones, concatenated in data, or one large record.
 type batch struct {
 	data    []byte
 	ends    []int
-	large   [][]byte // the large one, in slices that are valid until the batch is sent home
+	large   [][]byte // pieces of the large record, valid until the batch is sent to home
 	rows    []entry
-	keys    []byte // back to back, where the index has them
+	keys    []byte // concatenated, if the index has keys
 	keyEnds []int
-	at      []record.Extent // where they were appended
-	home    chan *batch     // takes the batch when it is appended
+	at      []record.Extent // extents in the shard
+	home    chan *batch     // receives the batch after it is appended
 }
 
-// make gives it the room of a full one, without the keys.
+// make allocates room for a full batch, without keys.
 func (b *batch) make() {
 	b.data = make([]byte, 0, batchBytes+plan.SmallRecord)
 	b.ends = make([]int, 0, batchRows)
@@ -159,9 +159,9 @@ func (b *batch) addKey(key string) {
 	b.keyEnds = append(b.keyEnds, len(b.keys))
 }
 
-// An entry is what an index keeps of a sample beside its key.
+// An entry is the index row of a sample, without its key.
 type entry struct {
-	off    int64 // in its part
+	off    int64 // offset in its part
 	label  int64
 	part   int32
 	labels bool // it has a label
@@ -193,7 +193,7 @@ func (p *pipeline) append(b *batch) error {
 	return p.index.addBatch(first, b)
 }
 
-// key returns the key of a row, nil where there are none.
+// key returns the key of row i, nil if there are no keys.
 func (b *batch) key(i int) []byte {
 	switch {
 	case len(b.keyEnds) == 0:

@@ -11,28 +11,28 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Records up to plan.SmallRecord bytes are handed over by the batch. A batch is full at batchRows rows
-// or batchBytes bytes. The longest run of a plan fits into this number of batches; a reader has one
-// more, and reads on while its segment waits for the segments before it.
+// Records up to plan.SmallRecord bytes are passed on in batches. A batch is full at batchRows rows
+// or batchBytes bytes. The longest run of a plan fits into this number of batches. A reader has one
+// more, so that it can read on while its segment waits for earlier segments.
 const (
 	batches    = 4
 	batchRows  = plan.RunSamples / batches
 	batchBytes = plan.RunBytes / batches
 )
 
-// A reader reads segments of a shard, encodes their samples and has the pipeline append the records in
-// batches: small records copied, a large one as the slices in which it lies. It reads on while a batch
-// of small ones is appended, and waits for a large one. It is for one goroutine.
+// A reader reads segments of a shard, encodes their samples and sends the records to the pipeline in
+// batches. It copies small records, and reads on while they are appended. A large record is passed as the
+// slices that hold it, and the reader waits until it is appended. A reader is for one goroutine.
 type reader struct {
 	*pipeline
 	encoders *encoders
 	progress plan.Tally
 
-	segment *segment // being read
-	batch   *batch   // being filled
+	segment *segment // that it reads now
+	batch   *batch   // that it fills now
 	empty   chan *batch
-	large   *batch // of one large record
-	fields  int64  // of all records
+	large   *batch // for one large record
+	fields  int64  // number of fields of all records
 	damage
 }
 
@@ -46,7 +46,7 @@ func newReader(p *pipeline, encoders *encoders, progress plan.Progress) *reader 
 	return r
 }
 
-// read reads one segment after another. Errors are the pipeline's.
+// read reads segments until none is left. It reports errors to the pipeline.
 func (r *reader) read(ctx context.Context, src converters.Source) {
 	defer r.progress.Flush()
 	for s := r.take(); s != nil; s = r.take() {
@@ -93,7 +93,7 @@ func (r *reader) readSegment(ctx context.Context, src converters.Source) error {
 			}
 			r.fields += int64(rec.Fields)
 			if len(rec.Damaged) > 0 {
-				r.found(r.segment.at, sample.Key, sample.Off, rec.Damaged)
+				r.addFields(r.segment.at, sample.Key, sample.Off, rec.Damaged)
 			}
 			r.progress.Add(1, rec.Size)
 		}
@@ -101,7 +101,7 @@ func (r *reader) readSegment(ctx context.Context, src converters.Source) error {
 	return r.flush()
 }
 
-// add hands a record over, or puts it into the batch that will be.
+// add sends a large record to the pipeline, or copies a small one into the batch.
 func (r *reader) add(part int, s *converters.Sample, rec *encode.Record) error {
 	row := entry{part: int32(part), off: s.Off}
 	if r.index.shape.Labels {
@@ -130,7 +130,7 @@ func (r *reader) add(part int, s *converters.Sample, rec *encode.Record) error {
 	for _, part := range rec.Parts {
 		b.data = append(b.data, part...)
 	}
-	b.ends = append(b.ends, len(b.data)) // a statement each: appended in place
+	b.ends = append(b.ends, len(b.data)) // separate statements, so that append works in place
 	b.rows = append(b.rows, row)
 	if r.index.shape.Keys {
 		b.addKey(s.Key)
@@ -141,8 +141,8 @@ func (r *reader) add(part int, s *converters.Sample, rec *encode.Record) error {
 	return r.flush()
 }
 
-// rowsOf returns the samples of a run as rows, each of them a record; false: they must be encoded or
-// entered in the index one by one.
+// rowsOf returns the samples of a run as rows that are records as they are. It returns false if samples must be
+// encoded or indexed one by one.
 func (r *reader) rowsOf(ctx context.Context, src converters.Source, run converters.Run, enc *encode.Encoder) (iter.Seq2[converters.Rows, error], bool) {
 	rows, ok := src.(converters.RowSource)
 	if rule := r.index.rule; !ok || rule == nil || r.index.shape.Labels || rule.Length > plan.SmallRecord || !enc.Verbatim() {
@@ -151,7 +151,7 @@ func (r *reader) rowsOf(ctx context.Context, src converters.Source, run converte
 	return rows.ReadRows(ctx, run)
 }
 
-// addRows is add for rows of part. It makes the same batches.
+// addRows is add for the rows of a part. It makes the same batches.
 func (r *reader) addRows(part int, all iter.Seq2[converters.Rows, error]) error {
 	for rows, err := range all {
 		if err != nil {
@@ -185,7 +185,7 @@ func (r *reader) addRows(part int, all iter.Seq2[converters.Rows, error]) error 
 	return nil
 }
 
-// flush has the batch appended, if there is anything in it, and takes an empty one.
+// flush sends the batch to the pipeline, unless it is empty, and takes an empty one.
 func (r *reader) flush() error {
 	if len(r.batch.rows) == 0 {
 		return nil
@@ -195,7 +195,7 @@ func (r *reader) flush() error {
 		return r.append(r.batch)
 	}
 	r.segment.full <- r.batch
-	runtime.Gosched() // a write that is back from the device needs a processor for the next one
+	runtime.Gosched() // lets the goroutine of a finished write start the next one
 	r.batch = <-r.empty
 	r.batch.reset()
 	return r.stopped()

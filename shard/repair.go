@@ -10,11 +10,11 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Repair rewrites the shards in kept.Damaged, writes unfinished ones, and commits the dataset again. A shard gets
-// its former bytes, or the error is [converters.ErrChanged] and the damaged shard and the manifest
+// Repair rewrites the shards in kept.Damaged, writes unfinished ones, and commits the dataset again. Each shard gets
+// the same bytes as before; otherwise the error is [converters.ErrChanged], and the damaged shard and the manifest
 // stay. The caller must have verified all other shards. The source must have the same parts in the
-// same order; their paths and times may differ. parts may be nil if no shard is to be written: then
-// the files beside the shards are mended from the plan.
+// same order; their paths and times may differ. parts may be nil if no shard needs writing: Repair then
+// restores the other files from the plan.
 func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, out *dataset.Writing, opts WriteOptions) (*Report, error) {
 	if parts == nil {
 		parts = absent{kept.Plan}
@@ -33,11 +33,11 @@ func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, out *da
 		f, done := j.Done[s.Name]
 		if w.reread[s.Name] = !slices.Contains(kept.Damaged, s.Name); !w.reread[s.Name] {
 			err = j.Void(s.Name)
-		} else if !done && !kept.Plan.Whole { // the manifest lacks the accounts of the parts, which a part-aligned plan needs
+		} else if !done && !kept.Plan.Whole { // a part-aligned plan needs the accounts of parts, which the manifest lacks
 			j.Mended = true
 			err = j.Add(j.Was[s.Name])
 		} else if f.Stored != nil {
-			if sound, _ := out.IsSound(f); !sound { // the same bytes, put by another program
+			if sound, _ := out.IsSound(f); !sound { // another program has put the same bytes there
 				f.Stored, j.Mended = nil, true
 				err = j.Add(f)
 			}
@@ -52,7 +52,7 @@ func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, out *da
 	}
 	for _, i := range todo {
 		if _, known := j.Was[kept.Plan.Shards[i].Name]; !known && j.Changed != nil {
-			return nil, j.Changed // nothing says what this shard must become
+			return nil, j.Changed // the right content of this shard is not known
 		}
 	}
 	report, err := w.run(ctx)
@@ -68,7 +68,7 @@ func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, out *da
 	return report, nil
 }
 
-// absent are the parts of sources that were not opened.
+// absent is a PartProvider without a source.
 type absent struct{ plan *plan.Plan }
 
 func (a absent) Parts() []converters.Part {

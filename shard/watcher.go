@@ -7,19 +7,19 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A watcher is a Progress that also follows shards, and all the work of writing them: data is fetched before it
-// is written, and read again after. Its methods may be called concurrently.
+// A watcher is a Progress that also receives events of shards, and counts all transferred bytes: fetched, written
+// and re-read. Its methods may be called concurrently.
 type watcher interface {
 	plan.Progress
-	// Planned is called once the phase has begun: how many shards it writes, how many of the same
-	// slice are kept from an earlier run, and how many bytes it moves in addition to its data.
+	// Planned is called after the phase has begun, with the number of shards to write, the number of shards of the
+	// slice that are kept from an earlier run, and the bytes that will be moved in addition to its data.
 	Planned(shards, kept int, beside int64)
-	// Moved counts bytes moved in addition to the data: read again, or uploaded. The PartProvider counts fetched bytes.
+	// Moved counts bytes moved in addition to the data: re-read or uploaded. The PartProvider counts fetched bytes.
 	Moved(bytes int64)
-	// Begun is called when the writing of a shard begins.
+	// Begun is called before a shard is written.
 	Begun(name string)
-	// Finished is called when a shard has its name and its line in the journal. first is
-	// false where another process had given it that name in the meantime.
+	// Finished is called after a shard was renamed and added to the journal. first is false if another process
+	// had renamed it first.
 	Finished(s dataset.ManifestShard, seconds float64, first bool)
 }
 
@@ -31,8 +31,8 @@ func watcherOf(p plan.Progress) watcher {
 	return discard{}
 }
 
-// A scaled progress reports work on from bytes as work on to bytes: a phase whose total is the size of the parts as stored,
-// compressed maybe, ends with that total.
+// A scaled progress multiplies bytes by to/from. The total of its phase is the stored size of the parts, which may
+// be compressed; scaling makes the phase end at that total.
 type scaled struct {
 	plan.Progress
 	from, to int64 // bytes
@@ -50,7 +50,7 @@ func (s *scaled) Add(samples, bytes int64) {
 	s.told = told
 }
 
-// A second is the Progress of a second pass over data: bytes are moved, not written.
+// A second is the Progress of a second pass over data: its bytes count as moved, not as written.
 type second struct{ to watcher }
 
 func (s second) Start(string, int64) {}

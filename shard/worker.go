@@ -13,15 +13,15 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A worker fills one shard after another.
+// A worker fills shards one after another.
 type worker struct {
 	*writer
-	encoders []*encoders // one a reader
+	encoders []*encoders // one for each reader
 	blocks   *blocks
 }
 
-// write makes a shard up to its finishing: temporary files, with the room for the shard reserved, and
-// their contents. The caller discards the shard, also after an error.
+// write fills the temporary files of a shard and its index, after reserving disk space. The caller must discard the
+// result, also after an error.
 func (k *worker) write(ctx context.Context, t *job) (full *filled, err error) {
 	full = &filled{job: t, began: time.Now()}
 	k.watcher.Begun(t.Name)
@@ -100,6 +100,6 @@ func (k *worker) fill(ctx context.Context, t *job, f *atomicfile.File, index *in
 		return done, fmt.Errorf("%s: %w: it has %d bytes, %d were indexed for it", s.Name, converters.ErrChanged, sum.Size, s.Bytes)
 	}
 	done.Bytes, done.HeaderCRC = sum.Size, sum.HeaderCRC
-	progress.Add(0, record.FileSize(s.Samples, 0)) // the header, which no reader has written
+	progress.Add(0, record.FileSize(s.Samples, 0)) // the header, which readers do not count
 	return done, nil
 }

@@ -45,9 +45,9 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	defer w.claims.Close()
 	next, full := make(chan *job), make(chan *filled)
 	w.open = make(chan struct{}, openShards(w.workers, w.opts.OpenFiles))
-	// An error of a finisher ends the filling of other shards; after an error of a worker the shards that are
-	// filled are finished. Both tell of a failure before the shard gives up its parts and its files: what would
-	// have their room next could fail as well, and its error be the one that is reported.
+	// After an error of a finisher no further shard is filled; after an error of a worker the filled shards are still
+	// finished. Both report their error before they release the parts and files of the failed shard: otherwise a
+	// shard that gets that room could fail next, and its error be returned instead.
 	whole, endAll := context.WithCancelCause(ctx)
 	defer endAll(nil)
 	finishing, whole := errgroup.WithContext(whole)
@@ -73,7 +73,7 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 		err, late = firstOf(fctx, err), firstOf(whole, late)
 	}
 	if late != nil {
-		return late // of a shard before the one that was being filled
+		return late // of an earlier shard than the one being filled
 	}
 	if err == nil && drained {
 		return ErrDrained
@@ -84,7 +84,7 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	return err
 }
 
-// firstOf returns the error that ended a context, with what err adds to it, if there was an error.
+// firstOf returns the error that ended the context, if any, joined with what err adds to it.
 func firstOf(ctx context.Context, err error) error {
 	if first := context.Cause(ctx); err != nil && !errors.Is(err, first) {
 		return first
@@ -92,9 +92,9 @@ func firstOf(ctx context.Context, err error) error {
 	return err
 }
 
-// openShards returns how many shards may have open files at once. Beside the shards that workers fill, as many
-// are finished, if each of all may have 16 files: a shard has two, a finisher opens one more, and a reader opens its
-// source, or eight files of a folder. With fewer files a worker waits until a shard is finished.
+// openShards returns the number of shards that may have open files at once: one for each worker, and as many being
+// finished, if the limit allows 16 files for each: a shard has two, a finisher opens one more, and a reader opens
+// its source, or eight files of a folder. With a lower limit workers wait until a shard is finished.
 func openShards(workers, files int) int {
 	if files == 0 {
 		return 2 * workers
@@ -102,8 +102,8 @@ func openShards(workers, files int) int {
 	return max(workers, min(2*workers, files/16))
 }
 
-// work fills shards, each with that number of readers, in memory of its own. It is one of several workers. fail
-// ends the others.
+// work fills shards, each with that number of readers, in its own memory. Several run concurrently. fail stops the
+// others.
 func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *filled, readers int, fail context.CancelCauseFunc) (err error) {
 	k := &worker{writer: w}
 	for range readers {
@@ -142,7 +142,7 @@ func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *fille
 	}
 }
 
-// drop ends the work on a shard that is finished, or will not be.
+// drop releases a shard that was finished or given up.
 func (w *writer) drop(s *filled) {
 	s.discard()
 	w.claims.Release(s.Name)

@@ -17,14 +17,14 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Write writes the shards of a plan and commits them with a manifest: it is [dataset.Writing.Begin],
-// [Run] of the whole plan, and [Finish] in one. Shards that an earlier run of the same plan has
-// finished are kept: to resume an interrupted Write, call it again; the result is the same to the
-// byte. After an error each file with a final name is complete and sound, and the directory has no
+// Write writes the shards of a plan and commits them with a manifest: it combines [dataset.Writing.Begin],
+// [Run] of the whole plan, and [Finish]. It keeps shards that an earlier run of the same plan has
+// finished: to resume an interrupted Write, call it again; the resulting bytes are the same.
+// After an error each file with a final name is complete and sound, and the directory has no
 // manifest.
 //
-// A PartProvider may fetch the parts of the next shard while others are written, and find a bad part
-// only then: if that ends the first run before any shard is finished, Write removes the plan.
+// A PartProvider may fetch the parts of the next shard while others are written, and only then find a bad
+// part. If that ends the first run before any shard is finished, Write removes the plan.
 func Write(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.Writing, opts WriteOptions) (*Report, error) {
 	w, err := newWhole(parts, p, out, opts)
 	if err != nil {
@@ -47,8 +47,8 @@ func Write(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.W
 	return report, nil
 }
 
-// Run writes the shards of a slice of a plan that was begun in the directory. parts has the parts of
-// the slice. Other processes may write the same or other slices at the same time, on any machine: the
+// Run writes the shards of a slice of a plan; [dataset.Writing.Begin] has put the plan into the directory. parts has
+// the parts of the slice. Other processes may write the same or other slices at the same time, on any machine: the
 // first process to name a shard wins, and the others compare theirs with it. Run may be called again
 // at any time, and keeps sound shards. [Finish] writes the manifest.
 func Run(ctx context.Context, parts PartProvider, slice *plan.Slice, out *dataset.Task, opts WriteOptions) (*Report, error) {
@@ -76,53 +76,53 @@ func Run(ctx context.Context, parts PartProvider, slice *plan.Slice, out *datase
 	return report, nil
 }
 
-// Unfinished is the error of a Write or Repair that was stopped while it wrote shards.
+// Unfinished is the error of a Write or Repair that stopped while shards were being written.
 type Unfinished struct {
-	Finished int // shards of the plan that are finished; they stay
-	Shards   int // of the plan
+	Finished int // shards of the plan that are finished; they are kept
+	Shards   int // shards of the plan
 	Err      error
 }
 
 func (u *Unfinished) Error() string { return u.Err.Error() }
 func (u *Unfinished) Unwrap() error { return u.Err }
 
-// A writer is what the workers of one run share.
+// A writer is the state that the workers of one run share.
 type writer struct {
 	parts    PartProvider
 	slice    *plan.Slice
 	plan     *plan.Plan // of the slice
 	out      *dataset.Task
-	whole    *dataset.Writing // out, if the slice is the whole plan; nil: this is one task of several
+	whole    *dataset.Writing // out, if the slice is the whole plan; nil: one task of several
 	specs    []*encode.Spec   // by Part.Encode
 	journal  *dataset.Journal
 	claims   *dataset.Claims
 	opts     WriteOptions
 	workers  int
-	open     chan struct{} // has a value for each shard that is being filled or finished
+	open     chan struct{} // one element for each shard that is being filled or finished
 	progress plan.Progress // of the phase that writes
 	watcher  watcher
-	repair   bool // the manifest says what the dataset must become again
+	repair   bool // a repair: shards must get the bytes in the manifest
 	contents plan.Contents
 	began    time.Time
 
 	mu                sync.Mutex
-	sound             map[string]bool // shards that this run has looked at or written
+	sound             map[string]bool // shards that this run has checked or written
 	reread            map[string]bool // shards that this run has re-read
-	written           int             // shards finished by this run
-	bytes             int64           // of these
-	others            int             // shards that had their names already, from another process or run
+	written           int             // number of shards finished by this run
+	bytes             int64           // bytes of these shards
+	others            int             // shards that another process or run had named first
 	backend, fallback string
-	from              aio.Origin // where they were re-read from
+	from              aio.Origin // where shards were re-read from
 }
 
-// newWriter prepares to write a slice. Its journal is not opened yet, and the caller's to close.
+// newWriter prepares to write a slice. It does not open the journal; the caller closes it.
 func newWriter(parts PartProvider, slice *plan.Slice, out *dataset.Task, opts WriteOptions) (w *writer, err error) {
 	w = &writer{parts: parts, slice: slice, plan: slice.Plan, out: out, opts: opts, watcher: watcherOf(opts.Progress), sound: make(map[string]bool), reread: make(map[string]bool), began: time.Now()}
 	w.specs, err = w.plan.Specs()
 	return w, err
 }
 
-// newWhole prepares to write a whole plan, which it begins in the output.
+// newWhole prepares to write a whole plan, and begins the plan in the output.
 func newWhole(parts PartProvider, p *plan.Plan, out *dataset.Writing, opts WriteOptions) (*writer, error) {
 	w, err := newWriter(parts, plan.All(p), out.Task, opts)
 	if w.whole = out; err == nil {
@@ -142,7 +142,7 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 		report.Unread = w.unread(todo)
 	}
 	if len(todo) > 0 {
-		if err := w.out.Mkdir(w.out.Temp("")); err != nil { // not in a directory that is complete
+		if err := w.out.Mkdir(w.out.Temp("")); err != nil { // not if the directory is complete
 			return nil, err
 		}
 		if !w.repair {
@@ -172,7 +172,7 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 	return report, nil
 }
 
-// unread counts the shards that are not to be written, and that this run has not re-read. todo is sorted.
+// unread returns the number of shards that are not in todo and that this run has not re-read. todo is sorted.
 func (w *writer) unread(todo []int) (n int) {
 	for i := range w.plan.Shards {
 		if _, found := slices.BinarySearch(todo, i); !found && !w.reread[w.plan.Shards[i].Name] {
@@ -192,16 +192,16 @@ func (w *writer) finish(ctx context.Context, report *Report) error {
 	return err
 }
 
-// todo returns the shards to write. lost names the shards among them that were finished before, and
+// todo returns the shards to write. lost names those of them that were finished before, and
 // are damaged or missing.
 func (w *writer) todo(ctx context.Context) (todo []int, lost []string, err error) {
 	var kept []int
-	was, done := make([]bool, len(w.plan.Shards)), make([]bool, len(w.plan.Shards))
+	before, done := make([]bool, len(w.plan.Shards)), make([]bool, len(w.plan.Shards))
 	var g errgroup.Group
 	g.SetLimit(cmp.Or(w.opts.Workers, runtime.GOMAXPROCS(0)))
 	for i := range w.plan.Shards {
 		g.Go(func() error {
-			was[i], done[i] = w.isDone(i)
+			before[i], done[i] = w.isDone(i)
 			return ctx.Err()
 		})
 	}
@@ -213,7 +213,7 @@ func (w *writer) todo(ctx context.Context) (todo []int, lost []string, err error
 		case done[i]:
 			kept = append(kept, i)
 			continue
-		case was[i]:
+		case before[i]:
 			lost = append(lost, w.plan.Shards[i].Name)
 		}
 		todo = append(todo, i)
@@ -233,7 +233,7 @@ func (w *writer) todo(ctx context.Context) (todo []int, lost []string, err error
 }
 
 // verifyKept re-reads shards that were finished before, and returns the names of the damaged ones. It
-// enters them in the journal, so that the next run knows them if this one is stopped.
+// adds these to the journal, so that the next run knows them if this one is interrupted.
 func (w *writer) verifyKept(ctx context.Context, kept []int) (bad []string, err error) {
 	var shards []dataset.ManifestShard
 	for _, i := range kept {
@@ -256,24 +256,24 @@ func (w *writer) verifyKept(ctx context.Context, kept []int) (bad []string, err 
 	return bad, nil
 }
 
-// isDone reports whether a shard was finished, as the journal has it, and still is, as far as its
-// size, its header and the bytes of its index tell.
-func (w *writer) isDone(i int) (was, done bool) {
+// isDone reports whether the journal has a shard as finished, and whether it still is, judging by its
+// size, its header and the bytes of its index.
+func (w *writer) isDone(i int) (before, done bool) {
 	s := &w.plan.Shards[i]
 	f, ok := w.journal.Lookup(s.Name)
 	if !ok || !(f.Verified || w.opts.NoVerify || w.repair) || !w.plan.Complete(s, f.Bytes, f.Parts) {
 		return false, false
 	}
-	if done, _ = w.out.IsSound(f); done { // after an error the shard is written, and its naming tells the reason
-		w.found(s.Name)
+	if done, _ = w.out.IsSound(f); done { // after an error the shard is written, and naming it reports the reason
+		w.markSound(s.Name)
 	}
 	return true, done
 }
 
-// count notes that a shard is finished, by this run or, where it was not the first to name it,
-// by another process; and whether this run has re-read it.
+// count counts a finished shard: by this run, or, if first is false, by another process that named it first.
+// reread means that this run has re-read it.
 func (w *writer) count(f dataset.Finished, first, reread bool) {
-	w.found(f.Name)
+	w.markSound(f.Name)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.reread[f.Name] = reread; reread {
@@ -287,8 +287,8 @@ func (w *writer) count(f dataset.Finished, first, reread bool) {
 	}
 }
 
-// found notes that a shard is sound.
-func (w *writer) found(name string) {
+// markSound records that a shard is sound.
+func (w *writer) markSound(name string) {
 	w.mu.Lock()
 	w.sound[name] = true
 	w.mu.Unlock()

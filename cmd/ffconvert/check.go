@@ -256,8 +256,8 @@ func checkNames(ctx context.Context, c *conversion, how check.Options, progress 
 		remove := convert.TemporaryCache(&in)
 		defer func() { err = errors.Join(err, remove()) }()
 	}
-	beside := convert.NewBeside(in)
-	defer func() { err = errors.Join(err, beside.Release()) }()
+	siblings := convert.NewSiblings(in)
+	defer func() { err = errors.Join(err, siblings.Release()) }()
 	inputs := checkInputs{in: in}
 	defer func() { err = errors.Join(err, inputs.release()) }()
 	if err := inputs.find(ctx, c.Sources); err != nil {
@@ -271,7 +271,7 @@ func checkNames(ctx context.Context, c *conversion, how check.Options, progress 
 	if err := inputs.open(ctx, inputs.found); err != nil {
 		return nil, err
 	}
-	src, err := inputs.source(ctx, c.Reader, format.OpenRequest{Records: c.Encode, Files: beside, DecodeKnown: how.Deep})
+	src, err := inputs.source(ctx, c.Reader, format.OpenRequest{Records: c.Encode, Files: siblings, DecodeKnown: how.Deep})
 	if err != nil {
 		return nil, err
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/ffconvert/ffconvert/converters/arrow"
 )
 
-// Directories that save_to_disk of Hugging Face's datasets makes.
+// Names in directories that save_to_disk of Hugging Face's datasets writes.
 const (
-	stateName = "state.json" // names the files of the dataset
-	mostState = 64 << 20     // bytes of it
+	stateName = "state.json" // lists the files of the dataset
+	mostState = 64 << 20     // largest size in bytes
 )
 
 // savedName matches the names that save_to_disk gives to files.
@@ -39,8 +39,8 @@ func arrowOptions(set *option.Set) Opener {
 	}}
 }
 
-// arrangeArrow selects the Arrow files of a directory. In one that save_to_disk has made, map and filter leave files of their own,
-// and the others are in the order of their numbers.
+// arrangeArrow selects the Arrow files of a directory. If save_to_disk wrote it, only the files of the dataset are
+// selected, in the order of their numbers; map and filter leave other files there.
 func arrangeArrow(names []string) ([]string, error) {
 	saved := slices.Contains(names, stateName)
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
@@ -52,7 +52,7 @@ func arrangeArrow(names []string) ([]string, error) {
 	return names, nil
 }
 
-// checkSaved returns an error unless a state.json beside files names them, and the files that it names are there.
+// checkSaved returns an error if the state.json next to files does not list them, or lists a file that does not exist.
 func checkSaved(ctx context.Context, req OpenRequest) error {
 	parts := req.Parts
 	dirs := make(map[string]*savedDir)
@@ -76,7 +76,7 @@ func checkSaved(ctx context.Context, req OpenRequest) error {
 			return &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "convert the directory, or move the file out of it"}
 		}
 	}
-	for _, d := range dirs { // a file that is missing would be lost without a word
+	for _, d := range dirs { // otherwise samples of a missing file would be lost unnoticed
 		if err := d.look(ctx, d.missing, stateName+" names it"); err != nil {
 			return err
 		}
@@ -87,11 +87,11 @@ func checkSaved(ctx context.Context, req OpenRequest) error {
 // A savedDir is the directory of a part.
 type savedDir struct {
 	dir
-	saved   bool     // save_to_disk has made it
-	missing []string // files of the dataset that were not seen yet
+	saved   bool     // written by save_to_disk
+	missing []string // listed files that are not among the parts
 }
 
-// read reads the state.json, where there is one.
+// read reads state.json, if it exists.
 func (d *savedDir) read(ctx context.Context) error {
 	text, err := d.dir.read(ctx, stateName, mostState, "")
 	if err != nil || text == nil {
@@ -106,7 +106,7 @@ func (d *savedDir) read(ctx context.Context) error {
 	}
 	switch err := json.Unmarshal(text, &state); {
 	case err != nil || state.Data == nil:
-		return nil // of another program
+		return nil // state.json of another program
 	case len(state.Indices) > 0:
 		err := fmt.Errorf("%w: its rows are chosen by a table of indices", converters.ErrUnsupported)
 		return &converters.Error{Where: d.name + stateName, Off: -1, Err: err, Hint: "load it, and save it again by a newer version of datasets"}

@@ -15,7 +15,7 @@ func cborOptions(set *option.Set) Opener {
 	return itemOptions(set, form)
 }
 
-// requireEnd is the help of the option require-end.
+// requireEnd is the help of option require-end.
 const requireEnd = "refuse a stream without an end mark, whose program may have died"
 
 func itemOptions(set *option.Set, form *option.Choice) Opener {

@@ -19,7 +19,7 @@ import (
 
 const defaultMaxClasses = 64 << 20 // bytes; a million names have some 20 MB
 
-// readClasses reads the names of classes, in the order of their numbers.
+// readClasses reads the names of classes, in numerical order.
 func readClasses(name string, most int64) ([]string, error) {
 	f, err := openNamed(name, "classes")
 	if err != nil {
@@ -54,7 +54,7 @@ func readClasses(name string, most int64) ([]string, error) {
 	return meta.Classes, listedTwice(name, meta.Classes)
 }
 
-// listedTwice refuses a file of classes that lists one twice.
+// listedTwice returns an error if a file lists a class twice.
 func listedTwice(file string, classes []string) error {
 	seen := make(map[string]bool, len(classes))
 	for _, class := range classes {

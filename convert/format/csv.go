@@ -13,7 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/csv"
 )
 
-// A table is CSV with its options.
+// A table is a CSV source with its options.
 type table struct {
 	opts      csv.Options
 	naming    csv.Naming
@@ -35,8 +35,8 @@ func csvOptions(set *option.Set) Opener {
 	return Opener{Open: t.open, Arrange: t.arrange}
 }
 
-// arrange selects the parts by OneFlow's names, or, where no name is like these, all files that are named as tables, in the order of
-// their names.
+// arrange selects the files with names of OneFlow parts, or, if there are none, all files with names of tables, in name
+// order.
 func (t *table) arrange(names []string) ([]string, error) {
 	parts, err := t.naming.Arrange(names)
 	if err == nil || slices.ContainsFunc(names, t.isPart) || t.set.Given("data-part-num") || t.set.Given("part-name-prefix") || t.set.Given("part-name-suffix-length") {
@@ -49,13 +49,13 @@ func (t *table) arrange(names []string) ([]string, error) {
 	return tables, nil
 }
 
-// isPart reports whether a file has a name that begins as OneFlow's do.
+// isPart reports whether a file name begins as the names of OneFlow parts do.
 func (t *table) isPart(name string) bool {
 	rest, ok := strings.CutPrefix(name, t.naming.Prefix)
 	return ok && rest != "" && rest[0] >= '0' && rest[0] <= '9'
 }
 
-// isTable reports whether a file is named as a table, which may be compressed.
+// isTable reports whether a file name is that of a table, possibly compressed.
 func isTable(name string) bool {
 	name = strings.ToLower(name)
 	for _, ext := range []string{".gz", ".zst", ".bz2", ".xz"} {

@@ -14,15 +14,15 @@ import (
 	"github.com/ffconvert/ffconvert/internal/input"
 )
 
-// A dir is a directory of parts, local or remote, and of files beside them.
+// A dir is a directory of parts, local or remote.
 type dir struct {
-	name   string // ends in a slash
+	name   string // with a final slash
 	remote bool
-	files  Files // of a remote one; nil: they cannot be read
+	files  Files // reads files of a remote directory; nil: they cannot be read
 }
 
-// dirOf returns the directory of a part, and its name there. It is "" for what has no name:
-// standard input, the output of commands.
+// dirOf returns the directory of a part, and the part's name in it. The name is "" for a part without a place:
+// standard input, or the output of a command.
 func dirOf(p *converters.Part, files Files) (d dir, name string) {
 	local, ok := p.Path, p.Copy == nil
 	if p.Path == "" || !ok {
@@ -42,8 +42,8 @@ func dirOf(p *converters.Part, files Files) (d dir, name string) {
 // readable reports whether the files of the directory can be read.
 func (d *dir) readable() bool { return !d.remote || d.files != nil }
 
-// paths returns the paths of files of the directory. They are fetched and judged if it is remote. If one does not exist the
-// error is [input.ErrNotFound].
+// paths returns the local paths of files of the directory. If it is remote, paths fetches the files and checks them
+// with sound. If one does not exist the error is [input.ErrNotFound].
 func (d *dir) paths(ctx context.Context, names []string, sound judge) ([]string, error) {
 	paths := make([]string, len(names))
 	for i, name := range names {
@@ -62,7 +62,7 @@ func (d *dir) paths(ctx context.Context, names []string, sound judge) ([]string,
 	return paths, nil
 }
 
-// path is paths of one file; "" if it does not exist.
+// path is paths for one file; it returns "" if the file does not exist.
 func (d *dir) path(ctx context.Context, name string, sound judge) (string, error) {
 	paths, err := d.paths(ctx, []string{name}, sound)
 	if errors.Is(err, input.ErrNotFound) {
@@ -74,7 +74,7 @@ func (d *dir) path(ctx context.Context, name string, sound judge) (string, error
 	return paths[0], nil
 }
 
-// read reads a file of the directory of at most that many bytes; nil if it does not exist. hint is for a larger one.
+// read reads a file of at most that many bytes; it returns nil if the file does not exist. hint is for a larger file.
 func (d *dir) read(ctx context.Context, name string, most int64, hint string) ([]byte, error) {
 	file, err := d.path(ctx, name, nil)
 	if err != nil || file == "" {
@@ -87,10 +87,10 @@ func (d *dir) read(ctx context.Context, name string, most int64, hint string) ([
 	if st.Size() > most {
 		return nil, &converters.Error{Where: d.name + name, Off: -1, Err: fmt.Errorf("%w: it has %d bytes, %d are allowed", converters.ErrLimit, st.Size(), most), Hint: hint}
 	}
-	return os.ReadFile(file) // not nil of an empty file
+	return os.ReadFile(file) // not nil for an empty file
 }
 
-// look returns [input.ErrNotFound] unless all files exist; hint is for one that a local directory lacks.
+// look returns [input.ErrNotFound] unless all files exist. hint is for a file that a local directory lacks.
 func (d *dir) look(ctx context.Context, names []string, hint string) error {
 	if !d.remote {
 		_, err := d.paths(ctx, names, nil)

@@ -27,7 +27,7 @@ type ffrOpener struct {
 	records option.Choice
 }
 
-// manyDirectories reports whether shards are of several datasets.
+// manyDirectories reports whether the shards are in several directories.
 func manyDirectories(parts []converters.Part) bool {
 	dirs := make(map[string]bool)
 	for i := range parts {
@@ -36,7 +36,7 @@ func manyDirectories(parts []converters.Part) bool {
 	return len(dirs) > 1
 }
 
-// open opens shards. For datasets of ffconvert it reads the manifests beside them.
+// open opens shards. For datasets of ffconvert it also reads their manifests.
 func (o *ffrOpener) open(ctx context.Context, req OpenRequest) (converters.Source, error) {
 	known, err := shardsOf(ctx, req.Parts, req.Files)
 	if err != nil {
@@ -45,11 +45,11 @@ func (o *ffrOpener) open(ctx context.Context, req OpenRequest) (converters.Sourc
 	return o.openKnown(req, known)
 }
 
-// openKnown opens parts, of which it is known which shards they are.
+// openKnown opens parts with known datasets.
 func (o *ffrOpener) openKnown(req OpenRequest, shards []knownShard) (converters.Source, error) {
 	var err error
 	parts, rec := req.Parts, req.Records
-	each := make([]string, len(parts)) // encodings
+	each := make([]string, len(parts)) // encoding of each part
 	opts := ffr.Options{Record: o.limits, Limits: rec.Limits, Load: rec.Loads(ffr.RecordField)}
 	for i, k := range shards {
 		each[i] = o.records.Value
@@ -63,11 +63,11 @@ func (o *ffrOpener) openKnown(req OpenRequest, shards []knownShard) (converters.
 	if opts.Description, err = describeShards(shards); err != nil {
 		return nil, err
 	}
-	says := &opts.Description
+	desc := &opts.Description
 	known := !slices.Contains(each, "")
 	if req.Decode || req.DecodeKnown && known || decodes(rec) {
 		opts.Decode = func(part int) string { return each[part] }
-		says.Encoding = rec.Encoding
+		desc.Encoding = rec.Encoding
 	}
 	for i, e := range each {
 		switch {
@@ -79,16 +79,16 @@ func (o *ffrOpener) openKnown(req OpenRequest, shards []knownShard) (converters.
 			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "option encode writes all anew in one"}
 		}
 	}
-	if says.Encoding == "" && len(each) > 0 {
-		says.Encoding = each[0]
+	if desc.Encoding == "" && len(each) > 0 {
+		desc.Encoding = each[0]
 	}
-	if says.Encoded = opts.Decode == nil; says.Encoding == "" {
-		says.Encoding, says.Encoded = "raw", false // opaque
+	if desc.Encoded = opts.Decode == nil; desc.Encoding == "" {
+		desc.Encoding, desc.Encoded = "raw", false // the fields of records are not known
 	}
 	return ffr.Open(parts, opts), nil
 }
 
-// decodes reports whether records are made anew, and not copied.
+// decodes reports whether records are decoded and encoded again, and not copied.
 func decodes(rec encode.Options) bool {
 	return !rec.Encoded && (rec.Encoding != "" || rec.Rewrites())
 }

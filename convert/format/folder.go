@@ -55,13 +55,13 @@ func folderOptions(set *option.Set) Opener {
 	}}
 }
 
-// Options of folders whose first directory is the split.
+// Options of folders whose top directories are splits.
 const (
 	splitOption = "split"
 	onlyOption  = "only-split"
 )
 
-// Splits returns the directories of the source that are to become a dataset each; nil if there are none.
+// Splits returns the directories of the source that become one dataset each; nil if there are none.
 func (r *Reader) Splits() []string {
 	var dirs []string
 	if o := r.Set.Lookup(onlyOption); o == nil || o.String() != "" {
@@ -73,7 +73,7 @@ func (r *Reader) Splits() []string {
 	return dirs
 }
 
-// OfSplit returns a reader of one of the directories, with the classes of all.
+// OfSplit returns a reader of one split, with the classes of all splits.
 func (r *Reader) OfSplit(name string) (*Reader, error) {
 	one := r.Format.Reader()
 	if err := r.Set.CopyTo(one.Set); err != nil {
@@ -82,7 +82,7 @@ func (r *Reader) OfSplit(name string) (*Reader, error) {
 	return one, one.Set.Set(onlyOption, name)
 }
 
-// parsePairs sets the rules of pairs. named means that a list names the files, or the classes.
+// parsePairs sets the rules of pairs. named means that a list has the names of the files, or of the classes.
 func parsePairs(pairs []string, opts *folder.Options, named bool) error {
 	if opts.Group || opts.Splits != nil || named {
 		return &option.Error{Name: "pair", Text: option.Join(pairs), Err: errors.New("its rules say what is a sample, without classes, so group, split, classes and list do not go with it")}
@@ -98,7 +98,7 @@ func parsePairs(pairs []string, opts *folder.Options, named bool) error {
 	return nil
 }
 
-// openList opens the files of one folder that a list names.
+// openList opens the files of one folder that are in a list.
 func openList(name string, roots []converters.Part, opts folder.Options, classes bool) (converters.Source, error) {
 	refuse := func(why string) error {
 		return &option.Error{Name: "list", Text: name, Err: errors.New(why)}

@@ -45,7 +45,7 @@ func jsonlOptions(set *option.Set) Opener {
 	}}
 }
 
-// isMetadata reports whether a file of this name names the files beside it.
+// isMetadata reports whether a file of this name lists other files of its directory.
 func isMetadata(name string) bool {
 	rest, ok := strings.CutPrefix(name, jsonl.MetadataName)
 	return ok && slices.Contains([]string{"", ".gz", ".zst", ".bz2", ".xz"}, rest)

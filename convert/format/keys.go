@@ -17,7 +17,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// keyOptions are options of every format: other keys, and fields that are kept beside the samples.
+// keyOptions are the options of every format that change keys and add fields from separate tables.
 type keyOptions struct {
 	rule      string
 	prefix    string
@@ -29,7 +29,7 @@ type keyOptions struct {
 	quotes    option.Choice
 }
 
-// sourceWord stands for the name of the input in the prefix of keys.
+// sourceWord stands for the name of the input in a prefix of keys.
 const sourceWord = "{source}"
 
 func newKeyOptions(set *option.Set) *keyOptions {
@@ -47,7 +47,8 @@ func newKeyOptions(set *option.Set) *keyOptions {
 // given reports whether the options change samples.
 func (o *keyOptions) given() bool { return o.rule != "" || o.prefix != "" || o.fields != nil }
 
-// options returns what to change in the samples of parts, which a source has made of inputs: a folder of classes has a part for each.
+// options returns the changes to the samples of parts. inputs are the inputs of the source: a folder of classes has one
+// part for each class.
 func (o *keyOptions) options(parts, inputs []converters.Part) (wrap.Keys, error) {
 	opts := wrap.Keys{Unmatched: o.unmatched, Unique: o.rule != "" || o.prefix != ""}
 	if o.rule != "" {
@@ -87,7 +88,7 @@ func (o *keyOptions) options(parts, inputs []converters.Part) (wrap.Keys, error)
 	return opts, nil
 }
 
-// delimiter returns what is between the columns of a table.
+// delimiter returns the separator of the columns of a table.
 func delimiter(text string) (rune, error) {
 	r, n := utf8.DecodeRuneInString(text)
 	switch {
@@ -99,7 +100,7 @@ func delimiter(text string) (rune, error) {
 	return r, nil
 }
 
-// inputOf returns the input that a part is of, or lies in.
+// inputOf returns the input that is the part or contains it.
 func inputOf(p *converters.Part, inputs []converters.Part) *converters.Part {
 	for i := range inputs {
 		if name := inputs[i].Name; p.Name == name || strings.HasPrefix(p.Name, strings.TrimSuffix(name, "/")+"/") {
@@ -109,8 +110,9 @@ func inputOf(p *converters.Part, inputs []converters.Part) *converters.Part {
 	return p
 }
 
-// sourceName returns the name of the dataset that a part is a shard of, else of its file up to the first dot, a hidden one without
-// the dots before it. A directory that is named by where it is, as . is, has the name that it has there; "" is the name of the root.
+// sourceName returns the name of the dataset that has the part as a shard, else the name of the part's file up to the
+// first dot (not counting leading dots). For a directory such as . it returns the name of that directory; for the root,
+// "".
 func sourceName(p *converters.Part) string {
 	dir, file := path.Split(filepath.ToSlash(p.Name))
 	if strings.HasSuffix(file, ".ffr") && path.Base(dir) != "." && dir != "" {
@@ -123,7 +125,7 @@ func sourceName(p *converters.Part) string {
 	return name
 }
 
-// directoryName returns the last name of the path of a directory.
+// directoryName returns the last element of the path of a directory.
 func directoryName(dir string) string {
 	name := path.Base(filepath.ToSlash(dir))
 	if strings.Trim(name, "./") == "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/stage"
 )
 
-// Kinds returns the kinds that a local file or directory may be. It returns none if the file cannot
-// be read or is of an unknown kind.
+// Kinds returns the kinds that a local file or directory may have. It returns none if the file cannot
+// be read or has an unknown kind.
 func Kinds(path string) []kind.Kind {
 	fi, err := os.Stat(path)
 	switch {
@@ -28,7 +28,7 @@ func Kinds(path string) []kind.Kind {
 		}
 		return found
 	case !fi.Mode().IsRegular():
-		return nil // reading it might wait
+		return nil // reading it might block
 	}
 	head, size, err := stage.Head(path, kind.HeadSize)
 	if err != nil {
@@ -37,7 +37,8 @@ func Kinds(path string) []kind.Kind {
 	return kind.File(path, head, size)
 }
 
-// holdsOFRecord reports whether the first file in a directory of parts is OFRecord, whose parts are named as those of CSV.
+// holdsOFRecord reports whether the first part in a directory is OFRecord. Its parts have the same names as those of
+// CSV.
 func holdsOFRecord(dir string) bool {
 	names, err := filepath.Glob(filepath.Join(dir, "part-*")) // sorted
 	if err != nil || len(names) == 0 {
@@ -66,14 +67,14 @@ func (r *Reader) Another(path string) (kind.Kind, bool) {
 	return found[0], true
 }
 
-// cutCBOR reports whether a file is probably CBOR that was cut short: its name says CBOR, and its
-// beginning may be MessagePack as well.
+// cutCBOR reports whether a file is probably truncated CBOR: its name says CBOR, and its
+// beginning could also be MessagePack.
 func cutCBOR(k kind.Kind, path string) bool {
 	named := kind.Name(path)
 	return k.ID == "msgpack" && !k.Sure && len(named) == 1 && named[0].ID == "cbor"
 }
 
-// ErrAnotherKind reports an input of another kind. Its text precedes the name of the kind.
+// ErrAnotherKind reports an input of another kind. The name of the kind follows its text.
 var ErrAnotherKind = errors.New("it is")
 
 // A KindError reports an input of a kind that the format does not read. It wraps
@@ -89,7 +90,7 @@ func (e *KindError) Error() string {
 
 func (e *KindError) Unwrap() []error { return []error{converters.ErrUnsupported, ErrAnotherKind} }
 
-// CheckKind returns an error if the first part is of another kind. Formats without magic bytes need
+// CheckKind returns an error if the first part has another kind. Formats without magic bytes need
 // this: CBOR would read a tar.
 func (r *Reader) CheckKind(found []input.Name) error {
 	if len(found) == 0 || found[0].Path == "" || found[0].URL() != "" {

@@ -18,7 +18,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/input"
 )
 
-// mdsExts are the extensions of shards as streaming names them: uncompressed, and by algorithm.
+// mdsExts are the extensions of shards in MosaicML Streaming: uncompressed, and with each compression.
 var mdsExts = []string{".mds", ".mds.zstd", ".mds.zst", ".mds.gz", ".mds.bz2", ".mds.snappy", ".mds.br"}
 
 func isMDS(name string) bool {
@@ -40,8 +40,8 @@ func mdsOptions(set *option.Set) Opener {
 	}}
 }
 
-// arrangeMDS selects the shards of a directory, in the order of their numbers. Of one that is there compressed too, as
-// streaming keeps it, only the uncompressed file is taken.
+// arrangeMDS selects the shards of a directory, in numerical order. If streaming keeps a shard both compressed and
+// uncompressed, only the uncompressed file is selected.
 func arrangeMDS(names []string) ([]string, error) {
 	var all []string
 	for _, name := range names {
@@ -56,7 +56,8 @@ func arrangeMDS(names []string) ([]string, error) {
 	return all, nil
 }
 
-// mdsShards returns what the index.json beside the parts, or above them, says of each. It has at most that many bytes.
+// mdsShards returns the entries of the parts in the index.json of their directory or one above. maxIndex limits its
+// bytes.
 func mdsShards(ctx context.Context, req OpenRequest, maxIndex int64) ([]mds.Shard, error) {
 	parts := req.Parts
 	dirs := make(map[string]*mdsDir)
@@ -97,19 +98,20 @@ func mdsShards(ctx context.Context, req OpenRequest, maxIndex int64) ([]mds.Shar
 	return shards, nil
 }
 
-// An mdsDir is the directory of an index.json, and what that says.
+// An mdsDir is a directory with an index.json, and the content of that.
 type mdsDir struct {
 	dir           // of the index
-	below  string // from there to the directory of the shards: "", or a path that ends in a slash
+	below  string // path from there to the directory of the shards: "", or with a final slash
 	shards []mds.Shard
 	byName map[string]int
 	taken  []bool
 }
 
-// mostUp is how many directories above its shards an index.json may be: a merged one names shards with directories.
+// mostUp is how many directories above its shards an index.json may be: that of a merged dataset names shards in
+// subdirectories.
 const mostUp = 3
 
-// openMDS reads the index.json of a directory of shards.
+// openMDS reads the index.json for a directory of shards.
 func openMDS(ctx context.Context, of dir, maxIndex int64) (*mdsDir, error) {
 	d := &mdsDir{dir: of}
 	for range mostUp {
@@ -143,7 +145,7 @@ func (d *mdsDir) parse(text []byte) (err error) {
 	return err
 }
 
-// take returns the shard of a file.
+// take returns the shard that has this file, and marks it as read.
 func (d *mdsDir) take(name string) (*mds.Shard, error) {
 	i, ok := d.byName[d.below+name]
 	if !ok {
@@ -165,8 +167,8 @@ func (d *mdsDir) take(name string) (*mds.Shard, error) {
 	return s, nil
 }
 
-// complete looks whether the shards beside the ones that are read are there: one that is missing would be lost without
-// a word.
+// complete checks that the shards of the index that are not read exist: samples of a missing one would be lost
+// unnoticed.
 func (d *mdsDir) complete(ctx context.Context) error {
 	var names []string
 	for i := range d.shards {
@@ -176,7 +178,7 @@ func (d *mdsDir) complete(ctx context.Context) error {
 		}
 		name := cmp.Or(s.Zip.Name, s.Raw.Name)
 		if _, err := os.Lstat(filepath.Join(d.name, filepath.FromSlash(s.Zip.Name))); !d.remote && errors.Is(err, fs.ErrNotExist) {
-			name = s.Raw.Name // either is enough
+			name = s.Raw.Name // one of the two is enough
 		}
 		names = append(names, name)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/tfrecord"
 )
 
-// ofrecordOptions are those of OFRecord, whose parts are named as those of CSV.
+// ofrecordOptions adds the options of OFRecord. Its parts have the same names as those of CSV.
 func ofrecordOptions(set *option.Set) Opener {
 	var opts tfrecord.Options
 	var naming csv.Naming
@@ -18,8 +18,8 @@ func ofrecordOptions(set *option.Set) Opener {
 	return o
 }
 
-// namingOptions adds the options that say how the parts in a directory are named, under the names that OneFlow's loader
-// gives them.
+// namingOptions adds the options for the names of the parts in a directory. They have the names of the parameters of
+// OneFlow's loader.
 func namingOptions(set *option.Set, n *csv.Naming) {
 	*n = csv.Naming{Prefix: "part-", SuffixLength: -1}
 	set.Add("data-part-num", "number of parts in a directory (default: found, without a gap)", option.AtLeast(&n.Parts, 0))

@@ -19,7 +19,7 @@ func loaded(rec encode.Options) func(string) bool {
 	return rec.Loads
 }
 
-// duplicateOption adds on-duplicate-key.
+// duplicateOption adds the option on-duplicate-key.
 func duplicateOption(set *option.Set, where string) *option.Choice {
 	v := &option.Choice{Value: "error", Words: []string{"error", "keep"}}
 	set.Add("on-duplicate-key", "what to do when a key comes back later in one "+where+": error or keep", v)

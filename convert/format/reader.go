@@ -9,7 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/samples/wrap"
 )
 
-// A Reader is a format and values of its options.
+// A Reader is a format with values of its options.
 type Reader struct {
 	Format
 	Set *option.Set
@@ -26,7 +26,7 @@ func (f Format) Reader() *Reader {
 	return r
 }
 
-// InputOptions returns in with the fields set that depend on the format.
+// InputOptions returns in with the fields that depend on the format set.
 func (r *Reader) InputOptions(in input.Options) input.Options {
 	in.Directories, in.Match, in.Arrange = r.Directories, r.Match, r.opener.Arrange
 	in.AllowPipe = in.AllowPipe && !r.Directories // a program writes a stream, not a directory
@@ -49,8 +49,8 @@ func (r *Reader) Open(ctx context.Context, req OpenRequest) (converters.Source, 
 	return wrap.Rekey(src, how), nil
 }
 
-// Joins reports whether keys of the samples of parts are compared, or looked up, or the classes of files numbered, or parts are one
-// stream. Then all parts must be local before the first shard is planned.
+// Joins reports whether opening or indexing needs all parts: to compare or look up keys, to number the classes of
+// files, or because the parts are one stream. Then all parts must be local before the first shard is planned.
 func (r *Reader) Joins(parts []converters.Part) bool {
 	return r.keys.given() || r.merges(parts) || r.opener.numbers != nil && r.opener.numbers() || r.Stream != "" && r.Set.Text(r.Stream) == "true"
 }

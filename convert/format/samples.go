@@ -14,22 +14,22 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// Samples are opened FFRecord shards with decoded records: a sample has the fields of its record.
+// Samples are opened FFRecord shards whose samples have the fields of the decoded records.
 type Samples struct {
 	converters.Source
-	Whole    converters.Source      // the same shards with whole records as samples: its index reads no payload
-	Says     converters.Description // what the dataset says of itself
-	Dataset  *dataset.Manifest      // if the shards are all shards of one dataset, in order; else nil
-	Sum      string                 // SHA-256 of the file of that manifest, in hexadecimal; "": none
-	Encoding []encode.Options       // of the records of each part
-	Heads    []record.FileInfo      // of each part
-	Options  map[string]string      // options of the format that differ from their default
-	Changed  bool                   // keys are compared or changed, or fields were added: see Reader
-	Added    []converters.AddedField
+	Whole       converters.Source      // the same shards with whole records as samples: its index reads no payload
+	Description converters.Description // description of the dataset
+	Dataset     *dataset.Manifest      // manifest, if the shards are all shards of one dataset, in order; else nil
+	Sum         string                 // SHA-256 of the manifest file, in hexadecimal; "": no Dataset
+	Encoding    []encode.Options       // of the records of each part
+	Heads       []record.FileInfo      // header of each part
+	Options     map[string]string      // options of the format that differ from their defaults
+	Changed     bool                   // keys are compared or changed, or fields are added: see Reader
+	Added       []converters.AddedField
 }
 
-// Samples opens local shards and decodes their records, with the limits in req.Records. r must be a
-// Reader of the format ffr. If clash is true, several datasets may have the same key.
+// Samples opens local shards and decodes their records, with the limits in req.Records. r must have
+// the format ffr. If clash is true, several datasets may have the same key.
 func (r *Reader) Samples(ctx context.Context, req OpenRequest, clash bool) (*Samples, error) {
 	o, parts := r.opener.shards, req.Parts
 	if o == nil {
@@ -39,7 +39,7 @@ func (r *Reader) Samples(ctx context.Context, req OpenRequest, clash bool) (*Sam
 	if err != nil {
 		return nil, err
 	}
-	req.Records.Encoding = "msgpack" // any: its name means that records are decoded
+	req.Records.Encoding = "msgpack" // any encoding: naming one means that records are decoded
 	src, err := o.openKnown(req, known)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (r *Reader) Samples(ctx context.Context, req OpenRequest, clash bool) (*Sam
 		}
 		whole.Shards = append(whole.Shards, shard)
 	}
-	s := &Samples{Source: src, Whole: ffr.Open(parts, whole), Says: converters.Describe(src), Dataset: datasetOf(known)}
+	s := &Samples{Source: src, Whole: ffr.Open(parts, whole), Description: converters.Describe(src), Dataset: datasetOf(known)}
 	if s.Dataset != nil {
 		manifest, err := known[0].dir.path(ctx, dataset.ManifestName, isManifest)
 		if err != nil {
@@ -79,7 +79,7 @@ func (r *Reader) Samples(ctx context.Context, req OpenRequest, clash bool) (*Sam
 	return s, s.rekey(r, clash)
 }
 
-// rekey changes keys, and adds fields, as the options of the format say.
+// rekey changes keys and adds fields as the options of the format require.
 func (s *Samples) rekey(r *Reader, clash bool) error {
 	merges := r.merges(s.Parts()) && !clash
 	if !r.keys.given() && !merges {
@@ -95,7 +95,7 @@ func (s *Samples) rekey(r *Reader, clash bool) error {
 	return nil
 }
 
-// datasetOf returns the manifest of the dataset of which these are all shards, in order.
+// datasetOf returns the manifest of the dataset that has exactly these shards, in order; else nil.
 func datasetOf(known []knownShard) *dataset.Manifest {
 	var m *dataset.Manifest
 	for i, k := range known {

@@ -17,12 +17,12 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A knownShard is a part that is a shard of a dataset; dataset is nil if it is of none.
+// A knownShard is a part. dataset is nil unless the part is a shard of a dataset.
 type knownShard struct {
 	dataset *dataset.Manifest
 	dir     *shardDir
-	at      int    // among its shards
-	index   string // path of its index
+	at      int    // index in dataset.manifest.Shards
+	index   string // local path of its index file
 }
 
 func (k *knownShard) shard() ffr.Shard {
@@ -30,16 +30,15 @@ func (k *knownShard) shard() ffr.Shard {
 	return ffr.Shard{Index: k.index, IndexSize: s.Index.Bytes, IndexCRC: s.Index.CRC, Samples: s.Samples, HeaderCRC: s.HeaderCRC}
 }
 
-// A shardDir is a directory with shards, local or remote, and what its manifest says.
+// A shardDir is a directory with shards, local or remote, and its manifest.
 type shardDir struct {
 	dir
-	manifest *dataset.Manifest // nil: it holds no dataset of this program
-	at       map[string]int    // of the shards of the manifest, by name
+	manifest *dataset.Manifest // nil: it has no dataset of this program
+	at       map[string]int    // position of each shard in the manifest, by name
 	meta     *dataset.Meta
 }
 
-// shardsOf says of which datasets parts are shards. Manifests, descriptions and indexes of remote ones are
-// fetched.
+// shardsOf returns the dataset of each part. It fetches remote manifests, descriptions and indexes.
 func shardsOf(ctx context.Context, parts []converters.Part, files Files) ([]knownShard, error) {
 	dirs := make(map[string]*shardDir)
 	known := make([]knownShard, len(parts))
@@ -107,16 +106,16 @@ func (d *shardDir) read(ctx context.Context) error {
 	return err
 }
 
-// manifestRereads is how often a manifest of a service is read again that is not sound.
+// manifestRereads is how often a damaged manifest is fetched again.
 const manifestRereads = 2
 
-// manifestContents are the shards that the manifest of a directory names.
+// manifestContents returns the shards that the manifest of a directory lists.
 func manifestContents(read func(name string) (text []byte, where string, err error)) (*input.Contents, error) {
 	var m *dataset.Manifest
-	for n := 0; ; n++ { // it may be damaged on its way
+	for n := 0; ; n++ { // it may have been damaged in transfer
 		text, where, err := read(dataset.ManifestName)
 		if errors.Is(err, input.ErrNotFound) {
-			return nil, finished(strings.TrimSuffix(where, "/"+dataset.ManifestName), read)
+			return nil, checkFinished(strings.TrimSuffix(where, "/"+dataset.ManifestName), read)
 		}
 		if err != nil {
 			return nil, err
@@ -135,11 +134,11 @@ func manifestContents(read func(name string) (text []byte, where string, err err
 	return &input.Contents{Names: names, Missing: dataset.ErrMissing, Hint: "ffconvert repair"}, nil
 }
 
-// finished returns an error if a directory without a manifest is of a dataset.
-func finished(dir string, read func(name string) (text []byte, where string, err error)) error {
+// checkFinished returns an error if a directory without a manifest has an unfinished dataset.
+func checkFinished(dir string, read func(name string) (text []byte, where string, err error)) error {
 	for _, name := range []string{dataset.PlanName, dataset.CopyName} {
 		switch _, _, err := read(name); {
-		case err == nil || errors.Is(err, input.ErrMalformed): // larger than what is read so
+		case err == nil || errors.Is(err, input.ErrMalformed): // the file is larger than the read limit
 			return &converters.Error{Where: dir, Off: -1, Err: dataset.ErrUnfinished}
 		case !errors.Is(err, input.ErrNotFound):
 			return err
@@ -162,8 +161,8 @@ func (d *shardDir) begun(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// complete sets the indexes of the shards that are read, and looks whether the others are there: one that is
-// missing would be lost without a word.
+// complete sets the paths of the indexes of the read shards, and checks that the other shards exist: samples of a
+// missing one would be lost unnoticed.
 func (d *shardDir) complete(ctx context.Context, known []knownShard) error {
 	if d.manifest == nil {
 		return nil
@@ -198,7 +197,7 @@ func (d *shardDir) complete(ctx context.Context, known []knownShard) error {
 	return nil
 }
 
-// lost returns the error of looking for files that the manifest names: of one that does not exist, missing.
+// lost returns the error of a search for files in the manifest: for a file that does not exist, missing.
 func (d *shardDir) lost(err error) error {
 	if e, ok := errors.AsType[*place.Error](err); ok && errors.Is(err, input.ErrNotFound) {
 		return d.missing(strings.TrimPrefix(e.Where, d.name))
@@ -210,33 +209,33 @@ func (d *shardDir) missing(name string) error {
 	return &converters.Error{Where: d.name + name, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + strings.TrimSuffix(d.name, "/")}
 }
 
-// describeShards returns what all datasets say of themselves alike: classes, columns and the shape of records.
+// describeShards returns what the descriptions of all datasets agree on: classes, columns and the shape of records.
 func describeShards(known []knownShard) (converters.Description, error) {
-	var says converters.Description
+	var desc converters.Description
 	var first *shardDir
-	told := make(map[*shardDir]bool)
+	seen := make(map[*shardDir]bool)
 	for _, k := range known {
 		switch {
 		case k.dataset == nil:
 			return converters.Description{}, nil
-		case told[k.dir]:
+		case seen[k.dir]:
 			continue
 		case first == nil:
-			first, says = k.dir, k.dir.meta.Description
+			first, desc = k.dir, k.dir.meta.Description
 		default:
-			is := k.dir.meta.Description
-			if len(says.Classes) > 0 && len(is.Classes) > 0 && !slices.Equal(says.Classes, is.Classes) {
+			other := k.dir.meta.Description
+			if len(desc.Classes) > 0 && len(other.Classes) > 0 && !slices.Equal(desc.Classes, other.Classes) {
 				err := fmt.Errorf("%w: it numbers its classes otherwise than %s", converters.ErrUnsupported, strings.TrimSuffix(first.name, "/"))
-				return says, &converters.Error{Where: strings.TrimSuffix(k.dir.name, "/"), Off: -1, Err: err, Hint: "convert both anew with the same list of classes"}
+				return desc, &converters.Error{Where: strings.TrimSuffix(k.dir.name, "/"), Off: -1, Err: err, Hint: "convert both anew with the same list of classes"}
 			}
-			if !reflect.DeepEqual(says, is) {
-				if len(says.Classes) == 0 {
-					says.Classes = is.Classes
+			if !reflect.DeepEqual(desc, other) {
+				if len(desc.Classes) == 0 {
+					desc.Classes = other.Classes
 				}
-				says = converters.Description{Classes: says.Classes}
+				desc = converters.Description{Classes: desc.Classes}
 			}
 		}
-		told[k.dir] = true
+		seen[k.dir] = true
 	}
-	return says, nil
+	return desc, nil
 }

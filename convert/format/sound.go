@@ -9,10 +9,11 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// A judge tells whether a file that was fetched is sound: see [input.Options.Sound].
+// A judge reports whether a fetched file is sound: see [input.Options.Sound].
 type judge = func(name string, file io.ReaderAt, size int64) bool
 
-// soundShard reads a whole shard, and compares its header and all records with their checksums. It allows what only the reader refuses.
+// soundShard reads a whole shard and checks its header and all records. It accepts legacy shards and samples of any
+// size, which the reader may refuse.
 func soundShard(_ string, file io.ReaderAt, size int64) bool {
 	sound := true
 	scan := record.NewScanner("", size, record.Options{MaxSample: math.MaxInt64, AllowLegacy: true})
@@ -24,7 +25,7 @@ func soundShard(_ string, file io.ReaderAt, size int64) bool {
 	return sound && err == nil
 }
 
-// isManifest is a judge of manifests.
+// isManifest is a judge for manifests.
 func isManifest(_ string, file io.ReaderAt, size int64) bool {
 	text, err := io.ReadAll(io.NewSectionReader(file, 0, size))
 	if err == nil {
@@ -33,7 +34,7 @@ func isManifest(_ string, file io.ReaderAt, size int64) bool {
 	return err == nil
 }
 
-// sums returns a judge of files that the manifest has the checksums of.
+// sums returns a judge for files whose checksums are in the manifest.
 func (d *shardDir) sums() judge {
 	want := map[string]dataset.FileSum{d.name + dataset.MetaName: d.manifest.Meta}
 	for i := range d.manifest.Shards {

@@ -6,7 +6,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 )
 
-// formats is the one table of source formats: see docs/adding-a-format.md.
+// formats is the table of source formats: see docs/adding-a-format.md.
 var formats = []Format{
 	{Name: "tar", Match: hasExt(".tar", ".tgz", ".tzst", ".tbz2", ".txz"), Options: tarOptions},
 	{Name: "folder", Directories: true, Options: folderOptions},
@@ -21,7 +21,7 @@ var formats = []Format{
 	{Name: "ffr", Match: hasExt(".ffr"), Options: ffrOptions},
 }
 
-// Named returns the format of a name.
+// Named returns the format with that name.
 func Named(name string) (Format, bool) {
 	for _, f := range formats {
 		if f.Name == name {
@@ -40,16 +40,16 @@ func Names() []string {
 	return names
 }
 
-// Program returns the format of programs that write samples to standard output: a CBOR sequence of
-// maps. name is the format in the plan.
+// Program returns the format for programs that write samples to standard output, as a CBOR sequence of
+// maps. name is the name of the format in plans.
 func Program(name string) Format {
 	return Format{Name: name, Options: func(set *option.Set) Opener {
 		return itemOptions(set, &option.Choice{Value: "cbor"})
 	}}
 }
 
-// hasExt returns a function that reports whether a name has one of the extensions, followed by the
-// extension of a compression or not.
+// hasExt returns a function that reports whether a name has one of the extensions, optionally followed by the
+// extension of a compression.
 func hasExt(exts ...string) func(string) bool {
 	return func(name string) bool {
 		name = strings.ToLower(name)

@@ -10,7 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/input/kind"
 )
 
-// isTFRecord reports whether a file of a directory is a TFRecord file, by its name.
+// isTFRecord reports whether a file in a directory is named as a TFRecord file.
 func isTFRecord(name string) bool {
 	k := kind.Name(name)
 	return len(k) == 1 && k[0].ID == "tfrecord"
@@ -20,7 +20,7 @@ func tfrecordOptions(set *option.Set) Opener {
 	return featuresOptions(set, &tfrecord.Options{}, tfrecord.Open)
 }
 
-// featuresOptions adds the options of files of records with features, which open opens.
+// featuresOptions adds the options of files whose records have features. open opens such files.
 func featuresOptions(set *option.Set, opts *tfrecord.Options, open func([]converters.Part, tfrecord.Options) (converters.Source, error)) Opener {
 	var lists []string
 	set.Add("lists", "features that are lists in every sample, all others are one value: a,b; all; or none (default: told from the first 1,000 records)", option.List(&lists))

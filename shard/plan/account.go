@@ -7,13 +7,13 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// An Account says what became of everything that was found. It balances when
+// An Account counts what happened to every entry of the input. It balances when
 //
 //	Entries = entries in samples + the sum of Skipped
 //	Samples = samples written + SamplesLeftOut
 //	SamplesLeftOut = samples that lack a field + the sum of LeftOutBy
 //	Fields  = fields written + FieldsLeftOut
-//	Samples = FilterRead - FilterDropped + FilterAdded, with a filter and unless parts are not read to their ends
+//	Samples = FilterRead - FilterDropped + FilterAdded, if there is a filter and all parts are read to their ends
 type Account struct {
 	Entries        int64            `json:"entries"`                    // tar members, files, rows, items
 	Samples        int64            `json:"samples"`                    // found
@@ -23,20 +23,20 @@ type Account struct {
 	Fields         int64            `json:"fields"`                     // of all samples found
 	FieldsLeftOut  int64            `json:"fields_left_out,omitempty"`  // not selected, or of a sample left out
 	Skipped        map[string]int64 `json:"skipped,omitempty"`          // entries that belong to no sample, by reason
-	Accepted       map[string]int64 `json:"waived,omitempty"`           // findings accepted by a flag
-	Unread         int64            `json:"not_read,omitempty"`         // 1: the part was not indexed, as no further sample was wanted
-	Partly         int64            `json:"read_in_part,omitempty"`     // 1: nor was it from some sample on
+	Accepted       map[string]int64 `json:"waived,omitempty"`           // problems that a flag allows, by kind
+	Unread         int64            `json:"not_read,omitempty"`         // 1: not indexed, because enough samples were found before
+	Partly         int64            `json:"read_in_part,omitempty"`     // 1: the part was indexed up to the last sample needed
 
 	FilterRead    int64 `json:"filter_samples,omitempty"` // samples that a filter was given; 0: there is no filter
 	FilterDropped int64 `json:"filter_dropped,omitempty"` // samples of these that it dropped; their entries are in Skipped
 	FilterAdded   int64 `json:"filter_added,omitempty"`   // samples that it made in addition to one for each
 
-	// Seen counts, by name of field, the samples written that have it. It describes
-	// the dataset; the balance does not include it.
+	// Seen counts, by field name, the written samples that have the field. It is not part
+	// of the balance.
 	Seen FieldCounts `json:"seen,omitempty"`
 }
 
-// A FieldCount says how often a field occurs and how large it is in all.
+// A FieldCount is the number of fields with one name and the sum of their sizes.
 type FieldCount struct {
 	Name    string `json:"-"`
 	Samples int64  `json:"samples"`
@@ -68,14 +68,14 @@ func (a *Account) skip(s *converters.Span) {
 	a.Skipped = increment(a.Skipped, s.Skip, n)
 }
 
-// maxSeen bounds the names of fields that are told apart: a dataset has a dozen, unless
-// every file of it has a name of its own. The others are counted together.
+// maxSeen bounds the number of field names that are counted separately: a dataset has a dozen, unless
+// every file has its own field name. Fields with further names are counted together.
 const (
 	maxSeen    = 1000
 	otherNames = "(other names)"
 )
 
-// saw enters fields of one name that are written.
+// saw counts written fields of one name.
 func (a *Account) saw(c FieldCount) {
 	if _, found := a.Seen.find(c.Name); !found && len(a.Seen) >= maxSeen {
 		c.Name = otherNames
@@ -105,12 +105,12 @@ func (a *Account) Merge(b *Account) {
 	a.FilterAdded += b.FilterAdded
 	a.Unread += b.Unread
 	a.Partly += b.Partly
-	for _, c := range b.Seen { // in order, for the bound's sake
+	for _, c := range b.Seen { // in order, because maxSeen names are kept
 		a.saw(c)
 	}
 }
 
-// leaveOut enters a sample that is not chosen, by the option that leaves it out.
+// leaveOut counts a sample that is not chosen, under the option that excludes it.
 func (a *Account) leaveOut(s *converters.Span, option string) {
 	a.Entries += int64(s.Entries)
 	a.Samples++
@@ -140,8 +140,8 @@ func increment(m map[string]int64, key string, n int64) map[string]int64 {
 	return m
 }
 
-// Check says which number of an account is below 0: such an account was not counted, or the sum
-// is too large.
+// Check returns an error if a number of the account is negative: the account is damaged, or a sum
+// overflowed.
 func (a *Account) Check() error {
 	if min(a.Entries, a.Samples, a.Keys, a.SamplesLeftOut, a.Fields, a.FieldsLeftOut, a.Unread, a.Partly, a.FilterRead, a.FilterDropped, a.FilterAdded) < 0 {
 		return errors.New("it has less than 0 entries, samples or fields")

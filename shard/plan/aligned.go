@@ -11,9 +11,9 @@ import (
 )
 
 // NewAligned makes a part-aligned plan, for parts that are not local yet: it cuts between parts, by
-// their names and stored sizes alone, into as many shards as the sizes say, the largest as small as
-// possible. So each part is fetched once, by its shard, and only then is its number of samples known.
-// seen is the index of the parts that decide the columns: the first part of the dataset, or of each
+// their names and stored sizes alone. The number of shards follows from the sizes, and the largest shard is as
+// small as possible. Each part is then fetched once, by the process that writes its shard, and its samples are
+// counted then. seen is the index of the parts that decide the columns: the first part of the dataset, or of each
 // collection in a mixture.
 func NewAligned(parts []converters.Part, seen []PartIndex, opts Options) (*Plan, error) {
 	if opts.Shuffle != nil {
@@ -24,11 +24,11 @@ func NewAligned(parts []converters.Part, seen []PartIndex, opts Options) (*Plan,
 	}
 	plan := opts.plan()
 	plan.Whole = true
-	var shown Plan
+	var first Plan
 	for i := range seen {
-		shown.Parts = append(shown.Parts, seen[i].Part)
+		first.Parts = append(first.Parts, seen[i].Part)
 	}
-	plan.Columns = shown.columns()
+	plan.Columns = first.columns()
 	plan.Columns.Alike = alike(seen)
 	sizes := make(partSizes, len(parts))
 	total, largest := int64(0), int64(0)
@@ -62,13 +62,13 @@ func NewAligned(parts []converters.Part, seen []PartIndex, opts Options) (*Plan,
 	return plan, nil
 }
 
-// partSizes are parts as an ordering: what all up to each of them take.
+// partSizes is an ordering whose items are parts: element i is the sum of the sizes of parts 0 … i.
 type partSizes []int64
 
 func (s partSizes) len() int        { return len(s) }
 func (s partSizes) end(i int) int64 { return s[i] }
 
-// filled returns how many parts are not empty.
+// filled returns the number of parts that are not empty.
 func (s partSizes) filled() int64 {
 	n, before := int64(0), int64(0)
 	for _, end := range s {
@@ -80,7 +80,7 @@ func (s partSizes) filled() int64 {
 	return n
 }
 
-// Stored returns the stored size of the parts of shard i of a part-aligned plan, in bytes.
+// Stored returns the sum of the stored sizes of the parts of shard i of a part-aligned plan, in bytes.
 func (p *Plan) Stored(i int) int64 {
 	n := int64(0)
 	for _, part := range p.Parts[p.Shards[i].First:][:p.Shards[i].Parts] {
@@ -89,7 +89,7 @@ func (p *Plan) Stored(i int) int64 {
 	return n
 }
 
-// ShardPlan returns the plan of one shard of a part-aligned plan, by the index of the shard's parts.
+// ShardPlan returns the plan of one shard of a part-aligned plan. parts is the index of the shard's parts.
 // Part numbers in its runs count from the shard's first part. Parts keep their planned names.
 func (p *Plan) ShardPlan(s *Shard, parts []PartIndex) (*Plan, error) {
 	one, err := New(parts, Options{Recipe: Recipe{Source: p.Source, Encode: p.Encode, Encodes: p.Encodes, Dataset: p.Dataset}, Sizes: Sizes{Shards: 1}})
@@ -107,8 +107,8 @@ func (p *Plan) ShardPlan(s *Shard, parts []PartIndex) (*Plan, error) {
 	return one, nil
 }
 
-// WithParts returns a part-aligned plan with the accounts of its parts, and any other plan unchanged;
-// partsOf returns the parts of a finished shard by its name.
+// WithParts returns a part-aligned plan with the accounts of its parts, and any other plan unchanged.
+// partsOf returns the parts of a finished shard by the shard's name.
 func (p *Plan) WithParts(partsOf func(shard string) []Part) *Plan {
 	if !p.Whole {
 		return p
@@ -121,7 +121,7 @@ func (p *Plan) WithParts(partsOf func(shard string) []Part) *Plan {
 	return &all
 }
 
-// Weight is how many bytes shard i has, as far as the plan knows.
+// Weight returns the size of shard i in bytes; the stored size of its parts if the plan is part-aligned.
 func (p *Plan) Weight(i int) int64 {
 	if p.Whole {
 		return p.Stored(i)
@@ -129,8 +129,8 @@ func (p *Plan) Weight(i int) int64 {
 	return p.Shards[i].Bytes
 }
 
-// Complete reports whether the size and the parts of a finished shard are all that the plan
-// needs to know of it.
+// Complete reports whether the size and the parts of a finished shard hold everything that the plan
+// requires of it.
 func (p *Plan) Complete(s *Shard, bytes int64, parts []Part) bool {
 	if !p.Whole {
 		return bytes == s.Bytes

@@ -10,19 +10,19 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// ErrorChanged returns the error of a source that changed since it was planned.
+// ErrorChanged returns the error for a source that changed after it was planned.
 func ErrorChanged(name, how string) error {
 	return &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrChanged, how), Hint: StartAnew}
 }
 
-// ErrorFiltered returns the error of a part of which a filter makes other samples than it did for the plan.
+// ErrorFiltered returns the error for a part whose filtered samples differ from the planned ones.
 func ErrorFiltered(name string) error {
 	return ErrorChanged(name, "the filter makes other samples of it than when it was planned: the file or the program has changed, or the program answers the same samples differently each time")
 }
 
-// CheckFiltered returns an error if a filter makes other samples of the part than it did for the plan.
-func (p *Part) CheckFiltered(name string, is *converters.Filtered) error {
-	if p.Filtered.other(&filtered{is.Bytes, is.Content}) {
+// CheckFiltered returns an error if the filter's samples of the part differ from the planned ones.
+func (p *Part) CheckFiltered(name string, found *converters.Filtered) error {
+	if p.Filtered.other(&filtered{found.Bytes, found.Content}) {
 		return ErrorFiltered(name)
 	}
 	return nil
@@ -39,38 +39,38 @@ func ForTask(err error) error {
 	return err
 }
 
-// Changed says how a part has changed since a plan had it.
-func (p Part) Changed(is Part) error {
-	was := p
-	was.Account.Seen, is.Account.Seen, is.Modified, was.Modified = nil, nil, 0, 0
+// Changed returns an error that names the difference between the planned part p and the part found.
+func (p Part) Changed(found Part) error {
+	planned := p
+	planned.Account.Seen, found.Account.Seen, found.Modified, planned.Modified = nil, nil, 0, 0
 	switch {
-	case reflect.DeepEqual(was, is):
+	case reflect.DeepEqual(planned, found):
 		return nil
-	case was.Size != is.Size:
-		return ErrorChanged(is.Name, fmt.Sprintf("it had %d bytes when its conversion was begun, it has %d", was.Size, is.Size))
-	case was.Filtered.other(is.Filtered):
-		return ErrorFiltered(is.Name)
-	case was.Account.Samples != is.Account.Samples:
-		return ErrorChanged(is.Name, fmt.Sprintf("it had %d samples when its conversion was begun, it has %d", was.Account.Samples, is.Account.Samples))
+	case planned.Size != found.Size:
+		return ErrorChanged(found.Name, fmt.Sprintf("it had %d bytes when its conversion was begun, it has %d", planned.Size, found.Size))
+	case planned.Filtered.other(found.Filtered):
+		return ErrorFiltered(found.Name)
+	case planned.Account.Samples != found.Account.Samples:
+		return ErrorChanged(found.Name, fmt.Sprintf("it had %d samples when its conversion was begun, it has %d", planned.Account.Samples, found.Account.Samples))
 	}
-	return ErrorChanged(is.Name, "it had other samples when its conversion was begun")
+	return ErrorChanged(found.Name, "it had other samples when its conversion was begun")
 }
 
-// CheckParts returns an error that says how parts differ from the planned parts.
+// CheckParts returns an error that names the difference between parts and the planned parts.
 func (p *Plan) CheckParts(ctx context.Context, parts []converters.Part, known *Contents) error {
 	if len(parts) != len(p.Parts) {
 		return fmt.Errorf("%w: the dataset was made of %d sources, %d were found", converters.ErrChanged, len(p.Parts), len(parts))
 	}
 	for i := range parts {
-		was, is := &p.Parts[i], &parts[i]
-		if path.Base(was.Name) != path.Base(KeptName(is.Name)) {
-			return fmt.Errorf("%w: source %d was %q, here it is %q", converters.ErrChanged, i+1, was.Name, is.Name)
+		planned, found := &p.Parts[i], &parts[i]
+		if path.Base(planned.Name) != path.Base(KeptName(found.Name)) {
+			return fmt.Errorf("%w: source %d was %q, here it is %q", converters.ErrChanged, i+1, planned.Name, found.Name)
 		}
-		if err := was.sameContent(ctx, is, known); err != nil {
+		if err := planned.sameContent(ctx, found, known); err != nil {
 			return err
 		}
-		if (is.Path != "" || p.Whole) && was.Size != is.Size && was.Account.Unread == 0 {
-			return ErrorChanged(is.Name, fmt.Sprintf("it had %d bytes when it was converted, it has %d", was.Size, is.Size))
+		if (found.Path != "" || p.Whole) && planned.Size != found.Size && planned.Account.Unread == 0 {
+			return ErrorChanged(found.Name, fmt.Sprintf("it had %d bytes when it was converted, it has %d", planned.Size, found.Size))
 		}
 	}
 	return nil

@@ -7,19 +7,19 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// Columns say which of the columns that not every dataset has its indexes have. They are of
-// the whole dataset, so that all its indexes can be read as one.
+// Columns are the optional columns of the indexes. All indexes of a dataset have the same columns,
+// so that they can be read as one table.
 type Columns struct {
 	Keys   bool `json:"keys,omitempty"`   // samples have keys
 	Labels bool `json:"labels,omitempty"` // samples may have classes
 
-	// Alike means that an index gives the places of its samples by a rule and not by columns: all records
-	// have one length, no sample has a key or is left out, and samples keep their order. In a part-aligned
-	// plan the first part decides, and the index of a shard with other records has the columns.
+	// Alike means that a rule in the index replaces the columns of places: all records have one length, no sample
+	// has a key or is left out, and samples keep their order. In a part-aligned plan the first part decides;
+	// the index of a shard whose records have other lengths has the columns.
 	Alike bool `json:"alike,omitempty"`
 }
 
-// alike reports whether a rule gives the places of the samples of all these parts.
+// alike reports whether a rule can replace the columns of places for these parts.
 func alike(parts []PartIndex) bool {
 	var cost, samples, largest int64
 	for i := range parts {
@@ -36,8 +36,8 @@ func alike(parts []PartIndex) bool {
 // RecordSize returns the size in bytes of each record of a shard of equal records.
 func (s *Shard) RecordSize() int64 { return (s.Bytes - record.FileSize(s.Samples, 0)) / s.Samples }
 
-// checkAlike returns an error if the indexes of a plan cannot have a rule. The sizes of shards are all
-// that a plan which was read tells of its records.
+// checkAlike returns an error if Columns.Alike cannot be true of the plan. A plan that was read from a file has
+// the sizes of shards, but not of records.
 func (p *Plan) checkAlike() error {
 	c := p.columns()
 	if c.Alike = p.Columns.Alike; p.Columns != c {
@@ -63,5 +63,5 @@ func (p *Plan) columns() Columns {
 	return c
 }
 
-// labelFields are where WebDataset keeps the class of a sample.
+// LabelFields are the fields in which WebDataset keeps the class of a sample.
 var LabelFields = []string{"cls", "index"}

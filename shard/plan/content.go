@@ -10,8 +10,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
-// Contents has the digests of local files that a user names for a part that the plan knows by its
-// content: the output of a command, kept in a file. Each file is read once.
+// Contents caches digests of local files, by path, so that each file is read once. It is for parts whose
+// content the plan identifies by digest: output of a command that the user has saved in a file.
 type Contents struct {
 	mu    sync.Mutex
 	known map[string]string // digest by path
@@ -43,33 +43,33 @@ func (c *Contents) of(ctx context.Context, p *converters.Part) (string, error) {
 	return sums.Digest(), nil
 }
 
-// sameContent refuses a local part with another digest than the plan has.
-func (p *Part) sameContent(ctx context.Context, is *converters.Part, known *Contents) error {
-	if p.Content == "" || is.Path == "" {
+// sameContent returns an error if the digest of a local part differs from the planned one.
+func (p *Part) sameContent(ctx context.Context, found *converters.Part, known *Contents) error {
+	if p.Content == "" || found.Path == "" {
 		return nil
 	}
-	if p.Size != is.Size {
-		return ErrorOtherInput(is.Name)
+	if p.Size != found.Size {
+		return ErrorOtherInput(found.Name)
 	}
-	content, err := known.of(ctx, is)
+	content, err := known.of(ctx, found)
 	if err == nil && content != p.Content {
-		err = ErrorOtherInput(is.Name)
+		err = ErrorOtherInput(found.Name)
 	}
 	return err
 }
 
-// ErrorOtherInput returns the error of a part with another digest than the plan has.
+// ErrorOtherInput returns the error for a part whose digest differs from the planned one.
 func ErrorOtherInput(name string) error {
 	return ErrorChanged(name, "another input than the one that was planned")
 }
 
-// Opened refuses a part if its bytes are not the planned ones. It is for the part that a dataset is
-// opened with, which decides the columns and types of all. number counts from the first part of the
-// slice; -1 is Lead.
+// Opened returns an error if the bytes of a part differ from the planned ones. It checks the part with which a
+// dataset is opened, since that decides the columns and types of all. number counts from the first part of the
+// slice; -1 means Lead.
 func (s *Slice) Opened(ctx context.Context, number int, part converters.Part) error {
-	was := &s.Lead
+	planned := &s.Lead
 	if number >= 0 {
-		was = &s.Plan.Parts[number]
+		planned = &s.Plan.Parts[number]
 	}
-	return ForTask(was.sameContent(ctx, &part, &Contents{}))
+	return ForTask(planned.sameContent(ctx, &part, &Contents{}))
 }

@@ -17,13 +17,13 @@ type ordering interface {
 // Every shard holds at least one sample that costs something, of which there must be
 // k or more. largest is the cost of the largest sample.
 //
-// That both hold at once: let high be the least bound under which filling shards
-// greedily needs at most k of them. One less fails, so k greedy shards of at least
-// high−largest each leave something over; hence k shards of at least low =
+// Proof that both hold at once: let high be the least bound under which filling shards
+// greedily needs at most k of them. A bound of high−1 fails, so k greedy shards of at least
+// high−largest each do not use up all samples; hence k shards of at least low =
 // high−largest exist too. Between the two, the prefix sums that j shards of low to high
-// bytes can reach have no gap, because no sample is wider than high−low. So the
-// shard j can end at every sample between the shortest and the longest way,
-// and any end of the last shard is led back to the start.
+// bytes can reach have no gap, because no sample is larger than high−low. So shard j can end
+// at every sample between the least and the greatest of these sums, and from any end of the
+// last shard there is a way back to the start.
 func cut(s ordering, k int, largest int64) []int {
 	n := s.len()
 	total := s.end(n - 1)
@@ -56,7 +56,7 @@ func cut(s ordering, k int, largest int64) []int {
 	return ends
 }
 
-// firstAtLeast returns the least prefix cost that is x or more, the total at the most.
+// firstAtLeast returns the least prefix cost that is x or more, or the total if there is none.
 func firstAtLeast(s ordering, x int64) int64 {
 	i := sort.Search(s.len(), func(i int) bool { return s.end(i) >= x })
 	return s.end(min(i, s.len()-1))
@@ -71,8 +71,8 @@ func lastAtMost(s ordering, x int64) int64 {
 	return s.end(i - 1)
 }
 
-// nearest returns the sample with the prefix cost nearest to x, between from and to. Of samples with
-// one prefix cost it is the last, so that samples that are left out stay with the one before them.
+// nearest returns the sample between from and to whose prefix cost is nearest to x. Of samples with
+// equal prefix costs it returns the last, so that left-out samples stay with the one before them.
 func nearest(s ordering, x, from, to int64) int {
 	above := sort.Search(s.len(), func(i int) bool { return s.end(i) > x })
 	i := above - 1

@@ -1,18 +1,18 @@
-// Package plan decides which shard holds which samples, and keeps that in a file. It reads no
-// sample and writes nothing but the plan file: the same index and options give the same plan, to
-// the byte, on every machine.
+// Package plan decides which shard holds which samples, and reads and writes plan files. It reads no
+// payload. The same index and options give the same plan file, byte for byte,
+// on every machine.
 //
 //	index, err := plan.Index(ctx, src, plan.IndexOptions{}) // sizes and places of all samples
 //	p, err := plan.New(index, plan.Options{Sizes: plan.Sizes{ShardSize: 1 << 30}})
 //
-// Words, which mean the same in all packages:
+// Terms, which mean the same in all packages:
 //
 //	part      one file, folder class or object of the source, in dataset order
 //	sample    what training reads at once; it becomes one record of a shard
 //	run       consecutive samples of one part; a shard is a list of runs
 //	task      one of N processes that write the shards together: K/N writes the K-th slice
-//	slice     consecutive shards, those of a task, and the parts that they are made of
+//	slice     consecutive shards, those of a task, and the parts that their samples are in
 //	cost      bytes that a sample takes in a shard: its record, and 12 in the table of the header
 //	part-aligned  cut between parts, by their sizes alone; else within parts, at samples
-//	account   what became of every entry of a part: in a sample, skipped with a reason, left out
+//	account   counts of the entries of a part: in a sample, skipped with a reason, left out
 package plan

@@ -6,14 +6,14 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 )
 
-// Encodings say how the records of each part are encoded, where not all parts of a dataset
-// have the same fields.
+// Encodings are the record encodings of the parts. Parts of one dataset may have different
+// fields, and then different encodings.
 type Encodings struct {
 	Specs []*encode.Spec // the first is the dataset's; none: MessagePack of all fields
-	Of    []int          // by part, which of Specs its records have; nil: all have the first
+	Of    []int          // by part, the index of its encoding in Specs; nil: all parts have the first
 }
 
-// Number returns which of the specs a part has.
+// Number returns the index of a part's encoding in Specs.
 func (e *Encodings) Number(part int) int {
 	if e.Of == nil {
 		return 0
@@ -21,7 +21,7 @@ func (e *Encodings) Number(part int) int {
 	return e.Of[part]
 }
 
-// Options returns what a plan says of all specs but the first; nil where there is one.
+// Options returns the plan's form of all specs but the first; nil if there is only one.
 func (e *Encodings) Options() []encode.Options {
 	var opts []encode.Options
 	for _, s := range e.Specs[1:] {
@@ -30,10 +30,10 @@ func (e *Encodings) Options() []encode.Options {
 	return opts
 }
 
-// OneEncoding is the same encoding for the records of all parts.
+// OneEncoding returns Encodings that use spec for all parts.
 func OneEncoding(spec *encode.Spec) Encodings { return Encodings{Specs: []*encode.Spec{spec}} }
 
-// orDefault returns the encodings, or the default encoding where there are none.
+// orDefault returns e, or the default encoding if e is empty.
 func (e Encodings) orDefault() (Encodings, error) {
 	if len(e.Specs) > 0 {
 		return e, nil
@@ -42,8 +42,8 @@ func (e Encodings) orDefault() (Encodings, error) {
 	return OneEncoding(spec), err
 }
 
-// Specs returns the encodings of a plan, by the number that a part has. All keep the limits
-// of the first, which no plan has.
+// Specs returns the encodings of the plan, by encoding number. All have the limits of the first,
+// because a plan does not store limits.
 func (p *Plan) Specs() ([]*encode.Spec, error) {
 	specs := make([]*encode.Spec, 1+len(p.Encodes))
 	for i := range specs {

@@ -6,9 +6,9 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Even divides samples that were indexed with [IndexOptions.Bare] into files of even size, as [New] does for
-// shards, or of a number of samples. The files have no names, and the cost of their samples as Bytes. Their runs are as
-// long as they can be: one goroutine reads a file. It is a pure function.
+// Even divides samples that were indexed with [IndexOptions.Bare] into files, of even size, as [New] does for
+// shards, or with a fixed number of samples. The returned files have no names; Bytes is the cost of their
+// samples. Runs are as long as possible, because one goroutine reads a file. Even is a pure function.
 func Even(parts []PartIndex, opts Options) ([]Shard, error) {
 	order, n, largest, err := opts.order(parts)
 	if err != nil {
@@ -27,7 +27,7 @@ func Even(parts []PartIndex, opts Options) ([]Shard, error) {
 	return pieces, nil
 }
 
-// fullPieces cuts as Sizes.MaxSamples says.
+// fullPieces cuts by Sizes.MaxSamples.
 func fullPieces(order samplesInOrder, sizes Sizes) (pieces []Shard, err error) {
 	most := sizes.MaxSamples
 	if sizes.Min > 0 {
@@ -69,7 +69,7 @@ func evenPieces(order samplesInOrder, n int, largest int64) (pieces []Shard) {
 	return pieces
 }
 
-// joined joins runs that follow one another.
+// joined merges adjacent runs.
 func joined(runs []converters.Run) []converters.Run {
 	long := runs[:0]
 	for _, r := range runs {

@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// FieldCounts are counts of fields, by name, each once. A plan has them for each part, of which there
-// may be very many with few fields: 32 bytes a field, a tenth of a map. In JSON they are an object.
+// FieldCounts are counts of fields, each name once. Every part of a plan has one, and there may be very many
+// parts with few fields each: they take 32 bytes a field, a tenth of a map. In JSON it is an object.
 type FieldCounts []FieldCount
 
-// fewFields is how many fields most parts have at the most.
+// fewFields is the largest number of fields that most parts have.
 const fewFields = 8
 
 func (c FieldCounts) find(name string) (int, bool) {
@@ -33,7 +33,7 @@ func (c *FieldCounts) add(n FieldCount) {
 	at.Bytes += n.Bytes
 }
 
-// MarshalJSON makes an object of it, as of a map.
+// MarshalJSON writes an object, sorted by name.
 func (c FieldCounts) MarshalJSON() ([]byte, error) {
 	if c == nil {
 		return []byte("null"), nil

@@ -12,21 +12,21 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// A plan file is lines, each a CRC-32 in hexadecimal, a space, and the text that it is of:
+// A plan file consists of lines, each a CRC-32 in hexadecimal, a space, and the text that the CRC covers:
 //
 //	head              JSON
 //	part 0 …          JSON, a line a part
 //	shard 0 …         JSON, a line a shard
-//	table             a row a part, then a row a shard, see planRow
-//	foot              JSON: where the table begins, and the SHA-256 of all before the foot
+//	table             one row a part, then one row a shard, see planRow
+//	foot              JSON: the offset of the table, and the SHA-256 of everything before the foot
 //
-// A task finds its own lines by the table. The line of a shard and the lines of its parts
-// are enough to write that shard. A plan names no time and no machine, so that the same input
+// A task finds the lines of its shards and parts by the table. The line of a shard and the lines of its parts
+// are enough to write that shard. A plan contains no time and no name of a machine, so the same input
 // and options give the same file anywhere.
 
-// FormatVersion is the version of a plan file, and alikeVersion the one of a plan with Columns.Alike,
-// which programs that read version 2 alone refuse. choiceVersion is the one of a plan with a choice, with records
-// that are encoded already, with added fields, or with a filter.
+// FormatVersion is the version of a plan file. alikeVersion is the version of a plan with Columns.Alike;
+// programs that know only version 2 refuse it. choiceVersion is the version of a plan with a choice,
+// with records that are already encoded, with added fields, or with a filter.
 const (
 	FormatVersion = 2
 	alikeVersion  = 3
@@ -34,9 +34,9 @@ const (
 )
 
 var (
-	// ErrDamaged says that a plan file is damaged or not one of ours.
+	// ErrDamaged reports a plan file that is damaged or was not written by this program.
 	ErrDamaged = place.New(place.Corrupt, "plan file is damaged")
-	// ErrVersion says that a plan was made by another version of the program.
+	// ErrVersion reports a plan of another format version.
 	ErrVersion = place.New(place.Refused, "plan of another version")
 )
 
@@ -48,7 +48,7 @@ type planHead struct {
 	Shards int `json:"shards"`
 }
 
-// A planShard is the line of a shard, with the parts or with the samples that it is made of.
+// A planShard is the line of a shard: its parts if the plan is part-aligned, else its runs of samples.
 type planShard struct {
 	Name    string   `json:"name"`
 	Samples int64    `json:"samples,omitempty"`
@@ -101,16 +101,16 @@ func (p *Plan) version() int {
 	return FormatVersion
 }
 
-// copies reports whether records of some part are encoded already: see encode.Options.
+// copies reports whether some records are already encoded and are copied: see encode.Options.
 func (p *Plan) copies() bool {
 	return p.Encode.Encoded || slices.ContainsFunc(p.Encodes, func(o encode.Options) bool { return o.Encoded })
 }
 
-// Digest returns the digest of the plan's file.
+// Digest returns the digest of the plan file.
 func (p *Plan) Digest() (string, error) { return p.Write(io.Discard) }
 
-// Read reads a plan file of size bytes. The returned plan is consistent: names are the ones that shards have, runs lie
-// inside their parts, and the digest is right. Writing it again gives the same bytes: there is one way to write a plan.
+// Read reads a plan file of size bytes. The returned plan is consistent: shards have their numbered names, runs
+// lie inside their parts, and the digest matches. Writing it again gives the same bytes.
 func Read(r io.ReaderAt, size int64) (*Plan, error) {
 	f, err := OpenFile(r, size)
 	if err == nil {
@@ -127,7 +127,7 @@ func Read(r io.ReaderAt, size int64) (*Plan, error) {
 	return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
-// checkWhole checks all of a file, of which p was read.
+// checkWhole checks the whole file from which p was read.
 func (f *File) checkWhole(p *Plan) error {
 	if f.foot.Table+int64(len(p.Parts)+len(p.Shards))*planRowSize != f.footAt {
 		return errors.New("its end is damaged")
@@ -153,7 +153,7 @@ func (f *File) checkWhole(p *Plan) error {
 	return cmp.Or(err, f.Check())
 }
 
-// Check returns an error if a part that was read contradicts itself.
+// Check returns an error if the fields of a part contradict each other.
 func (p *Part) Check() error {
 	a := &p.Account
 	if p.Size < 0 || a.Samples < 0 || a.SamplesLeftOut < 0 || a.SamplesLeftOut > a.Samples || a.Samples > maxSamples {
@@ -162,7 +162,7 @@ func (p *Part) Check() error {
 	return nil
 }
 
-// readable returns the number of bytes that samples are read from.
+// readable returns the number of bytes that contain the samples.
 func (p *Part) readable() int64 {
 	if p.Filtered != nil {
 		return p.Filtered.Bytes
@@ -170,10 +170,10 @@ func (p *Part) readable() int64 {
 	return p.Size
 }
 
-// maxSamples bounds the samples of a part: 8 PiB of memory could not plan more.
+// maxSamples bounds the samples of a part: planning more would need over 8 PiB of memory.
 const maxSamples = 1 << 49
 
-// checkShard returns an error if a shard that was read contradicts its parts.
+// checkShard returns an error if a shard contradicts its parts.
 func (p *Plan) checkShard(s *Shard, name string) error {
 	if s.Name != name {
 		return fmt.Errorf("it is named %q, not %q", s.Name, name)

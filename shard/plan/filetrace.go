@@ -9,12 +9,12 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A fileTrace identifies a part that is many files by their names and sizes, and how large
-// they are, which is a matter of the plan, and when they were modified, which is a
-// matter of the journal. A single file has its name, its size and its time for that.
+// A fileTrace identifies a part that consists of many files. One digest covers their names and
+// sizes, and is kept in the plan; the other covers their modification times, and is kept in the
+// journal. A part that is a single file has its name, size and time instead.
 type fileTrace struct {
 	names, times hash.Hash
-	end          int64 // of the last file, files that are passed over included
+	end          int64 // of the last file, skipped files included
 	buf          []byte
 }
 
@@ -38,7 +38,7 @@ func (f *fileTrace) add(span *converters.Span) {
 	f.buf = b
 }
 
-// sum enters the trace in the part.
+// sum stores the trace in the part.
 func (f *fileTrace) sum(p *Part) {
 	p.Size = f.end
 	p.Names = hex.EncodeToString(f.names.Sum(nil))

@@ -17,25 +17,25 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// tableRow is what a sample costs in a shard beside its record: its CRC and offset in
-// the header.
+// TableRow is the number of header bytes that each sample of a shard takes: its CRC and
+// its offset.
 const TableRow = 12
 
-// A PartIndex is what planning needs to know of one part: its account, and 8 bytes a
-// sample.
+// A PartIndex is the result of indexing one part: its account, and the place and cost of
+// each sample, in 8 bytes a sample.
 type PartIndex struct {
 	Part
-	places        // by what a sample costs in shard bytes; one that is left out costs nothing
+	places        // places and costs in shard bytes; a left-out sample costs 0
 	Largest int64 // cost of the largest sample
 
-	order choose.SortKeys // of its samples that are written; empty unless a choice sorts them
+	order choose.SortKeys // sort keys of its written samples; empty unless the choice sorts
 }
 
-// Add adds one sample that starts at off; size is the size of its record, -1 where it is
-// left out.
+// Add adds one sample that starts at off. size is the size of its record, or -1 if the sample
+// is left out.
 func (p *PartIndex) Add(off, size int64) { p.add(off, size, TableRow) }
 
-// add is Add for a container in which a sample costs row bytes beside its record.
+// add is Add with the bytes that a sample costs in addition to its record.
 func (p *PartIndex) add(off, size, row int64) {
 	cost := size + row
 	if size < 0 {
@@ -45,23 +45,23 @@ func (p *PartIndex) add(off, size, row int64) {
 	p.Largest = max(p.Largest, cost)
 }
 
-// IndexOptions say which parts to index, and how. The zero value indexes all of them for MessagePack
+// IndexOptions are the options of Index. The zero value indexes all parts for MessagePack
 // records.
 type IndexOptions struct {
 	Encodings Encodings                        // of the records of each part
-	Only      []int                            // the parts to index, by number; nil: all. The others need not be here
-	Known     func(part int) (PartIndex, bool) // parts that were indexed before and are not read again; nil: none
-	Bare      bool                             // a sample costs its record alone, no row in a table: the container is not FFRecord
+	Only      []int                            // numbers of the parts to index; nil: all. The others need not be local
+	Known     func(part int) (PartIndex, bool) // returns the index of a part that is not read again; nil: none
+	Bare      bool                             // a sample costs only its record, since the container is not FFRecord and has no table
 	Workers   int                              // parts indexed at once; default: the CPUs that this process may use
 	Progress  Progress                         // may be nil
 
-	// Choose chooses samples; nil: all. If it counts samples over all parts, these are indexed one after
-	// another, and none after the last that is wanted.
+	// Choose chooses samples; nil: all. If it counts samples over all parts, parts are indexed one after
+	// another, up to the one with the last wanted sample.
 	Choose *choose.Chooser
 }
 
-// Index finds every sample of a source, and how large the record that will be made of it is. It
-// returns the index of each part in the order of Only. The errors of all refused parts are joined.
+// Index finds every sample of a source and computes the size of its record. It returns the index of
+// each part in the order of Only. The errors of all refused parts are joined.
 func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]PartIndex, error) {
 	parts, only := src.Parts(), opts.Only
 	if only == nil {
@@ -72,7 +72,7 @@ func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]Par
 		return nil, err
 	}
 	indexes, errs := make([]PartIndex, len(only)), make([]error, len(only))
-	var unread []int // of only
+	var unread []int // positions in only
 	total := int64(0)
 	for i, p := range only {
 		if opts.Known != nil {
@@ -109,10 +109,10 @@ func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]Par
 	return indexes, errors.Join(distinct(errs)...)
 }
 
-// distinct returns errors, one that several parts have only once: a filter that has failed is not run for others, and a
-// field that all parts lack is a mistake in the options.
+// distinct removes repetitions from the errors of several parts: an error of the filter program, which is not
+// started again, and a field that all parts lack, which is a mistake in the options.
 func distinct(errs []error) (all []error) {
-	lacking, first := 0, -1 // parts whose samples lack a field; place of the first of them in all
+	lacking, first := 0, -1 // number of parts whose samples lack a field; position of their first error in all
 	for _, err := range errs {
 		if errors.Is(err, encode.ErrMissing) {
 			if lacking++; lacking > 1 {
@@ -130,7 +130,7 @@ func distinct(errs []error) (all []error) {
 	return all
 }
 
-// alsoIn adds to the error of a part in how many others samples lack a field.
+// alsoIn adds to the error of a part the number of other parts whose samples lack a field.
 func alsoIn(err error, parts int) error {
 	text := "; samples of " + text.Count(int64(parts), "other part") + " lack a field, too"
 	at, ok := err.(*converters.Error)
@@ -151,7 +151,7 @@ func AllParts(src converters.Source) []int {
 	return all
 }
 
-// row returns what a sample costs beside its record.
+// row returns the bytes that a sample costs in addition to its record.
 func (o *IndexOptions) row() int64 {
 	if o.Bare {
 		return 0
@@ -159,10 +159,10 @@ func (o *IndexOptions) row() int64 {
 	return TableRow
 }
 
-// An indexer is how the parts of an index are indexed.
+// An indexer has the settings for indexing parts.
 type indexer struct {
 	enc      *encode.Encoder
-	row      int64           // what a sample costs beside its record
+	row      int64           // bytes that a sample costs in addition to its record
 	chooser  *choose.Chooser // nil: all samples
 	progress Progress
 }
@@ -181,14 +181,14 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 	defer progress.Flush()
 	var files *fileTrace
 	filter, filtered := src.(converters.Filtering)
-	if part.Path == "" && !filtered { // a digest tells more
+	if part.Path == "" && !filtered { // many files; a filtered part has the digest of the answers
 		files = newFileTrace()
 	}
 	sizer := sizer{indexer: how}
 	if how.chooser != nil {
 		sizer.chosen = how.chooser.Part(part.Name)
 	}
-	first, at := int64(-1), int64(0) // offsets of the first sample and of the last one
+	first, at := int64(-1), int64(0) // offsets of the first and the last sample
 	for span, err := range src.Index(ctx, i) {
 		if err != nil {
 			return idx, err
@@ -212,7 +212,7 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 		if first < 0 {
 			first, at = span.Off, span.Off
 		}
-		if filtered { // the offset is in the answers; see convert.Options.Progress
+		if filtered { // offsets are in the filter's answers, not in the part; see convert.Options.Progress
 			progress.Add(1, 0)
 			continue
 		}
@@ -232,7 +232,7 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 	return idx, nil
 }
 
-// filtered enters what a filter has made of the part.
+// filtered stores the size and digest of the filter's answers for the part.
 func (p *PartIndex) filtered(f *converters.Filtered) {
 	a := &p.Account
 	a.FilterRead, a.FilterDropped, a.FilterAdded = f.Samples, f.Dropped, f.Added
@@ -240,28 +240,28 @@ func (p *PartIndex) filtered(f *converters.Filtered) {
 	p.Filtered = &filtered{f.Bytes, f.Content}
 }
 
-// A sizer sizes records and enters their samples in an account. Alike samples are sized
-// once and counted, and entered when one comes that differs; fields are entered when
-// their names change: rows of numbers cost less to count than to encode.
+// A sizer computes the sizes of records and counts their samples in an account. Consecutive alike
+// samples are sized once, and added to the account when a different one comes. Fields are added when
+// their names change. So counting rows of numbers costs less than encoding them.
 type sizer struct {
 	*indexer
 	chosen  *choose.Part // nil: all samples
-	fields  []sizedField // of the shape that was sized last
-	keyed   bool         // it has a key
-	record  int64        // the size of its record; -1: left out
-	put     int          // fields of it that go into the record
-	sized   bool         // there was one
-	damaged bool         // it is left out because a field is not whole
+	fields  []sizedField // fields of the sample that was sized last
+	keyed   bool         // that sample has a key
+	record  int64        // size of its record; -1: it is left out
+	put     int          // number of its fields that go into the record
+	sized   bool         // a sample was sized
+	damaged bool         // that sample is left out because a field is not whole
 	alike   int64        // samples like it that are not in the account yet
 }
 
-// A sizedField is a field of the last shape. It counts the fields of its name in a row of samples with the same names.
+// A sizedField is a field of the last sized sample. It counts that field in consecutive samples with the same names.
 type sizedField struct {
 	FieldCount
 	size int64
 }
 
-// choose returns the size of the record made of the span's sample, -1 where it is left out.
+// choose returns the size of the record of the span's sample, or -1 if the sample is left out.
 func (z *sizer) choose(span *converters.Span, idx *PartIndex) (int64, error) {
 	a := &idx.Account
 	if z.chosen == nil {
@@ -272,7 +272,7 @@ func (z *sizer) choose(span *converters.Span, idx *PartIndex) (int64, error) {
 		return 0, err
 	}
 	if option != "" {
-		if !span.Alike { // later spans may be like it
+		if !span.Alike { // later spans may refer to this one
 			z.count(a)
 			z.sized = false
 		}
@@ -285,14 +285,14 @@ func (z *sizer) choose(span *converters.Span, idx *PartIndex) (int64, error) {
 	}
 	if option := z.chooser.Count(); option != "" {
 		z.alike--
-		a.Entries -= int64(span.Entries) // which leaveOut adds
+		a.Entries -= int64(span.Entries) // leaveOut adds them
 		a.leaveOut(span, option)
 		return -1, nil
 	}
 	return size, z.chooser.AddSortKey(&idx.order, span.Shape)
 }
 
-// size returns the size of the record made of the span's sample, -1 where it lacks a field.
+// size returns the size of the record of the span's sample, or -1 if the sample lacks a field.
 func (z *sizer) size(span *converters.Span, a *Account) (int64, error) {
 	a.Entries += int64(span.Entries)
 	if span.Alike && z.sized {
@@ -313,7 +313,7 @@ func (z *sizer) size(span *converters.Span, a *Account) (int64, error) {
 	return z.record, nil
 }
 
-// take makes s the shape of the next samples.
+// take sizes s, and compares the next samples with it.
 func (z *sizer) take(s *converters.Sample, a *Account) {
 	if !slices.EqualFunc(z.fields, s.Fields, func(z sizedField, f converters.Field) bool { return z.Name == f.Name }) {
 		z.flush(a)
@@ -328,7 +328,7 @@ func (z *sizer) take(s *converters.Sample, a *Account) {
 	z.keyed, z.sized, z.alike = s.Key != "", true, 1
 }
 
-// count enters the alike samples.
+// count adds the alike samples to the account.
 func (z *sizer) count(a *Account) {
 	n := z.alike
 	z.alike = 0
@@ -355,7 +355,7 @@ func (z *sizer) count(a *Account) {
 // optionDamaged is the option that leaves out samples with a field that is not whole, encode.Options.Damaged.
 const optionDamaged = "damaged"
 
-// flush enters all that was counted, the fields too.
+// flush adds all counts to the account, including fields.
 func (z *sizer) flush(a *Account) {
 	z.count(a)
 	for i := range z.fields {

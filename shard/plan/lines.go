@@ -15,9 +15,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/crcline"
 )
 
-// A planRow is a row of the table: the offset of the line of a part or shard, and how many
-// bytes all of its kind up to it have, it included. Rows have one width, so that any can be
-// read by itself:
+// A planRow is a row of the table: the offset of the line of a part or shard, and the sum of the
+// sizes of all parts or shards up to and including it. Rows have equal widths, so that each can be
+// read alone:
 //
 //	crc 8 hex | space | offset 16 hex | space | sum 16 hex | newline
 type planRow struct{ off, sum int64 }
@@ -47,19 +47,19 @@ func parsePlanRow(line []byte) (planRow, error) {
 	return r, nil
 }
 
-// planText returns the text of a line of a plan.
+// planText checks the CRC of a line of a plan and returns its text.
 func planText(line []byte) ([]byte, error) {
 	text, ok := crcline.Check(line)
 	if ok {
 		return text, nil
 	}
-	if err := planVersionOf(line); err != nil { // lines had no CRC at first
+	if err := planVersionOf(line); err != nil { // plans of version 1 had no CRCs
 		return nil, err
 	}
 	return nil, errors.New("a line differs from its CRC")
 }
 
-// planVersionOf refuses the head of another version; anything else is left to others.
+// planVersionOf returns ErrVersion for the head of another version. It ignores other errors.
 func planVersionOf(text []byte) error {
 	var v struct {
 		Version int `json:"ffconvert_plan"`
@@ -70,7 +70,7 @@ func planVersionOf(text []byte) error {
 	return nil
 }
 
-// decodePlan reads the JSON of a line. The head of another version is [ErrVersion].
+// decodePlan decodes the JSON of a line. For the head of another version it returns [ErrVersion].
 func decodePlan(text []byte, v any) error {
 	if _, head := v.(*planHead); head {
 		if err := planVersionOf(text); err != nil {
@@ -80,7 +80,7 @@ func decodePlan(text []byte, v any) error {
 	return crcline.Decode(text, v)
 }
 
-// A planWriter writes the lines of a plan file. Its errors come at the end.
+// A planWriter writes the lines of a plan file. finish returns the first error.
 type planWriter struct {
 	out  *bufio.Writer
 	sum  hash.Hash
@@ -94,7 +94,7 @@ func newPlanWriter(w io.Writer) *planWriter {
 	return &planWriter{out: bufio.NewWriterSize(w, 1<<16), sum: sha256.New()}
 }
 
-// row enters the next line, which stands for a part or shard of that size; first marks the first of its kind.
+// row adds a table row for the next line, of a part or shard with that many bytes. first marks the first part or shard.
 func (w *planWriter) row(first bool, bytes int64) {
 	if n := len(w.rows); !first {
 		bytes += w.rows[n-1].sum
@@ -110,7 +110,7 @@ func (w *planWriter) json(v any) {
 	w.text(text)
 }
 
-// KeptName is the name of a part as a plan keeps it: JSON has no bytes that are not UTF-8.
+// KeptName returns the name of a part as a plan stores it: valid UTF-8, as JSON requires.
 func KeptName(name string) string { return strings.ToValidUTF8(name, "\ufffd") }
 
 func (w *planWriter) text(text []byte) {

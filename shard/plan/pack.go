@@ -6,14 +6,14 @@ import (
 	"math"
 )
 
-// The places of a part in an index file are, of each sample, two varints: how far the next sample
-// starts beyond this one, in units (0 for the last sample), and the cost less that distance, zigzag. A unit
-// is what all distances are multiples of, 512 bytes in a tar. So most samples take two to four bytes.
+// In an index file each sample of a part is two varints: the distance to the start of the next sample, in units
+// (0 for the last sample), and the cost less that distance, zigzag. The unit divides all distances:
+// 512 bytes in a tar. So most samples take two to four bytes.
 
-// packedPlaces is how many samples a line has at most.
+// PackedPlaces is the largest number of samples in a line.
 const PackedPlaces = 1 << 18
 
-// Unit is what all distances between samples are multiples of; 1 where there are none.
+// Unit returns a number that divides all distances between samples; 1 if there are none.
 func (p *places) Unit() int64 {
 	u, before := int64(0), int64(0)
 	for i := range p.N {
@@ -28,7 +28,7 @@ func (p *places) Unit() int64 {
 	return max(1, u)
 }
 
-// Pack appends samples first to last (exclusive).
+// Pack appends samples first to last (exclusive) to b.
 func (p *places) Pack(b []byte, first, last int, unit int64) []byte {
 	off, _ := p.At(first)
 	for i, cost := range p.Costs(first, last) {
@@ -45,8 +45,8 @@ func (p *places) Pack(b []byte, first, last int, unit int64) []byte {
 
 var ErrPlaces = errors.New("its places are none of its part")
 
-// Unpack adds the samples that b holds, of which the first starts at off; size and samples are
-// of the whole part. It returns where the sample behind them starts. All added samples lie
+// Unpack adds the samples in b. The first starts at off; size and samples of p are those of the whole
+// part. It returns the start of the sample after them. All added samples lie
 // inside the part, in order.
 func (p *PartIndex) Unpack(b []byte, off, unit int64) (next int64, err error) {
 	if unit < 1 || off < 0 || off > p.Size {

@@ -7,30 +7,30 @@ import (
 	"sort"
 )
 
-// placesChunk is how many samples a chunk holds at most: 16 or 32 KiB.
+// placesChunk is the largest number of samples in a chunk: 16 or 32 KiB.
 const placesChunk = 4096
 
-// places are where the samples of a part start, and what all up to each of them cost: eight
-// bytes a sample, and four where all cost the same, as rows of numbers do. They grow without
-// being copied. What they do not take is time too: a virtual machine may need milliseconds
-// for each fresh megabyte.
+// places are the start of each sample of a part and the running sum of costs: eight bytes a sample, or
+// four if all cost the same, as rows of numbers do. They grow without being copied. Small
+// memory saves time as well: on a virtual machine each fresh megabyte may take
+// milliseconds.
 type places struct {
 	chunks []chunk
 	N      int
 	Cost   int64 // of all
 }
 
-// A chunk is consecutive samples. What is kept of each is how far it lies beyond the
-// first of them, so a chunk ends where that no longer fits 32 bits.
+// A chunk is consecutive samples. It stores 32-bit distances from its first sample, and ends where
+// a distance would not fit.
 type chunk struct {
 	first    int // ordinal of its first sample
 	off, end int64
-	offs     []uint32 // where each starts
-	ends     []uint32 // what all up to each cost; nil where each but the first costs the same
-	each     uint32   // which is this
+	offs     []uint32 // start of each sample, from the first's
+	ends     []uint32 // running sums of costs, without the first's; nil if all but the first cost the same
+	each     uint32   // that cost
 }
 
-// add takes the next sample.
+// add adds the next sample.
 func (p *places) add(off, cost int64) {
 	p.Cost += cost
 	if p.N == 0 || !p.chunks[len(p.chunks)-1].add(off, p.Cost) {
@@ -39,8 +39,8 @@ func (p *places) add(off, cost int64) {
 	p.N++
 }
 
-// newChunk makes a chunk of one sample. Behind a full one there is likely to be another; the
-// others grow as samples are added.
+// newChunk makes a chunk of one sample. After a full chunk it reserves the room of a full one; other
+// chunks grow as samples are added.
 func (p *places) newChunk(off, end int64) chunk {
 	room := 1
 	if p.N > 0 && len(p.chunks[len(p.chunks)-1].offs) == placesChunk {
@@ -49,7 +49,7 @@ func (p *places) newChunk(off, end int64) chunk {
 	return chunk{first: p.N, off: off, end: end, offs: make([]uint32, 1, room)}
 }
 
-// add appends the next sample; false: the chunk is full.
+// add appends the next sample. It returns false if the chunk is full.
 func (c *chunk) add(off, end int64) bool {
 	o, e, n := uint64(off-c.off), uint64(end-c.end), len(c.offs)
 	if o > math.MaxUint32 || e > math.MaxUint32 || n == placesChunk {
@@ -71,7 +71,7 @@ func (c *chunk) add(off, end int64) bool {
 	return true
 }
 
-// push appends to a list of at most placesChunk, and never reserves more.
+// push appends to a list of at most placesChunk elements, and never reserves more.
 func push(list []uint32, x uint32) []uint32 {
 	if n := len(list); n == cap(list) {
 		list = append(make([]uint32, 0, min(2*n, placesChunk)), list...)
@@ -79,7 +79,7 @@ func push(list []uint32, x uint32) []uint32 {
 	return append(list, x)
 }
 
-// beyond returns what the samples up to the k-th of the chunk cost, without the first.
+// beyond returns the cost of the samples of the chunk from the second to the k-th.
 func (c *chunk) beyond(k int) int64 {
 	if c.ends != nil {
 		return int64(c.ends[k])
@@ -87,7 +87,7 @@ func (c *chunk) beyond(k int) int64 {
 	return int64(k) * int64(c.each)
 }
 
-// Trim drops the room that was not needed.
+// Trim releases unused capacity.
 func (p *places) Trim() {
 	p.chunks = slices.Clone(p.chunks)
 	if n := len(p.chunks); n > 0 {
@@ -96,23 +96,23 @@ func (p *places) Trim() {
 	}
 }
 
-// At returns where sample i starts, and the cost of samples 0 … i.
+// At returns the start of sample i, and the cost of samples 0 … i.
 func (p *places) At(i int) (off, end int64) {
 	c := p.chunk(i)
 	k := i - c.first
 	return c.off + int64(c.offs[k]), c.end + c.beyond(k)
 }
 
-// chunk returns the one that holds sample i.
+// chunk returns the chunk that holds sample i.
 func (p *places) chunk(i int) *chunk {
-	k := i / placesChunk // where all before it are full
+	k := i / placesChunk // the chunk number if all chunks before it are full
 	if k >= len(p.chunks) || i < p.chunks[k].first || i-p.chunks[k].first >= len(p.chunks[k].offs) {
 		k = sort.Search(len(p.chunks), func(k int) bool { return p.chunks[k].first > i }) - 1
 	}
 	return &p.chunks[k]
 }
 
-// CostOf returns what sample i costs.
+// CostOf returns the cost of sample i.
 func (p *places) CostOf(i int) int64 {
 	c := p.chunk(i)
 	if k := i - c.first; k > 0 {
@@ -130,7 +130,7 @@ func (p *places) before(i int) int64 {
 	return end
 }
 
-// Costs yields what each of the samples first to last (exclusive) costs.
+// Costs yields the cost of each sample from first to last (exclusive).
 func (p *places) Costs(first, last int) iter.Seq2[int, int64] {
 	return func(yield func(int, int64) bool) {
 		before := p.before(first)
@@ -144,7 +144,7 @@ func (p *places) Costs(first, last int) iter.Seq2[int, int64] {
 	}
 }
 
-// Written returns how many of the samples first to last (exclusive) are not left out.
+// Written returns the number of samples from first to last (exclusive) that are not left out.
 func (p *places) Written(first, last int) (n int64) {
 	for _, cost := range p.Costs(first, last) {
 		if cost > 0 {

@@ -12,11 +12,11 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// ErrEmpty says that a dataset holds no sample to write.
+// ErrEmpty reports a dataset without samples to write.
 var ErrEmpty = place.New(place.Refused, "no samples")
 
-// A Plan says which samples every shard holds. It is all that is needed to write any
-// one shard, on any machine that sees the sources.
+// A Plan lists the samples of every shard. It is enough to write any one shard, on any
+// machine that can read the sources.
 type Plan struct {
 	Recipe
 	Whole   bool    `json:"whole_parts,omitempty"` // part-aligned: cut between parts; else at samples
@@ -25,26 +25,26 @@ type Plan struct {
 	Shards  []Shard `json:"-"`
 }
 
-// A Recipe is what decides the samples of a dataset, their order and their bytes, besides the sources and the sizes of shards.
+// A Recipe decides the samples of a dataset, their order and their bytes, given the sources and the sizes of shards.
 // A plan and a manifest keep it.
 type Recipe struct {
 	Source  SourceSpec             `json:"source"`
 	Encode  encode.Options         `json:"encode"`
 	Encodes []encode.Options       `json:"encodes,omitempty"` // for parts whose records differ from Encode, by Part.Encode; nil: none do
-	Dataset converters.Description `json:"dataset,omitzero"`  // what the source says of the whole dataset
+	Dataset converters.Description `json:"dataset,omitzero"`  // description of the whole dataset, from the source
 	Shuffle *Shuffle               `json:"shuffle,omitempty"` // nil: samples keep their order
-	Choice  *choose.Options        `json:"choice,omitempty"`  // nil: all samples are chosen. Runs hold no others
+	Choice  *choose.Options        `json:"choice,omitempty"`  // nil: all samples are chosen. Runs hold only chosen samples
 }
 
-// A SourceSpec says how the parts are to be opened.
+// A SourceSpec is what opening the parts requires.
 type SourceSpec struct {
 	Format  string            `json:"format"`            // a row of the command's table of formats: "tar"
 	Options map[string]string `json:"options,omitempty"` // its flags that differ from their default
-	Filter  string            `json:"filter,omitempty"`  // the command line of the program that the samples pass through; never run from here
+	Filter  string            `json:"filter,omitempty"`  // command line of the filter program; never run, since a plan may be hostile
 }
 
-// OptionSpec is the option of a SourceSpec that holds the whole specification of a dataset
-// that is mixed of several.
+// OptionSpec is the option of a SourceSpec that holds the whole specification of a mixed
+// dataset.
 const OptionSpec = "spec"
 
 // A Shuffle puts all samples of a dataset in an order drawn from Seed.
@@ -52,29 +52,29 @@ type Shuffle struct {
 	Seed uint64 `json:"seed"`
 }
 
-// A Part is a part of the source as the index found it.
+// A Part is a part of the source, as it was indexed.
 type Part struct {
 	Name    string  `json:"name"`
 	Size    int64   `json:"size"`                   // bytes, uncompressed
-	Names   string  `json:"names_sha256,omitempty"` // of the keys, fields and sizes of a part that is many files
-	Content string  `json:"content,omitempty"`      // digest of the bytes of one that has no time and no version, see package blocksum
-	Encode  int     `json:"encode,omitempty"`       // how its records are encoded: 0 as Plan.Encode, i as Plan.Encodes[i-1]
+	Names   string  `json:"names_sha256,omitempty"` // of the keys, fields and sizes of a part that consists of many files
+	Content string  `json:"content,omitempty"`      // digest of the bytes of a part without a time and a version, see package blocksum
+	Encode  int     `json:"encode,omitempty"`       // number of its encoding: 0: Plan.Encode; i: Plan.Encodes[i-1]
 	Account Account `json:"account"`
 
-	Filtered *filtered `json:"filtered,omitempty"` // what its samples are read from in place of the part; nil: the part
+	Filtered *filtered `json:"filtered,omitempty"` // the filter's answers, which its samples are read from; nil: they are read from the part
 
-	// Modified is drawn from the times of all files of a part that is many files; 0: not known. A
-	// journal keeps it, a plan does not.
+	// Modified combines the modification times of all files of a part that consists of many files; 0: not known.
+	// It is stored in journals, not in plans.
 	Modified int64 `json:"-"`
 }
 
-// A filtered is what a filter has made of a part.
+// A filtered identifies the answers of a filter for one part.
 type filtered struct {
 	Bytes   int64  `json:"bytes"`
-	Content string `json:"content"` // digest of these bytes, as Part.Content
+	Content string `json:"content"` // digest of the answers, as Part.Content
 }
 
-// other reports whether both are known and were made of other bytes.
+// other reports whether both are known and differ.
 func (f *filtered) other(than *filtered) bool {
 	return f != nil && than != nil && *f != *than
 }
@@ -84,22 +84,22 @@ type Shard struct {
 	Name    string
 	Samples int64            // N
 	Bytes   int64            // of the whole file, header included
-	Runs    []converters.Run // where its samples are; they may pass over some that lack a field
+	Runs    []converters.Run // places of its samples; a run may include samples that lack a field
 
 	// Set in a part-aligned plan, with Name alone: the parts are First … First+Parts-1.
 	First, Parts int
 }
 
-// Options say how to make a plan. The zero value keeps the order of the samples and
-// follows FFRecord's own rule for sizes.
+// Options are the options of New. The zero value keeps the order of the samples and
+// follows FFRecord's rule for sizes.
 type Options struct {
 	Recipe         // Choice is the one that the index was made with; its Sort does not go with Shuffle
 	EncodeOf []int // by part, its Part.Encode, for NewAligned; nil: all 0. An index has it for New
 	Sizes    Sizes
 }
 
-// New plans even shards: as many as the sizes say, the largest as small as can be,
-// largest − smallest ≤ the largest sample. It is a pure function: the same index and
+// New plans even shards. The number of shards follows from opts.Sizes; the largest is as small as possible, and
+// largest − smallest ≤ the largest sample. New is a pure function: the same index and
 // options give the same plan.
 func New(parts []PartIndex, opts Options) (*Plan, error) {
 	plan := opts.plan()
@@ -126,12 +126,12 @@ func New(parts []PartIndex, opts Options) (*Plan, error) {
 // plan returns a plan without parts and shards.
 func (o *Options) plan() *Plan {
 	p := &Plan{Recipe: o.Recipe}
-	p.Dataset.Encoding, p.Dataset.Encoded = "", false // a proposal; Encode says what came of it
+	p.Dataset.Encoding, p.Dataset.Encoded = "", false // a proposal; Encode has the decision
 	return p
 }
 
-// order returns the samples of parts in the order in which they are written, into how many files, and the cost of the
-// largest.
+// order returns the samples of parts in the order of writing, the number of files, and the cost of the
+// largest sample.
 func (o *Options) order(parts []PartIndex) (order samplesInOrder, files int, largest int64, err error) {
 	var total, samples int64
 	for i := range parts {
@@ -160,7 +160,7 @@ func (o *Options) order(parts []PartIndex) (order samplesInOrder, files int, lar
 	return order, int(n), largest, nil
 }
 
-// InOrder reports whether samples are written in the order of the input.
+// InOrder reports whether samples are written in input order.
 func (p *Plan) InOrder() bool { return p.Shuffle == nil && !p.Choice.Sorted() }
 
 // Totals returns the number of samples and bytes of all shards.
@@ -172,7 +172,7 @@ func (p *Plan) Totals() (samples, bytes int64) {
 	return samples, bytes
 }
 
-// Account returns the accounts of all parts, added up.
+// Account returns the sum of the accounts of all parts.
 func (p *Plan) Account() Account {
 	var a Account
 	for i := range p.Parts {
@@ -181,13 +181,13 @@ func (p *Plan) Account() Account {
 	return a
 }
 
-// A samplesInOrder is an ordering that can say what a shard cut out of it holds.
+// A samplesInOrder is an ordering that returns the content of a shard cut from it.
 type samplesInOrder interface {
 	ordering
 	shard(from, end int) Shard
 }
 
-// A sequence is all samples in the order of the input.
+// A sequence is all samples in input order.
 type sequence struct {
 	parts  []PartIndex
 	starts []int   // number of samples before each part
@@ -209,7 +209,7 @@ func newSequence(parts []PartIndex) samplesInOrder {
 
 func (s *sequence) len() int { return s.n }
 
-// part returns the part of sample i.
+// part returns the number of the part that holds sample i.
 func (s *sequence) part(i int) int {
 	return sort.Search(len(s.starts), func(p int) bool { return s.starts[p] > i }) - 1
 }
@@ -232,23 +232,23 @@ func (s *sequence) shard(from, end int) Shard {
 	return b.shard()
 }
 
-// A shardBuilder puts runs together.
+// A shardBuilder collects the runs of a shard.
 type shardBuilder struct {
 	Shard
 	cost int64
 }
 
-// A run has at most runSamples samples, and where they have at most smallRecord bytes each, at
+// A run has at most runSamples samples; if they have at most smallRecord bytes each, also at
 // most runBytes: several readers can then read one shard, and each holds its read-ahead in a
-// few batches. The three are part of the plan format: another value makes another plan of the
-// same input, which a conversion that was begun could not go on with.
+// few batches. The three are part of the plan format: with another value the same input gives
+// another plan, and an interrupted conversion could not be resumed.
 const (
 	RunSamples  = 32 << 10
 	RunBytes    = 1 << 20
 	SmallRecord = 4 << 10
 )
 
-// RunLimit returns the most samples that a run of records of this average size has.
+// RunLimit returns the largest number of samples in a run whose records have this average size.
 func RunLimit(each int64) int64 {
 	if each > SmallRecord {
 		return RunSamples // large records are appended directly, never buffered
@@ -271,11 +271,11 @@ func (b *shardBuilder) add(part *PartIndex, p, first, last int) {
 	}
 }
 
-// addApart adds those of the samples first to last (exclusive) that are not left out. Runs do not pass over the
-// others, as nothing that reads a plan can tell a sample that was not chosen.
+// addApart adds the samples first to last (exclusive) except left-out ones. Its runs have no gaps, because
+// readers of a plan cannot know which samples were not chosen.
 func (b *shardBuilder) addApart(part *PartIndex, p, first, last int) {
 	limit := int(RunLimit((part.before(last) - part.before(first)) / max(1, part.Written(first, last))))
-	from := first // of the samples since the last one that is left out
+	from := first // start of the current run of chosen samples
 	add := func(end int) {
 		for ; from < end; from += limit {
 			b.run(part, p, from, min(end, from+limit), limit)
@@ -290,7 +290,7 @@ func (b *shardBuilder) addApart(part *PartIndex, p, first, last int) {
 	add(last)
 }
 
-// run adds so few samples that they are one run, unless all are left out.
+// run adds samples that fit one run. It adds nothing if all are left out.
 func (b *shardBuilder) run(part *PartIndex, p, first, last, limit int) {
 	cost := part.before(last) - part.before(first)
 	if cost == 0 {
@@ -317,7 +317,7 @@ func (b *shardBuilder) shard() Shard {
 	return b.Shard
 }
 
-// ErrorAt says where in the source an error came about.
+// ErrorAt adds the part, offset and key to an error.
 func (p *Plan) ErrorAt(part int, off int64, key string, err error) error {
 	return &converters.Error{Where: p.Parts[part].Name, Off: off, Entry: key, Err: err, Hint: place.HintOf(err)}
 }

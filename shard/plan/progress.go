@@ -1,14 +1,14 @@
 package plan
 
-// A Progress is told how the work goes on. Its methods may be called concurrently.
+// A Progress receives the progress of the work. Its methods may be called concurrently.
 type Progress interface {
-	// Start begins a phase that will handle that number of bytes of data: "index", "write".
+	// Start begins a phase that processes that number of bytes of data: "index", "write".
 	Start(phase string, bytes int64)
-	// Add counts data that the phase has dealt with: bytes that are written, not read again.
+	// Add counts data that the phase has finished: bytes written, not bytes re-read.
 	Add(samples, bytes int64)
 }
 
-// StartPhase begins a phase and returns the progress, one that does nothing for nil.
+// StartPhase begins a phase and returns the progress; for nil, one that does nothing.
 func StartPhase(p Progress, phase string, bytes int64) Progress {
 	if p == nil {
 		p = silent{}
@@ -22,7 +22,7 @@ type silent struct{}
 func (silent) Start(string, int64) {}
 func (silent) Add(int64, int64)    {}
 
-// A tally tells a Progress of small samples by the thousand. It is for one goroutine.
+// A Tally passes small samples to a Progress by the thousand. It is for one goroutine.
 type Tally struct {
 	To             Progress
 	samples, bytes int64

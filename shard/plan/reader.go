@@ -13,7 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// A File is a plan file of which some lines are read.
+// A File is an open plan file. Lines are read on demand.
 type File struct {
 	r    io.ReaderAt
 	size int64
@@ -23,7 +23,7 @@ type File struct {
 	footAt int64 // offset of the last line
 }
 
-// plan returns what the head says of it.
+// plan returns the plan that the head describes, without parts and shards.
 func (f *File) plan() *Plan {
 	p := f.Head.Plan
 	return &p
@@ -64,7 +64,7 @@ func OpenFile(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// row returns row i of the table; there is one behind the last that says where the lines end.
+// row returns row i of the table; the row after the last has the end of the lines.
 func (f *File) row(i int) (planRow, error) {
 	if i == f.Head.Parts+f.Head.Shards {
 		return planRow{off: f.foot.Table}, nil
@@ -80,7 +80,7 @@ func (f *File) row(i int) (planRow, error) {
 	return r, err
 }
 
-// shardRow returns the row of shard i, and the bytes of all shards before it.
+// shardRow returns the row of shard i, and the size of all shards before it.
 func (f *File) shardRow(i int) (row planRow, before int64, err error) {
 	if i > 0 {
 		var last planRow
@@ -95,7 +95,7 @@ func (f *File) shardRow(i int) (row planRow, before int64, err error) {
 	return row, before, err
 }
 
-// lines decodes the n lines between two offsets; into says where each goes.
+// lines decodes the n lines between two offsets, line i into the value that into(i) returns.
 func (f *File) lines(from, to int64, n int, into func(i int) any) error {
 	if from < 0 || from > to || to > f.size {
 		return fmt.Errorf("its table leads to %d", from)
@@ -120,7 +120,7 @@ func (f *File) lines(from, to int64, n int, into func(i int) any) error {
 	return nil
 }
 
-// shards reads shards from … to-1 as the file has them.
+// shards reads shards from … to-1 into p.
 func (f *File) shards(p *Plan, from, to int) error {
 	if from >= to {
 		return nil
@@ -165,8 +165,8 @@ func (f *File) parts(first, last int) ([]Part, error) {
 	return parts, err
 }
 
-// lead returns the first part with samples, and its number; of a part-aligned plan, which knows no
-// samples, part 0.
+// lead returns the first part with samples, and its number. For a part-aligned plan, whose samples are not
+// counted, it returns part 0.
 func (f *File) lead() (Part, int, error) {
 	for i := range f.Head.Parts {
 		part, err := f.parts(i, i+1)
@@ -180,7 +180,7 @@ func (f *File) lead() (Part, int, error) {
 	return Part{}, 0, errors.New("none of its parts has samples")
 }
 
-// Weights yields how many bytes each shard has.
+// Weights calls each with the size of every shard.
 func (f *File) Weights(each func(i int, weight int64)) error {
 	from := f.foot.Table + int64(f.Head.Parts)*planRowSize
 	rows := bufio.NewReaderSize(io.NewSectionReader(f.r, from, int64(f.Head.Shards)*planRowSize), 1<<16)
@@ -203,7 +203,7 @@ func (f *File) Weights(each func(i int, weight int64)) error {
 	return nil
 }
 
-// Check reads the whole file, and compares it with its digest.
+// Check reads the whole file and compares its digest.
 func (f *File) Check() error {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, bufio.NewReaderSize(io.NewSectionReader(f.r, 0, f.footAt), 1<<20)); err != nil {
@@ -215,8 +215,8 @@ func (f *File) Check() error {
 	return nil
 }
 
-// Outline returns the plan without the runs of its shards; a part-aligned plan has none. The digest of
-// all lines must be the file's and the wanted one.
+// Outline returns the plan without the runs of its shards; a part-aligned plan has none. It returns an error
+// unless the digest of all lines equals the one in the foot and the wanted one.
 func (f *File) Outline(want string) (*Plan, error) {
 	if err := f.Check(); err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 )
 
 // planRuns are the runs of a shard in its line: a JSON array of [part, first, offset, count],
-// without spaces. They are nearly all of a large plan, most of all of a shuffled one, and a task
-// reads them before it begins: so they are not left to encoding/json (BenchmarkSlice).
+// without spaces. They make up most of a large plan, above all of a shuffled one, and a task
+// reads them before it begins, so encoding/json would be too slow (BenchmarkSlice).
 type planRuns []converters.Run
 
 func (r planRuns) MarshalJSON() ([]byte, error) {
@@ -30,12 +30,12 @@ func (r planRuns) MarshalJSON() ([]byte, error) {
 	return append(text, ']'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and no other JSON of that meaning.
+// UnmarshalJSON accepts only what MarshalJSON writes, no equivalent JSON.
 func (r *planRuns) UnmarshalJSON(text []byte) error {
 	in := runScanner{text: text}
 	runs := make(planRuns, 0, bytes.Count(text, []byte{'['}))
 	in.must('[')
-	for !in.bad && !in.is(']') {
+	for !in.bad && !in.accept(']') {
 		if len(runs) > 0 {
 			in.must(',')
 		}
@@ -54,13 +54,13 @@ func (r *planRuns) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// A runScanner takes a text apart; once something else has come it is bad for good.
+// A runScanner scans a text; after an unexpected byte it stays in error.
 type runScanner struct {
 	text []byte // not scanned yet
 	bad  bool
 }
 
-func (s *runScanner) is(c byte) bool {
+func (s *runScanner) accept(c byte) bool {
 	if len(s.text) == 0 || s.text[0] != c {
 		return false
 	}
@@ -68,9 +68,9 @@ func (s *runScanner) is(c byte) bool {
 	return true
 }
 
-func (s *runScanner) must(c byte) { s.bad = !s.is(c) || s.bad }
+func (s *runScanner) must(c byte) { s.bad = !s.accept(c) || s.bad }
 
-// number takes a number, 0 or more.
+// number scans a number, 0 or more.
 func (s *runScanner) number() (n int64) {
 	i := 0
 	for ; i < len(s.text) && '0' <= s.text[i] && s.text[i] <= '9'; i++ {

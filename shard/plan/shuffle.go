@@ -9,7 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A shuffled ordering is all samples that are written, in an order drawn from a seed or sorted.
+// A shuffled ordering is all written samples, in an order drawn from a seed or sorted.
 type shuffled struct {
 	parts []PartIndex
 	at    []sampleAt
@@ -25,14 +25,14 @@ func newShuffled(parts []PartIndex, samples int64, how Shuffle) samplesInOrder {
 	return inOrder(parts, at)
 }
 
-// newSorted orders samples by what the index has kept of each; those that are equal keep their order.
+// newSorted orders samples by the sort keys in the index; samples with equal keys keep their order.
 func newSorted(parts []PartIndex, samples int64) samplesInOrder {
 	type sorted struct {
 		sampleAt
 		key []byte
 	}
 	all := make([]sorted, 0, samples)
-	n := 0 // of the samples of the part
+	n := 0 // number of the sample among the written ones of the part
 	for i, at := range writtenSamples(parts, samples) {
 		if i > 0 && all[i-1].part != at.part {
 			n = 0
@@ -48,7 +48,7 @@ func newSorted(parts []PartIndex, samples int64) samplesInOrder {
 	return inOrder(parts, at)
 }
 
-// writtenSamples returns all samples that are not left out, in the order of the input.
+// writtenSamples returns all samples that are not left out, in input order.
 func writtenSamples(parts []PartIndex, samples int64) []sampleAt {
 	at := make([]sampleAt, 0, samples)
 	for p := range parts {
@@ -61,7 +61,7 @@ func writtenSamples(parts []PartIndex, samples int64) []sampleAt {
 	return at
 }
 
-// inOrder is the ordering of these samples.
+// inOrder returns the ordering of the samples at.
 func inOrder(parts []PartIndex, at []sampleAt) samplesInOrder {
 	s := &shuffled{parts: parts, at: at, ends: make([]int64, len(at))}
 	sum := int64(0)
@@ -84,9 +84,9 @@ func (s *shuffled) shard(from, end int) Shard {
 	return b.shard()
 }
 
-// permute is the shuffle of Fisher and Yates by a PCG generator. It is written out
-// because the same seed must give the same shards in every version of the tool and of
-// Go; the library promises a stable generator, not a stable Shuffle.
+// permute is the Fisher–Yates shuffle with a PCG generator. It is implemented here because the
+// same seed must give the same shards in every version of this program and of Go; the library
+// guarantees a stable generator, but not a stable Shuffle.
 func permute[T any](s []T, seed uint64) {
 	rng := rand.NewPCG(seed, 0)
 	for i := len(s) - 1; i > 0; i-- {

@@ -8,29 +8,29 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// FFRecord's own rule for shard sizes: every file at least this large and, that being
-// met, as many files as possible up to this many.
+// FFRecord's rule for shard sizes: every file has at least this size, and there are as many files
+// as possible up to this number.
 const (
 	defaultMinShardSize = 256 << 20 // bytes
 	defaultMaxShards    = 200
 )
 
-// errSizes means that the sizes contradict each other or the dataset.
+// errSizes reports sizes that contradict each other or the dataset.
 var errSizes = errors.New("shard sizes clash")
 
-// Sizes say how many shards to make. The zero value is FFRecord's own rule.
+// Sizes determine the number of shards. The zero value is FFRecord's rule.
 type Sizes struct {
 	Shards    int   // number of shards; 0: ShardSize decides
-	ShardSize int64 // bytes that the average shard comes nearest to; 0: FFRecord's rule decides
+	ShardSize int64 // wanted average shard size in bytes; 0: FFRecord's rule decides
 	Min       int64 // smallest average size, bytes; 0: 256 MiB, or none if Shards or ShardSize is set
 	Max       int   // largest number of shards; 0: 200, or no limit if Shards or ShardSize is set
 
-	// MaxSamples is for [Even]. Unless it is 0 a file ends with so many samples, or with the one that brings its cost to
-	// ShardSize, if that is set. With Shards it is a limit that no file may be above.
+	// MaxSamples is for [Even]. If it is not 0, a file ends after that many samples, or with the sample that brings its
+	// cost to ShardSize, if that is set. With Shards it is an upper limit for every file.
 	MaxSamples int64
 }
 
-// sizesClash returns an errSizes.
+// sizesClash returns an error that wraps errSizes.
 func sizesClash(format string, args ...any) error {
 	return place.Options("%w: "+format, append([]any{errSizes}, args...)...)
 }

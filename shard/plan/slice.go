@@ -11,29 +11,29 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// A Slice is what one task needs of a plan: its shards, and the parts that they are made of.
+// A Slice is the part of a plan that one task needs: its shards, and the parts that contain their samples.
 type Slice struct {
 	Task   Task  // whose slice it is
-	Plan   *Plan // of the slice alone: Plan.Shards are its shards, of which runs count parts from 0 in Plan.Parts
+	Plan   *Plan // only of the slice: Plan.Shards are its shards, and their runs count parts from 0 in Plan.Parts
 	First  int   // number in the dataset of the first of Plan.Parts
-	Lead   Part  // the first part of the dataset with samples, which some formats inspect to read any
+	Lead   Part  // first part of the dataset with samples; some formats inspect it before they read any part
 	LeadAt int   // number in the dataset of Lead
-	// OpenedBy is what Lead is now, if it is of another slice and the source was opened with it, else nil.
+	// OpenedBy is the current state of Lead, if Lead is in another slice and the source was opened with it, else nil.
 	OpenedBy *converters.Part
 	From     int    // number in the dataset of the first of Plan.Shards
-	Shards   int    // how many shards the dataset has
-	Parts    int    // how many parts the dataset has
+	Shards   int    // number of shards in the dataset
+	Parts    int    // number of parts in the dataset
 	Digest   string // of the whole plan
 }
 
-// All is all of a plan.
+// All returns the slice of the whole plan.
 func All(p *Plan) *Slice {
 	return &Slice{Plan: p, Shards: len(p.Shards), Parts: len(p.Parts)}
 }
 
 var ErrUnreadable = errors.New("read plan")
 
-// first returns the first shard of the k-th of n slices.
+// first returns the number of the first shard of the k-th of n slices.
 func (f *File) first(k, n int) (int, error) {
 	if k == n {
 		return f.Head.Shards, nil
@@ -85,8 +85,8 @@ func (f *File) Slice(t Task, all bool) (*Slice, error) {
 	return s, s.check()
 }
 
-// check returns an error if a slice that was read contradicts itself. Chance damage its lines'
-// CRCs tell; a plan may be hostile, too.
+// check returns an error if a slice contradicts itself. The CRCs of its lines detect accidental damage;
+// a hostile plan has valid CRCs.
 func (s *Slice) check() error {
 	p := s.Plan
 	for i := range p.Parts {
@@ -111,7 +111,7 @@ func (s *Slice) check() error {
 	return nil
 }
 
-// partRange returns the parts that the shards are made of: first … last-1.
+// partRange returns the range of parts that the shards read: first … last-1.
 func (p *Plan) partRange() (first, last int) {
 	first = math.MaxInt
 	for i := range p.Shards {
@@ -121,7 +121,7 @@ func (p *Plan) partRange() (first, last int) {
 	return min(first, last), last
 }
 
-// PartRange returns the parts that the shard is made of: first … last-1.
+// PartRange returns the range of parts that the shard reads: first … last-1.
 func (s *Shard) PartRange() (first, last int) {
 	if s.Parts > 0 {
 		return s.First, s.First + s.Parts
@@ -133,7 +133,7 @@ func (s *Shard) PartRange() (first, last int) {
 	return min(first, last), last
 }
 
-// renumber makes part first the part 0 of all shards.
+// renumber subtracts first from the part numbers of all shards.
 func (p *Plan) renumber(first int) {
 	for i := range p.Shards {
 		s := &p.Shards[i]
@@ -146,7 +146,7 @@ func (p *Plan) renumber(first int) {
 	}
 }
 
-// Only returns the plan of shard i alone, over parts first … first+n-1, which it is made of.
+// Only returns a plan of shard i alone, with its parts first … first+n-1.
 func (p *Plan) Only(i, first, n int) *Plan {
 	one := *p
 	one.Parts = p.Parts[first : first+n]

@@ -8,16 +8,16 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Of returns the parts of the slice out of a source of the whole dataset, which must have as many
-// parts and the same description as when the plan was made.
+// Of returns the parts of the slice from a source of the whole dataset, which must have the planned number of
+// parts and the planned description.
 func (s *Slice) Of(whole converters.Source) (converters.Source, error) {
 	parts := whole.Parts()
 	if len(parts) != s.Parts {
-		return nil, s.others(len(parts))
+		return nil, s.errorSources(len(parts))
 	}
 	if d, ok := whole.(converters.Describer); ok {
-		was, is := s.Plan.Dataset, d.Describe()
-		if !slices.Equal(was.Classes, is.Classes) || !slices.Equal(was.Columns, is.Columns) || !slices.Equal(was.Shape, is.Shape) {
+		planned, found := s.Plan.Dataset, d.Describe()
+		if !slices.Equal(planned.Classes, found.Classes) || !slices.Equal(planned.Columns, found.Columns) || !slices.Equal(planned.Shape, found.Shape) {
 			return nil, ForTask(ErrorChanged("the dataset", "it had other classes or columns when it was planned"))
 		}
 	}
@@ -31,22 +31,22 @@ func (s *Slice) Of(whole converters.Source) (converters.Source, error) {
 	return some.WithParts(s.First, parts[s.First:][:len(s.Plan.Parts)]), nil
 }
 
-// Recognise returns an error if an index of the parts of the slice differs from the one that the plan
-// was made from. It is for parts of many files, which no single file time describes.
+// Recognise returns an error if an index of the parts of the slice differs from the planned one. It is for
+// parts that consist of many files, which have no single modification time.
 func (s *Slice) Recognise(index []PartIndex) error {
 	if len(index) != len(s.Plan.Parts) {
-		return s.others(len(index))
+		return s.errorSources(len(index))
 	}
 	for i := range index {
-		was, is := s.Plan.Parts[i], index[i].Part
-		if was.Account.Unread > 0 {
+		planned, found := s.Plan.Parts[i], index[i].Part
+		if planned.Account.Unread > 0 {
 			continue
 		}
-		if s.Plan.Choice != nil { // which the index was made without
-			was.Account, is.Account = Account{}, Account{}
+		if s.Plan.Choice != nil { // the index was made without it
+			planned.Account, found.Account = Account{}, Account{}
 		}
-		was.Name = is.Name // they may lie elsewhere now; CheckParts compares base names
-		if err := was.Changed(is); err != nil {
+		planned.Name = found.Name // the path may have changed; CheckParts compares base names
+		if err := planned.Changed(found); err != nil {
 			return ForTask(err)
 		}
 		s.Plan.Parts[i].Modified = index[i].Modified
@@ -54,7 +54,7 @@ func (s *Slice) Recognise(index []PartIndex) error {
 	return nil
 }
 
-func (s *Slice) others(n int) error {
+func (s *Slice) errorSources(n int) error {
 	return ForTask(ErrorChanged("the dataset", fmt.Sprintf("it was planned of %d sources, %d were found", s.Parts, n)))
 }
 

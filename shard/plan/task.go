@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// ErrTask says that a task is none: its number is not below how many there are.
+// ErrTask reports a task whose number is not below the number of tasks.
 var ErrTask = errors.New("no such task")
 
-// A Task is the K-th of N even slices of a plan, counted from 0. The zero value is the whole.
+// A Task is number K of N even slices of a plan, counted from 0. The zero value is the whole plan.
 type Task struct{ K, N int }
 
 // ParseTask reads "K/N".
@@ -44,13 +44,13 @@ func (t Task) Check() error {
 	return nil
 }
 
-// holds reports whether the piece from … to of total bytes is the task's, by its middle. So every
-// piece belongs to one task, and tasks are even but for half of their first and last pieces.
+// holds reports whether the middle of the piece from … to of total bytes lies in the task's slice. So every
+// piece belongs to one task, and slices differ from even ones by half of their first and last pieces at most.
 func (t Task) holds(from, to, total int64) bool {
 	return t.at(from, to, total) == max(t.K, 0)
 }
 
-// at returns the number of the task with the middle of from and to in its slice.
+// at returns the number of the task whose slice holds the middle of from and to.
 func (t Task) at(from, to, total int64) int {
 	middle := uint64(from) + uint64(to-from)/2
 	if total <= 0 || t.N < 2 {
@@ -61,8 +61,8 @@ func (t Task) at(from, to, total int64) int {
 	return min(int(k), t.N-1)
 }
 
-// Slice returns which of consecutive pieces of these sizes, in bytes, are the task's: n of them from
-// first on. Each piece belongs to exactly one task.
+// Slice divides consecutive pieces of these sizes, in bytes, among the tasks, and returns the range of this task:
+// n pieces from first. Each piece belongs to exactly one task.
 func (t Task) Slice(sizes []int64) (first, n int) {
 	total := int64(0)
 	for _, size := range sizes {
@@ -82,5 +82,5 @@ func (t Task) Slice(sizes []int64) (first, n int) {
 	return first, n
 }
 
-// clamp limits a size so that adding it to before cannot overflow; an unknown size counts as 0.
+// clamp limits size so that before+size cannot overflow; an unknown (negative) size counts as 0.
 func clamp(size, before int64) int64 { return min(max(0, size), math.MaxInt64-before) }

@@ -9,21 +9,21 @@ import (
 	"github.com/ffconvert/ffconvert/internal/stage"
 )
 
-// A beside fetches files that lie beside remote parts: see [format.Files]. Copies stay until Release. Its methods must
-// not be called concurrently.
-type beside struct {
+// A siblings fetches files that are in the directories of remote parts: see [format.Files]. Copies stay until Release.
+// Its methods must not be called concurrently.
+type siblings struct {
 	in   stage.Options
 	sets []*stage.Set
 }
 
-// NewBeside returns a Beside for inputs that are found and staged by in.
-func NewBeside(in stage.Options) *beside {
+// NewSiblings returns a siblings that finds and stages files with the options in.
+func NewSiblings(in stage.Options) *siblings {
 	in.Directories, in.Match, in.Arrange, in.Contents, in.Sound, in.Progress = false, nil, nil, nil, nil, nil
-	return &beside{in: in}
+	return &siblings{in: in}
 }
 
 // Fetch makes files local and returns their paths. sound is [input.Options.Sound]; it may be nil.
-func (b *beside) Fetch(ctx context.Context, names []string, sound func(name string, file io.ReaderAt, size int64) bool) ([]string, error) {
+func (b *siblings) Fetch(ctx context.Context, names []string, sound func(name string, file io.ReaderAt, size int64) bool) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -46,7 +46,7 @@ func (b *beside) Fetch(ctx context.Context, names []string, sound func(name stri
 }
 
 // Look returns an error unless all files exist.
-func (b *beside) Look(ctx context.Context, names []string) error {
+func (b *siblings) Look(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -54,8 +54,8 @@ func (b *beside) Look(ctx context.Context, names []string) error {
 	return err
 }
 
-// find looks for files. It asks again before one is said not to exist: one reply may be wrong.
-func (b *beside) find(ctx context.Context, names []string) ([]input.Name, error) {
+// find looks for files. It looks twice before it reports one as missing, because one reply of a server may be wrong.
+func (b *siblings) find(ctx context.Context, names []string) ([]input.Name, error) {
 	found, err := input.FindNamed(ctx, names, b.in.Options)
 	if errors.Is(err, input.ErrNotFound) {
 		found, err = input.FindNamed(ctx, names, b.in.Options)
@@ -63,8 +63,8 @@ func (b *beside) find(ctx context.Context, names []string) ([]input.Name, error)
 	return found, err
 }
 
-// Release ends the use of the copies.
-func (b *beside) Release() error {
+// Release releases the copies.
+func (b *siblings) Release() error {
 	var all []error
 	for _, s := range b.sets {
 		all = append(all, s.Release())

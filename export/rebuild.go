@@ -8,8 +8,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// notAgain returns why the tars do not hold all of the records of one dataset, "" if they may.
-func (w *tarWriter) notAgain() string {
+// whyNotRebuilt returns the reason why the tars do not hold all records of one dataset, "" if they may.
+func (w *tarWriter) whyNotRebuilt() string {
 	m := w.src.Dataset
 	switch {
 	case m == nil:
@@ -26,9 +26,10 @@ func (w *tarWriter) notAgain() string {
 	return ""
 }
 
-// again returns the command that makes the shards of the dataset again from the tars, to the byte, or why none does.
-func (w *tarWriter) again(ctx context.Context, t *template) (command, not string, err error) {
-	if not := w.notAgain(); not != "" {
+// rebuild returns the command that rebuilds the shards of the dataset from the tars, byte for byte, or the reason why
+// none does.
+func (w *tarWriter) rebuild(ctx context.Context, t *template) (command, not string, err error) {
+	if not := w.whyNotRebuilt(); not != "" {
 		return "", not, nil
 	}
 	plain, decoded := proven(w.proofs)
@@ -52,7 +53,7 @@ func (w *tarWriter) again(ctx context.Context, t *template) (command, not string
 	return strings.Join(args, " "), "", nil
 }
 
-// even reports whether a plan of as many shards as there are would cut them where they are cut.
+// even reports whether a plan with the same number of shards would have the same cuts.
 func (w *tarWriter) even(ctx context.Context) (bool, error) {
 	spec, err := wholeForm()
 	if err != nil {
@@ -74,7 +75,7 @@ func (w *tarWriter) even(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// quoted returns a word for a shell.
+// quoted returns a word quoted for a shell.
 func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

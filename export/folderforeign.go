@@ -14,15 +14,16 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// there is what a directory has before an export: the paths that no file of the export was found to have. The zero value is empty.
-type there struct {
+// A foreign is the content of a directory before an export: paths that are not known to be files of the export. The
+// zero value is empty.
+type foreign struct {
 	mu    sync.Mutex
-	other error           // the first file with other content
+	other error           // error for the first file whose content differs
 	paths map[string]bool // nil: the directory is empty, or an export was begun in it
 }
 
-// remove removes a path and the directories that it is in.
-func (t *there) remove(name string) {
+// remove removes a path and its parent directories.
+func (t *foreign) remove(name string) {
 	if t.paths == nil {
 		return
 	}
@@ -33,7 +34,7 @@ func (t *there) remove(name string) {
 	}
 }
 
-// look finds what is in the directory, unless this export was begun there.
+// look lists the directory, unless this export was begun in it.
 func (w *folderWriter) look() error {
 	if w.resumed {
 		return nil
@@ -51,41 +52,41 @@ func (w *folderWriter) look() error {
 		case w.opts.Ordinal && !d.IsDir() && !numbered.MatchString(name):
 			return w.occupied(name, otherTarget)
 		}
-		if w.there.paths == nil {
-			w.there.paths = make(map[string]bool)
+		if w.foreign.paths == nil {
+			w.foreign.paths = make(map[string]bool)
 		}
-		w.there.paths[name] = true
+		w.foreign.paths[name] = true
 		return nil
 	})
 }
 
-// numbered matches the files of samples whose numbers are their keys.
+// numbered matches files of samples with numbers as keys.
 var numbered = regexp.MustCompile(`(^|/)[0-9]{9,}\.[^/]*$`)
 
 const otherTarget = "name an empty directory, or one that does not exist"
 
-// unknown refuses the directory if it has something that is not of the export.
+// unknown returns an error if the directory has something that is not of the export.
 func (w *folderWriter) unknown() error {
 	for _, class := range w.layout.classes {
-		w.there.remove(class)
+		w.foreign.remove(class)
 	}
-	left := slices.Sorted(maps.Keys(w.there.paths))
+	left := slices.Sorted(maps.Keys(w.foreign.paths))
 	switch {
 	case len(left) == 0:
 		return nil
-	case w.there.paths[dataset.ManifestName]:
+	case w.foreign.paths[dataset.ManifestName]:
 		return w.occupied(dataset.ManifestName, datasetThere)
 	}
 	return w.occupied(left[0], otherTarget)
 }
 
-// compareThere refuses a directory that has other files than this export's, or other content in them. One that has files of this
-// export alone is written to as if that had been interrupted.
-func (w *folderWriter) compareThere(ctx context.Context) error {
-	if w.there.paths == nil {
+// compareExisting returns an error if the directory has files that are not of this export, or that differ. If all are
+// of this export, the export resumes as if it had been interrupted.
+func (w *folderWriter) compareExisting(ctx context.Context) error {
+	if w.foreign.paths == nil {
 		return nil
 	}
-	if !w.opts.Ordinal { // else only the visit knows names
+	if !w.opts.Ordinal { // otherwise only each knows the names
 		if err := w.unknown(); err != nil {
 			return err
 		}
@@ -94,7 +95,7 @@ func (w *folderWriter) compareThere(ctx context.Context) error {
 	err := w.each(ctx, progress, func() (visit, func() error, error) {
 		return w.compareOne, func() error { return nil }, nil
 	})
-	if err := cmp.Or(w.there.other, err); err != nil { // the former without the place of the sample
+	if err := cmp.Or(w.foreign.other, err); err != nil { // w.foreign.other has no place of the sample
 		return err
 	}
 	w.resumed = true
@@ -110,10 +111,10 @@ func (w *folderWriter) compareOne(_ context.Context, name string, content []byte
 	same, err := w.holds(name, content)
 	if err == nil && !same {
 		err = w.occupied(name, "the export has another file by this name; "+otherTarget)
-		w.there.mu.Lock()
-		w.there.other = cmp.Or(w.there.other, err)
-		w.there.mu.Unlock()
+		w.foreign.mu.Lock()
+		w.foreign.other = cmp.Or(w.foreign.other, err)
+		w.foreign.mu.Unlock()
 	}
-	w.there.remove(name)
+	w.foreign.remove(name)
 	return err
 }
