@@ -63,12 +63,12 @@ type Options struct {
 // A source is an opened list of parts. It holds no file open between calls.
 type source struct {
 	*scan.Source
-	opts   Options
-	says   converters.Description
-	open   scan.Opener
-	tables *columns.Tables[*arrowipc.Table]
-	kept   *kept
-	unlike *columns.Unlike // of all parts of the dataset
+	opts       Options
+	says       converters.Description
+	open       scan.Opener
+	tables     *columns.Tables[*arrowipc.Table]
+	kept       *kept
+	mismatches *columns.Mismatches // of all parts of the dataset
 }
 
 var (
@@ -94,7 +94,7 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 	if opts.MaxValue <= 0 {
 		opts.MaxValue = DefaultMaxValue
 	}
-	s := (source{opts: opts, open: open, unlike: &columns.Unlike{}}).with(parts)
+	s := (source{opts: opts, open: open, mismatches: &columns.Mismatches{}}).with(parts)
 	if len(parts) == 0 {
 		return s, nil
 	}
@@ -143,4 +143,4 @@ func (s *source) table(p int, f io.ReaderAt) (*arrowipc.Table, error) {
 }
 
 // Doubts reports the first of the parts that have other columns than the first part.
-func (s *source) Doubts() []converters.Doubt { return s.unlike.Doubts(s.Parts()) }
+func (s *source) Doubts() []converters.Doubt { return s.mismatches.Doubts(s.Parts()) }

@@ -56,7 +56,7 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	}
 	r.choose()
 	if p.Index && r.table.Rows > 0 {
-		err := r.src.unlike.Compare(r.part.Name, r.src.says, describe(r.table, r.src.opts.Fields))
+		err := r.src.mismatches.Compare(r.part.Name, r.src.says, describe(r.table, r.src.opts.Fields))
 		if err := columns.Place(converters.Error{Where: r.part.Name, Off: 0, Entry: "schema"}, err); err != nil {
 			return err
 		}

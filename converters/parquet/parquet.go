@@ -70,12 +70,12 @@ type Options struct {
 // A source is an opened list of parts. It holds no file open between calls.
 type source struct {
 	*scan.Source
-	opts     Options
-	says     converters.Description
-	flowFrom int64 // see the constant
-	open     scan.Opener
-	footers  *columns.Tables[*table]
-	unlike   *columns.Unlike // of all parts of the dataset
+	opts       Options
+	says       converters.Description
+	flowFrom   int64 // see the constant
+	open       scan.Opener
+	footers    *columns.Tables[*table]
+	mismatches *columns.Mismatches // of all parts of the dataset
 }
 
 var (
@@ -98,7 +98,7 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 	opts.MaxFooter = limit(opts.MaxFooter, DefaultMaxFooter)
 	opts.MaxPage = limit(opts.MaxPage, DefaultMaxPage)
 	opts.MaxValue = limit(opts.MaxValue, DefaultMaxValue)
-	s := (source{opts: opts, flowFrom: flowFrom, open: open, unlike: &columns.Unlike{}}).with(parts)
+	s := (source{opts: opts, flowFrom: flowFrom, open: open, mismatches: &columns.Mismatches{}}).with(parts)
 	if len(parts) == 0 {
 		return s, nil
 	}
@@ -133,7 +133,7 @@ func (s source) with(parts []converters.Part) *source {
 }
 
 // Doubts reports the first of the parts that have other columns than the first part.
-func (s *source) Doubts() []converters.Doubt { return s.unlike.Doubts(s.Parts()) }
+func (s *source) Doubts() []converters.Doubt { return s.mismatches.Doubts(s.Parts()) }
 
 // Describe returns the columns of the first part and their types, and the names of a single column of labels.
 func (s *source) Describe() converters.Description {

@@ -51,7 +51,7 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	}
 	r.choose()
 	if p.Index && r.table.rows > 0 {
-		err := r.src.unlike.Compare(r.part.Name, r.src.says, r.table.describe(r.needed))
+		err := r.src.mismatches.Compare(r.part.Name, r.src.says, r.table.describe(r.needed))
 		if err := columns.Place(converters.Error{Where: r.part.Name, Off: r.table.off, Entry: footerName}, err); err != nil {
 			return err
 		}
