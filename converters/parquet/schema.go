@@ -8,21 +8,22 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
-// schemaDepth is how deep a schema nests.
+// schemaDepth limits the nesting of a schema.
 const schemaDepth = 64
 
-// A shape says how values of a node are made of its leaves.
+// A shape is how a value of a node is made from its leaves.
 type shape uint8
 
 const (
 	shapeLeaf   shape = iota
-	shapeStruct       // of its children
-	shapeList         // of children[0]
-	shapeMap          // of the key, children[0], and the value, children[1], where there is one
+	shapeStruct       // of the values of its children
+	shapeList         // of values of children[0]
+	shapeMap          // of keys, children[0], and values, children[1], if it exists
 )
 
-// A node is a value of the schema. In the levels of a leaf below it, a definition level below def means that the value is null. For
-// a list or a map, one below elementDef means that it is empty, and a repetition level of elementRep that another element follows.
+// A node is an element of the schema with levels: in a leaf below it, a definition level below def means that the value
+// is null. For a list or a map, one below elementDef means that it is empty, and a repetition level of elementRep that
+// another element follows.
 type node struct {
 	name       string
 	shape      shape
@@ -38,22 +39,22 @@ type node struct {
 
 // A leaf is a column of the file.
 type leaf struct {
-	path     string // names with dots between
+	path     string // names joined by dots
 	physical int32
 	length   int // of typeFixed, bytes
-	def, rep int // largest levels
+	def, rep int // maximum levels
 	scalar   scalar
 	scale    int32
 	dtype    string
 }
 
-// A column is a child of the root: a field, or two if it is media.
+// A column is a child of the root: one field, or two if it is media.
 type column struct {
 	*node
 	bytes, path *node // of media
 }
 
-// A builder makes nodes of the elements of a schema.
+// A builder makes the nodes for the elements of a schema.
 type builder struct {
 	elements []element
 	spark    bool // Spark wrote the file
@@ -61,7 +62,7 @@ type builder struct {
 	leaves   []*leaf
 }
 
-// build makes columns and leaves of the elements.
+// build makes the columns and leaves for the elements.
 func (t *table) build(elements []element) error {
 	b := builder{elements: elements, spark: t.spark}
 	root, err := b.next()
@@ -102,7 +103,7 @@ func (b *builder) next() (element, error) {
 	return e, nil
 }
 
-// child makes the node of the next element, below a path, levels and depth.
+// child makes the node for the next element, below a path, levels and depth.
 func (b *builder) child(path string, def, rep, depth int) (*node, error) {
 	e, err := b.next()
 	if err != nil {
@@ -117,14 +118,14 @@ func (b *builder) child(path string, def, rep, depth int) (*node, error) {
 		}
 		return b.value(e, join(path, e.name), def, rep, depth)
 	}
-	// A repeated element that is not of a list or a map is a list itself.
+	// A repeated element outside a list or a map is itself a list.
 	n := &node{name: e.name, shape: shapeList, def: def, elementDef: def + 1, elementRep: rep + 1, first: len(b.leaves)}
 	element, err := b.value(e, join(path, e.name), def+1, rep+1, depth)
 	n.children, n.end = []*node{element}, len(b.leaves)
 	return n, err
 }
 
-// value makes the node of an element, its repetition aside.
+// value makes the node for an element, without its repetition.
 func (b *builder) value(e element, path string, def, rep, depth int) (n *node, err error) {
 	n = &node{name: e.name, optional: e.repetition == optional, def: def, first: len(b.leaves)}
 	switch {
@@ -171,7 +172,7 @@ func (b *builder) fields(n *node, e element, path string, def, rep, depth int) e
 	return nil
 }
 
-// part returns the child of a name that is a leaf of a type.
+// part returns the child with a name, if it is a leaf with a conversion.
 func (n *node) part(name string, of scalar) *node {
 	for _, c := range n.children {
 		if c.name == name && c.shape == shapeLeaf && c.leaf.scalar == of {
@@ -181,9 +182,9 @@ func (n *node) part(name string, of scalar) *node {
 	return nil
 }
 
-// list makes the elements of a list. Its only child is repeated. By the format's rules for older writers that
-// child is the element itself if it is a leaf, a list, a struct of several fields, or named array or NAME_tuple; else the
-// child's only child is.
+// list makes the elements of a list, whose only child is repeated. By the format's rules for older writers that child
+// is the element if it is a leaf, a list, a struct of several fields, or named array or NAME_tuple; otherwise its only
+// child is the element.
 func (b *builder) list(n *node, e element, path string, def, rep, depth int) error {
 	r, err := b.next()
 	if err == nil && (e.children != 1 || r.repetition != repeated) {
@@ -256,7 +257,7 @@ func newColumn(n *node) *column {
 	return c
 }
 
-// pathField is the name of the field that has the path of a column of media.
+// pathField is the name of the field with the path of a media column.
 func (c *column) pathField() string { return c.name + ".path" }
 
 // needed returns a function that reports whether a field is needed: see [columns.Needed].

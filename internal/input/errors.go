@@ -48,9 +48,8 @@ func namesNothing(err error) bool {
 	return isMissing(err) || errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.EINVAL) || runtime.GOOS == "windows"
 }
 
-// RemoteError adds a place to an error of package store. It wraps err and the kind of this package that
-// corresponds to it. name is shown in the error, so it must be redacted. An error that has a place is returned
-// unchanged.
+// RemoteError adds a place to an error of package store. It wraps err and the kind of this package that corresponds to
+// it. name is shown in the error, so it must be redacted. An error that has a place is returned unchanged.
 func RemoteError(name string, err error) error {
 	e, ok := errors.AsType[*store.Error](err)
 	if _, placed := errors.AsType[*place.Error](err); placed {

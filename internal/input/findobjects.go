@@ -151,8 +151,7 @@ func (d *listedDir) complete(ctx context.Context) (stated bool, err error) {
 // errFound stops hasContents at the first file that opts.Contents would read.
 var errFound = errors.New("there")
 
-// hasContents reports whether the directory of p has a file that states what it must hold. It does not read that
-// file.
+// hasContents reports whether the directory of p has a file that states what it must hold. It does not read that file.
 func (f *finder) hasContents(ctx context.Context, p objectPattern) (bool, error) {
 	if f.opts.Contents == nil {
 		return false, nil

@@ -75,9 +75,8 @@ func (t *ObjectTree) Object(i int) store.Object {
 }
 
 // ModTime returns the modification time for the local copy of file i, the same in every run for one version of the
-// object. The seconds are the service's; the nanoseconds are a hash of the version, so that two versions of one
-// second differ. If the service gives no time, all of it is a hash, from 1970 to 2038, which every file system can
-// store.
+// object. The seconds are the service's; the nanoseconds are a hash of the version, so that two versions of one second
+// differ. If the service gives no time, all of it is a hash, from 1970 to 2038, which every file system can store.
 func (t *ObjectTree) ModTime(i int) time.Time {
 	f := &t.files[i]
 	version := sha256.Sum256(fmt.Appendf(nil, "%s %d", f.text[f.path:], f.modified))

@@ -13,10 +13,9 @@ import (
 // mostItems is the number of items that are parsed.
 const mostItems = 256
 
-// items distinguishes CBOR from MessagePack. If head is valid in both formats, items chooses the one in which the
-// first item is a map with a text key, then the format of the name's extension. The extension of a table or of
-// JSON Lines decides alone: all ASCII bytes are valid MessagePack, so the file is damaged text, or text in another
-// encoding.
+// items distinguishes CBOR from MessagePack. If head is valid in both formats, items chooses the one in which the first
+// item is a map with a text key, then the format of the name's extension. The extension of a table or of JSON Lines
+// decides alone: all ASCII bytes are valid MessagePack, so the file is damaged text, or text in another encoding.
 func items(name string, head []byte, cut bool) []Kind {
 	by := Name(name)
 	if len(by) == 1 && (by[0].Format == "csv" || by[0].Format == "jsonl") {

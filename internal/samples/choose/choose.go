@@ -177,8 +177,7 @@ func Nothing() *Chooser { return &Chooser{nothing: true} }
 // Ordered is [Options.Ordered] of the options.
 func (c *Chooser) Ordered() bool { return c != nil && c.opts.Ordered() }
 
-// A Part chooses samples of one part, whose samples must be passed in their order. It must not be used
-// concurrently.
+// A Part chooses samples of one part, whose samples must be passed in their order. It must not be used concurrently.
 type Part struct {
 	*Chooser
 	hash hasher
@@ -191,8 +190,7 @@ func (c *Chooser) Part(name string) *Part {
 	return p
 }
 
-// Leave returns the option that excludes the next sample of the part, "" if none does. Count applies Slice and
-// Limit.
+// Leave returns the option that excludes the next sample of the part, "" if none does. Count applies Slice and Limit.
 func (p *Part) Leave(s *converters.Sample) (reason string, err error) {
 	p.hash.next(s.Key)
 	o := &p.opts
@@ -234,9 +232,8 @@ func (p *Part) Leave(s *converters.Sample) (reason string, err error) {
 	return "", nil
 }
 
-// Holds reports whether Options.Where is true for the columns of an index row: the key, the size of the record,
-// and the label. The expression must not compare fields, see [SplitWhere]. For copied records it returns what
-// Leave does.
+// Holds reports whether Options.Where is true for the columns of an index row: the key, the size of the record, and the
+// label. The expression must not compare fields, see [SplitWhere]. For copied records it returns what Leave does.
 func (c *Chooser) Holds(key string, size, label int64, labeled bool) (bool, error) {
 	for i := range c.where {
 		if ok, err := c.where[i].holdsOf(c, key, size, label, labeled); err != nil || !ok {

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// settings returns the name and the value of each option, in a fixed order; the value is "" if the option is not
-// set.
+// settings returns the name and the value of each option, in a fixed order; the value is "" if the option is not set.
 func (o *Options) settings() [][2]string {
 	set := func(k *keySet) string {
 		if k == nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// maxSortKey limits the value by which a sample is sorted, in bytes: all values stay in memory until the plan is
-// made.
+// maxSortKey limits the value by which a sample is sorted, in bytes: all values stay in memory until the plan is made.
 const maxSortKey = 64 << 10
 
 // SortKeys are the sort keys of the chosen samples of a part, as bytes with the order of the samples: numbers by

@@ -43,8 +43,7 @@ func CheckWhere(text string) error {
 }
 
 // SplitWhere splits an expression for Options.Where in two; a half without comparisons is "". index compares key,
-// label, class and size, which an index has for whole records; fields compares fields, which need a decoded
-// record.
+// label, class and size, which an index has for whole records; fields compares fields, which need a decoded record.
 func SplitWhere(text string) (index, fields string, err error) {
 	all, err := parseWhere(text)
 	var parts [2][]string

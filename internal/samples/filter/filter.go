@@ -29,8 +29,7 @@ type Options struct {
 	NoCache  error
 	Quota    int64
 
-	// Check may refuse the answers to a part; it receives the number and the name of the part. nil: all are
-	// accepted.
+	// Check may refuse the answers to a part; it receives the number and the name of the part. nil: all are accepted.
 	Check func(part int, name string, is *converters.Filtered) error
 
 	lull time.Duration // replaces usualLull in tests

@@ -86,8 +86,7 @@ func (s *source) Filtered(p int) *converters.Filtered {
 	return a.report
 }
 
-// Index gives the samples of a part to the program, unless their answers exist, and yields the samples of the
-// answers.
+// Index gives the samples of a part to the program, unless their answers exist, and yields the samples of the answers.
 func (s *source) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
 	return func(yield func(*converters.Span, error) bool) {
 		a, err := s.f.answers(ctx, s, p)

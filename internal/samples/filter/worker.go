@@ -78,8 +78,7 @@ func (o *Options) startWorker() (*worker, error) {
 	return w, nil
 }
 
-// Read reads answers. If a process that has received its whole part writes nothing for a while, Read closes its
-// input.
+// Read reads answers. If a process that has received its whole part writes nothing for a while, Read closes its input.
 func (w *worker) Read(b []byte) (int, error) {
 	for {
 		w.mu.Lock()
@@ -197,8 +196,7 @@ func (w *worker) feed(p *part, waiting *keys) error {
 	return nil
 }
 
-// refused waits a short time for the exit of a process that has closed its input: its status explains more than
-// err.
+// refused waits a short time for the exit of a process that has closed its input: its status explains more than err.
 func (w *worker) refused(err error) error {
 	if errors.Is(err, syscall.EPIPE) {
 		w.set(broken, gone)

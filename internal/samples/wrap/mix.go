@@ -154,9 +154,8 @@ func (s *mixture) Doubts() []converters.Doubt {
 	return all
 }
 
-// Describe returns the description shared by all collections, with the classes of the collections that have any.
-// If the descriptions differ otherwise, it has only the encoding MessagePack, which can hold the samples of every
-// source.
+// Describe returns the description shared by all collections, with the classes of the collections that have any. If the
+// descriptions differ otherwise, it has only the encoding MessagePack, which can hold the samples of every source.
 func (s *mixture) Describe() converters.Description { return s.desc }
 
 func (s *mixture) describe(collections []Collection) error {

@@ -154,8 +154,7 @@ func (c *changer) fail(off int64, err error) error {
 	return &converters.Error{Where: c.part.Name, Off: off, Entry: c.before, Err: err}
 }
 
-// change returns s with a changed key and added fields. The result is valid until the next call, and as long as s
-// is.
+// change returns s with a changed key and added fields. The result is valid until the next call, and as long as s is.
 func (c *changer) change(s *converters.Sample) (*converters.Sample, error) {
 	c.before = s.Key
 	if c.opts.keeps() {
