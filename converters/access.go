@@ -10,29 +10,29 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 )
 
-// An Access says how a part that is opened will be read. The zero value says nothing.
+// An Access describes how an opened part will be read. The zero value states nothing.
 type Access struct {
 	index   bool
 	samples int64
 }
 
-// ForIndex is the Access of an index: it reads little at many places, or all, and the part is read again later.
-// What it reads in a row stays in the page cache.
+// ForIndex is the Access of an index, which reads little at many places, or all, of a part that is read again later.
+// Its sequential reads stay in the page cache.
 var ForIndex = Access{index: true}
 
-// Whole is the Access of a part that is read once, from its start to its end.
+// Whole is the Access of a part that is read once, from start to end.
 var Whole = Access{samples: math.MaxInt64}
 
-// ForRun is the Access of a run, which is read once, from its first sample onwards. It is read ahead, past the
-// page cache, unless it is short.
+// ForRun is the Access of a run, which is read once, from its first sample on. It is read ahead, bypassing the page
+// cache, unless it is short.
 func ForRun(run Run) Access { return Access{samples: run.Count} }
 
-// Files opens the parts of a source. The zero value is ready, and may be used by several goroutines.
+// Files opens the parts of a source. The zero value is ready, and may be used concurrently.
 type Files struct {
-	each atomic.Int64 // bytes of a sample in the last run; 0: unknown
+	each atomic.Int64 // average bytes of a sample in the last run; 0: unknown
 }
 
-// Open opens a part as [Part.Open] does, for reads of one goroutine at a time.
+// Open opens a part as [Part.Open] does. The file must not be used concurrently.
 func (o *Files) Open(p Part, how Access) (File, error) {
 	f, err := p.open()
 	if err != nil {
@@ -56,7 +56,7 @@ func (o *Files) Open(p Part, how Access) (File, error) {
 	return p.checked(file), nil
 }
 
-// A namelessFile leaves names and offsets out of its errors, since [Error] has them. The file of a staged copy has
+// A namelessFile removes names and offsets from its errors, since [Error] has them and the file of a staged copy has
 // another name than its part.
 type namelessFile struct{ File }
 
@@ -78,12 +78,12 @@ func nameless(err error) error {
 	return err
 }
 
-// A runFile measures the samples of a run. Their size limits how far the next run is read ahead.
+// A runFile measures the samples of a run. Their average size limits how far the next run is read ahead.
 type runFile struct {
 	File
 	of      *Files
 	samples int64
-	bytes   int64 // that were read
+	bytes   int64 // bytes read so far
 }
 
 func (f *runFile) ReadAt(b []byte, off int64) (int, error) {
@@ -99,7 +99,7 @@ func (f *runFile) Close() error {
 	return f.File.Close()
 }
 
-// checked returns f, which also checks the checksums of a staged copy if p is one.
+// checked returns f, wrapped to verify the checksums if p is a staged copy that has them.
 func (p Part) checked(f File) File {
 	if p.Copy != nil && p.Copy.Sums != nil {
 		return p.Copy.Sums.Check(f)

@@ -8,7 +8,7 @@
 //	for span, err := range src.Index(ctx, part) { … }       // sizes, no payload
 //	for sample, err := range src.Read(ctx, converters.Run{Part: part, Off: off, Count: n}) { … }
 //
-// Implementations of sources need only this package of the module.
+// Implementations of sources import only this package of the module.
 package converters
 
 import (
@@ -23,11 +23,11 @@ type Source interface {
 	// Parts lists the parts in dataset order. The slice must not be changed.
 	Parts() []Part
 
-	// Index yields the samples of part p and the entries that it skips, in the order of the part.
-	// It reads metadata. It reads opaque payload only if that is so small that skipping it takes
-	// longer. Index returns every error of the data that Read would return, because nothing is
-	// written before all parts have been indexed. A yielded Span and its Shape must not be changed, and are
-	// valid until the next iteration. An error is the last pair; spans yielded before it must not be used then.
+	// Index yields the samples of part p and the entries that it skips, in the order of the part. It reads metadata,
+	// and opaque payload only where skipping it would take longer. Index returns every error of the data that Read
+	// would return, because nothing is written before all parts have been indexed. A yielded Span and its Shape must
+	// not be changed, and are valid until the next iteration. An error is the last pair; spans yielded before it must
+	// not be used then.
 	Index(ctx context.Context, p int) iter.Seq2[*Span, error]
 
 	// Read yields the run.Count samples of one run, in order. A yielded Sample and its bytes are
@@ -39,7 +39,7 @@ type Source interface {
 // A Span is one sample of a part, or, if Skip is set, one entry that belongs to no sample.
 type Span struct {
 	Off     int64   // offset of its start in the part, in bytes
-	Entries int     // number of entries of the part that it consists of (tar members, files, rows)
+	Entries int     // number of entries of the part in it (tar members, files, rows)
 	Shape   *Sample // the sample as Read yields it, with sizes in place of opaque payload; nil if Skip is set
 	Skip    string  // reason for skipping the entry, as a singular noun: "directory", "symbolic link"
 	Name    string  // name of the skipped entry
@@ -48,8 +48,8 @@ type Span struct {
 	// reported. Such a Span has no entries, and Skip names the defect.
 	Accepted bool
 
-	// Alike means that Shape has no key and has the same fields, kinds and sizes as the Shape of
-	// the sample before it. So an index sizes equal rows once.
+	// Alike means that Shape has no key and has the same fields, kinds and sizes as the Shape of the previous sample.
+	// An index uses it to compute the size of equal rows once.
 	Alike bool
 
 	// ModTime is the time of the newest file of the sample, if its part is not a single file.
@@ -84,8 +84,8 @@ type Describer interface {
 	Describe() Description
 }
 
-// Describe returns what a source says of its dataset. A source that proposes no encoding gets
-// MessagePack, which can hold any sample.
+// Describe returns the description of a source's dataset. A source without a default encoding gets MessagePack, which
+// can hold any sample.
 func Describe(src Source) Description {
 	var says Description
 	if d, ok := src.(Describer); ok {
@@ -105,18 +105,18 @@ type Divisible interface {
 
 // A Filtering source passes the samples of another source through a program of the user.
 type Filtering interface {
-	// Filtered returns what the program made of part p, once that was indexed; nil before.
+	// Filtered returns counts of the program's answers for part p, nil before the part is indexed.
 	Filtered(p int) *Filtered
 }
 
-// A Filtered says what a program made of a part: its samples are Samples - Dropped + Added. Offsets of spans are
-// in what the program answered.
+// A Filtered counts the samples that a program made from a part: they are Samples - Dropped + Added. Offsets of spans
+// are offsets in the program's output.
 type Filtered struct {
-	Samples int64  // of the part
-	Dropped int64  // of these, that became no sample
-	Added   int64  // samples beyond one for each
-	Size    int64  // of a part that is many files, in bytes
-	Bytes   int64  // of all answers
+	Samples int64  // samples of the part
+	Dropped int64  // samples that were dropped
+	Added   int64  // samples beyond one per input sample
+	Size    int64  // bytes of the part, if it is many files
+	Bytes   int64  // bytes of all answers
 	Content string // digest of these bytes
 }
 
@@ -125,24 +125,25 @@ type Description struct {
 	// Encoding is the default encoding of records. "" means msgpack.
 	Encoding string `json:"-"`
 
-	// Encoded means that by default the first field of a sample is its record, encoded already. Its other fields
-	// are copies of values in the record.
+	// Encoded means that by default the first field of a sample is its encoded record. Its other fields are copies of
+	// values in the record.
 	Encoded bool `json:"-"`
 
-	// HeaderFound means that the first lines of the parts name the columns, which no option has said.
+	// HeaderFound means that the first lines of the parts name the columns, without an option that states it.
 	HeaderFound bool `json:"-"`
 
-	// HeaderMissed means that the first lines of the parts are words that are no names of columns, which no option has said.
+	// HeaderMissed means that the first lines of the parts are words but not names of columns, without an option that
+	// states it.
 	HeaderMissed bool `json:"-"`
 
 	Classes []string     `json:"classes,omitempty"` // class names by number, the value of the field cls
 	Columns []ColumnType `json:"columns,omitempty"` // of a table, in order
-	Added   []AddedField `json:"added,omitempty"`   // fields from tables beside the source
-	Shape   []int64      `json:"shape,omitempty"`   // rows and columns of a raw record, of which the last one of a part may have fewer rows; or height, width and colours
-	DType   string       `json:"dtype,omitempty"`   // of the numbers of a raw record without columns, uint8; "" otherwise
+	Added   []AddedField `json:"added,omitempty"`   // fields from other tables
+	Shape   []int64      `json:"shape,omitempty"`   // rows and columns of a raw record (the last one of a part may have fewer rows), or height, width and colours
+	DType   string       `json:"dtype,omitempty"`   // of the numbers of a raw record without columns: uint8; else ""
 }
 
-// An AddedField is a field that is not of the source, but of a table beside it.
+// An AddedField is a field that comes from a table, not from the source.
 type AddedField struct {
 	Name   string `json:"name"`
 	File   string `json:"file"`

@@ -10,7 +10,7 @@ type Doubter interface {
 // A Doubt is a warning about valid data that may be a mistake.
 type Doubt struct {
 	Part  string // name of the part
-	Off   int64  // offset in the part, in bytes; -1: the doubt is of the part as a whole
+	Off   int64  // offset in the part, in bytes; -1: the doubt concerns the whole part
 	Entry string // row, item or member; may be empty
 	Text  string // one line
 	Hint  string // the flag that settles the doubt

@@ -15,7 +15,7 @@ var (
 	ErrDuplicate   = errors.New("duplicate")
 	ErrChanged     = place.New(place.Refused, "changed since it was indexed")
 	ErrLimit       = place.New(place.Refused, "over a limit")
-	ErrUnmatched   = place.New(place.Refused, "does not match") // of files, or of rows and samples, that belong together
+	ErrUnmatched   = place.New(place.Refused, "does not match") // files, or rows and samples, that belong together
 )
 
 // An Error adds the place of an error in a source. Where is the name of the part.

@@ -8,20 +8,19 @@ import (
 	"strings"
 )
 
-// An alike is the names that differ in one number, as shards-000.tar and shards-002.tar do.
-type alike struct {
-	first   string  // the first one given
-	runs    []int64 // the numbers in it
-	varies  int     // the one that differs; -1: none does, -2: several do
-	numbers []int64 // of all names, where one differs
+// A sequence is a group of names that differ in one number, such as shards-000.tar and shards-002.tar.
+type sequence struct {
+	first   string  // the first name
+	runs    []int64 // the numbers in first
+	varies  int     // index in runs of the number that differs; -1: none, -2: several
+	numbers []int64 // the differing numbers of all names
 }
 
-// gapDoubts reports files that seem to be missing, by the numbers of those that are there. A listing that leaves files
-// out, and an upload that was not finished, look alike. Of names that lack more numbers than they have nothing is said:
-// these are dates, or some files of many.
+// gapDoubts reports files that seem to be missing, by gaps in the numbers of names: a listing may be incomplete, or an
+// upload unfinished. It ignores names with more missing numbers than present ones: dates, or a selection of files.
 func gapDoubts(names []string) (doubts []Doubt) {
-	var all []*alike
-	byText := make(map[string]*alike)
+	var all []*sequence
+	byText := make(map[string]*sequence)
 	var runs []int64
 	var key []byte
 	for _, name := range names {
@@ -32,12 +31,12 @@ func gapDoubts(names []string) (doubts []Doubt) {
 				key, rest = append(key, rest[0]), rest[1:]
 				continue
 			}
-			n, _ := strconv.ParseInt(rest[:min(digits, 18)], 10, 64) // digits alone
+			n, _ := strconv.ParseInt(rest[:min(digits, 18)], 10, 64) // digits only, so no error
 			runs, key, rest = append(runs, n), append(key, 0), rest[min(digits, 18):]
 		}
 		a := byText[string(key)]
 		if a == nil {
-			a = &alike{first: name, runs: slices.Clone(runs), varies: -1}
+			a = &sequence{first: name, runs: slices.Clone(runs), varies: -1}
 			byText[string(key)] = a
 			all = append(all, a)
 		}
@@ -51,12 +50,12 @@ func gapDoubts(names []string) (doubts []Doubt) {
 	return doubts
 }
 
-// add notes the numbers of a name.
-func (a *alike) add(runs []int64) {
+// add adds the numbers of a name.
+func (a *sequence) add(runs []int64) {
 	for i, n := range runs {
 		switch {
 		case n == a.runs[i] || a.varies == i:
-		case a.varies == -1: // those before have the number of the first
+		case a.varies == -1: // all earlier names have the number of the first
 			a.varies, a.numbers = i, append(a.numbers, a.runs[i])
 		default:
 			a.varies, a.numbers = -2, nil
@@ -68,11 +67,11 @@ func (a *alike) add(runs []int64) {
 	}
 }
 
-// mostGaps is how many missing names a doubt lists.
+// mostGaps limits the missing names in a doubt.
 const mostGaps = 10
 
-// gaps returns which numbers are missing; "": none are.
-func (a *alike) gaps() string {
+// gaps describes the missing names; "" if there are none.
+func (a *sequence) gaps() string {
 	if a.varies < 0 {
 		return ""
 	}
@@ -98,8 +97,8 @@ func (a *alike) gaps() string {
 	return line
 }
 
-// name returns the name of another number, with as many digits as the first one if that begins with a zero.
-func (a *alike) name(n int64) string {
+// name returns first with the differing number replaced by n, zero padded if that number begins with a zero.
+func (a *sequence) name(n int64) string {
 	at := 0
 	for rest := a.first; rest != ""; {
 		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
@@ -117,8 +116,8 @@ func (a *alike) name(n int64) string {
 	return a.first
 }
 
-// width returns the least digits of a number.
-func (a *alike) width(first string) int {
+// width returns the minimum digits of the differing number.
+func (a *sequence) width(first string) int {
 	if first[0] == '0' {
 		return len(first)
 	}

@@ -5,11 +5,12 @@ import (
 	"iter"
 )
 
-// near is how many bytes apart two runs begin, at most, to be read as one. The first read of a run is as large.
+// near is the largest distance in bytes between the starts of two runs that are read as one. The first read of a run
+// has the same size.
 const near = 64 << 10
 
-// Near divides runs into groups of runs that follow one another closely in one file. A choice of single samples
-// has a run for each of them; [ReadNear] reads a group at once.
+// Near divides runs into groups of runs that are close to each other in one file. If single samples are chosen, each is
+// a run; [ReadNear] reads a group at once.
 func Near(parts []Part, runs []Run) iter.Seq[[]Run] {
 	return func(yield func([]Run) bool) {
 		from := 0
@@ -24,14 +25,14 @@ func Near(parts []Part, runs []Run) iter.Seq[[]Run] {
 	}
 }
 
-// closely reports whether b begins after a, and near it. The samples of a part without a file are files themselves,
-// which are not to be opened for nothing.
+// closely reports whether b begins after a, and near it. It is false for a part without a file: its samples are files,
+// and reading those between the runs would open them needlessly.
 func closely(parts []Part, a, b Run) bool {
 	return a.Part == b.Part && parts[a.Part].Path != "" && a.First+a.Count <= b.First && b.Off-a.Off <= near
 }
 
-// ReadNear yields the samples of a group of runs that Near has made, in order. It reads the samples between the runs
-// too, and drops them: an error in one of them is not returned. See Source.Read for how long a sample is valid.
+// ReadNear yields the samples of a group of runs from Near, in order. It also reads the samples between the runs and
+// drops them, without an error if one is damaged. See Source.Read for how long a sample is valid.
 func ReadNear(ctx context.Context, src Source, group []Run) iter.Seq2[*Sample, error] {
 	if len(group) == 1 {
 		return src.Read(ctx, group[0])
@@ -42,11 +43,11 @@ func ReadNear(ctx context.Context, src Source, group []Run) iter.Seq2[*Sample, e
 			again = false
 			all, last := left[0], left[len(left)-1]
 			all.Count = last.First + last.Count - all.First
-			at := all.First // of the next sample
+			at := all.First // ordinal of the next sample
 			for sample, err := range src.Read(ctx, all) {
 				wanted := at >= left[0].First
 				if again = err != nil && !wanted; again {
-					break // from left[0] on, which has not begun
+					break // left[0] has not begun: continue there
 				}
 				if wanted && !yield(sample, err) || err != nil {
 					return

@@ -10,67 +10,63 @@ import (
 	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
-// A File is an open part. It is an alias, so that a package that does not import this one can
-// implement [Sums].
+// A File is an open part. It is an alias, so that a package can implement [Sums] without importing this one.
 type File = interface {
 	io.ReaderAt
 	io.Closer
 }
 
-// Sums are checksums of a staged copy, computed when it was written.
+// Sums are the checksums of a staged copy, computed while it was written.
 type Sums interface {
-	// Check returns a file that reads f, the copy. Its ReadAt fails if the copy does not have the
-	// bytes that were written. Closing it closes f.
+	// Check returns a file that reads f, the copy. Its ReadAt fails if the bytes differ from the bytes that were
+	// written. Closing it closes f.
 	Check(f File) File
 }
 
 // FileSums are checksums of the files below a staged directory. Paths have slashes. The methods may
 // be called concurrently.
 type FileSums interface {
-	// CheckFile returns an error unless b is the whole content of the file that was staged at path.
+	// CheckFile returns an error unless b is the whole content of the file staged at path.
 	CheckFile(path string, b []byte) error
-	// CheckListed returns an error unless size and modified are equal to the size and the time
-	// of the file that was staged at path.
+	// CheckListed returns an error unless the file staged at path has this size and modification time.
 	CheckListed(path string, size int64, modified time.Time) error
 	// CheckDir returns an error unless the directory at path was staged with this number of
 	// entries. "" is the staged directory itself.
 	CheckDir(path string, entries int) error
 }
 
-// A Part is one local, seekable, uncompressed file of a source. If the input is compressed or remote,
-// Path is its staged copy. A part without Path is the files of a directory, concatenated in order.
-// Only the index knows the size of such a part, and an offset in it is the total size of the files
-// before.
+// A Part is one local, seekable, uncompressed file of a source. If the input is compressed or remote, Path is its
+// staged copy. A part without Path is the concatenation of the files of a directory, in order. Only the index knows the
+// size of such a part; an offset in it is the total size of the preceding files.
 type Part struct {
 	Name    string    // as the user named it; shown in manifests and errors
 	Path    string    // of the file; "" if the part is not a single file
 	Size    int64     // of the file in bytes
 	ModTime time.Time // of the file when the part was found; zero if it must not be compared
 
-	// Copy is set if Path is, or will be, a staged copy, so that ModTime is not the time of the
-	// input. It is a pointer because a source may have very many parts without a copy.
+	// Copy is set if Path is, or will be, a staged copy; ModTime is then not the time of the input. It is a pointer
+	// because a source may have very many parts without a copy.
 	Copy *Copy
 }
 
 // A Copy describes a staged copy and its input.
 type Copy struct {
-	// Mark identifies the state of the input. "" means that nothing does.
+	// Mark identifies the version of the input. "" means unknown.
 	Mark pin.Pin
 
-	// Content is a digest of the bytes, "" if unknown. Without a Mark (standard input, output of
-	// commands) only the digest shows whether the input is the same again.
+	// Content is a digest of the bytes, "" if unknown. Without a Mark (standard input, output of commands) only the
+	// digest shows whether the input has changed.
 	Content string
 
-	// Sums check reads of the file that Part.Open returns. It is nil for a directory, and before
-	// the copy is made.
+	// Sums verify reads of the file that Part.Open returns. nil for a directory, and before the copy is made.
 	Sums Sums
 
-	// Files check the files below a directory. It is nil for a file.
+	// Files verify the files below a directory. nil for a file.
 	Files FileSums
 }
 
-// Open opens the part. The error is [ErrChanged] if the size or the time of the file differs from
-// the part, and [ErrUnsupported] if it is not a regular file.
+// Open opens the part. The error is [ErrChanged] if the size or the time of the file differs from the part, and
+// [ErrUnsupported] if it is not a regular file.
 func (p Part) Open() (File, error) { return new(Files).Open(p, Access{}) }
 
 func (p Part) open() (*os.File, error) {
@@ -85,7 +81,7 @@ func (p Part) open() (*os.File, error) {
 	return f, nil
 }
 
-// failed returns the error of a call about the file.
+// failed adds the place to an error of the file.
 func (p Part) failed(err error) error {
 	if p.Copy == nil {
 		err = nameless(err)

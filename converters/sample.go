@@ -2,8 +2,8 @@ package converters
 
 import "math"
 
-// A Sample is a key and named, ordered fields. An iterator may reuse a yielded Sample and all memory
-// that it refers to for the next one.
+// A Sample is a key and named, ordered fields. An iterator may reuse a yielded Sample, and all memory that it refers
+// to, for the next one.
 type Sample struct {
 	Key    string // "" if the dataset has no keys, like rows of CSV
 	Off    int64  // offset of its start in its part in bytes, as in its Span
@@ -16,7 +16,7 @@ type Field struct {
 	Value Value
 }
 
-// KeyField is the name of the key among the fields of a sample, where records and sources have it as one of these.
+// KeyField is the name of the key where records and sources have it as a field.
 const KeyField = "__key__"
 
 // Field returns the value of the named field, and whether there is one.
@@ -41,12 +41,12 @@ const (
 	KindNested             // any value that Nested accepts
 )
 
-// A Value is the value of a field. Bytes, text and numbers need no allocation. Methods have a pointer
-// receiver, because copying the seven words for each call took a tenth of the time of encoding.
+// A Value is the value of a field. Bytes, text and numbers need no allocation. Methods have a pointer receiver: copying
+// seven words per call took a tenth of the time of encoding.
 type Value struct {
 	kind   Kind
 	num    uint64 // the integer, the float's bits, or the length of bytes and text
-	data   []byte // nil in a shape, which has the length only
+	data   []byte // nil in a shape, which has only the length
 	nested any
 }
 
@@ -84,8 +84,8 @@ func (v *Value) Any() any {
 	return v.nested
 }
 
-// ValueOf returns a value of one of the types of [Nested], of the simplest kind: integer, float, text or
-// bytes if it is one, else nested.
+// ValueOf returns a value of one of the types of [Nested], as an integer, float, text or bytes value if possible, else
+// nested.
 func ValueOf(x any) Value {
 	switch x := x.(type) {
 	case int64:
@@ -123,11 +123,11 @@ func (v *Value) Int() int64 { return int64(v.num) }
 // Float returns the number of a floating-point value.
 func (v *Value) Float() float64 { return math.Float64frombits(v.num) }
 
-// Nested returns what a nested value holds.
+// Nested returns the content of a nested value.
 func (v *Value) Nested() any { return v.nested }
 
 // A Column is the value of a field in a sample of many rows.
 type Column struct {
-	Type   string // of ColumnType.DType
-	Values []any  // int64, float64 (float32 too), bool or string by Type; nil where there is none
+	Type   string // as in ColumnType.DType
+	Values []any  // int64, float64 (also for float32), bool or string according to Type; nil for a missing value
 }

@@ -8,20 +8,20 @@ import (
 	"strconv"
 )
 
-// numbered is a name of one file of many, as TensorFlow and Hugging Face write them: train-00003-of-00128.parquet. Some count
-// from 1.
+// numbered matches names with the number of the file and of all files, as TensorFlow and Hugging Face write them:
+// train-00003-of-00128.parquet. Some writers count from 1.
 var numbered = regexp.MustCompile(`^(.*-)([0-9]{4,9})-of-([0-9]{4,9})([^/]*)$`)
 
-// A series is the files of one number of files.
+// A series is the files whose names state the same total.
 type series struct {
-	first         string // name of the first one given
-	before, after string // of its numbers in the names
+	first         string // the first name
+	before, after string // text around the numbers
 	digits, of    int
 	numbers       []int
 }
 
-// SeriesDoubts reports files that are missing, by the names of those that are there, and files of two series in one. Names
-// without a number of files are compared by their own numbers.
+// SeriesDoubts reports missing files of a series, and a mix of two series. Names without a total are compared by their
+// numbers.
 func SeriesDoubts(names []string) []Doubt {
 	var all []*series
 	var others []string
@@ -55,7 +55,7 @@ func SeriesDoubts(names []string) []Doubt {
 	return append(doubts, gapDoubts(others)...)
 }
 
-// missing returns how many files there are, and the name of the first that is not.
+// missing returns the number of files present, and the name of the first missing one.
 func (s *series) missing() (there int, first string) {
 	slices.SortFunc(s.numbers, cmp.Compare)
 	numbers := slices.Compact(s.numbers)

@@ -15,15 +15,15 @@ type loader struct {
 	r        io.ReaderAt
 	codec    string
 	limit    int64                    // Options.MaxBatch
-	room     *int64                   // of it, for decompressed buffers
-	expanded map[arrowipc.Span][]byte // buffers that were decompressed
+	room     *int64                   // rest of the limit, for decompressed buffers
+	expanded map[arrowipc.Span][]byte // decompressed buffers
 	raw      []byte
 	expander *columns.Expander
 	part     int
 	kept     *kept
 }
 
-// size returns the size of a buffer when it is decompressed, and where it lies if it is not compressed.
+// size returns the decompressed size of a buffer, and its place in the file if it is not compressed.
 func (l *loader) size(s arrowipc.Span) (n int64, plain arrowipc.Span, err error) {
 	if l.codec == "" || s.Size == 0 {
 		return s.Size, s, nil
@@ -44,7 +44,7 @@ func (l *loader) size(s arrowipc.Span) (n int64, plain arrowipc.Span, err error)
 	return n, arrowipc.Span{}, nil
 }
 
-// bytes returns n bytes from offset from of a buffer, decompressed.
+// bytes returns n decompressed bytes from offset from of a buffer.
 func (l *loader) bytes(s arrowipc.Span, from, n int64) ([]byte, error) {
 	if n == 0 {
 		return []byte{}, nil
@@ -61,7 +61,7 @@ func (l *loader) bytes(s arrowipc.Span, from, n int64) ([]byte, error) {
 	case plain.Size > 0 && n > l.limit:
 		return nil, columns.Over("max-batch-size", "%d bytes of a buffer", n)
 	case plain.Size > 0:
-		b := make([]byte, n) // at most what the file has
+		b := make([]byte, n) // not more than the file has
 		return b, columns.ReadFull(l.r, b, plain.Off+from)
 	}
 	if *l.room -= size; *l.room < 0 {
@@ -93,18 +93,18 @@ type array struct {
 	*arrowipc.Column
 	l       *loader
 	from, n int64
-	valid   []byte // nil: none is null
-	data    []byte // values, or n+1 offsets; of arrowipc.ShapeListView n
-	sizes   []byte // n, of arrowipc.ShapeListView
-	body    []byte // bytes from the first offset on; nil if they were not read
+	valid   []byte // validity bits; nil: no value is null
+	data    []byte // values, or n+1 offsets; n offsets for arrowipc.ShapeListView
+	sizes   []byte // n sizes for arrowipc.ShapeListView
+	body    []byte // bytes from the first offset on; nil if not read
 	base    int64
-	plain   arrowipc.Span // of the bytes in the file, if they are not compressed
-	views   []int64       // sizes of more, of arrowipc.ShapeView
+	plain   arrowipc.Span // place of the bytes in the file, if they are uncompressed
+	views   []int64       // sizes of more, for arrowipc.ShapeView
 	kids    []*array
 	words   []word // values of the dictionary
 }
 
-// How much of bytes is read. All buffers that are compressed are decompressed, where bytes are needed at all: so Index finds
+// How much of byte strings is read. Compressed buffers are decompressed in all cases but bytesNone, so that Index finds
 // what Read would refuse.
 const (
 	bytesNone = iota // lengths, for a field that is not needed
@@ -113,7 +113,7 @@ const (
 	bytesAll
 )
 
-// array reads rows of a column. which is for its own bytes; those in it are all read.
+// array reads rows of a column. which is for the column's own bytes; the bytes of nested columns are all read.
 func (r *reader) array(l *loader, c *arrowipc.Column, from, n int64, which int) (*array, error) {
 	a := &array{Column: c, l: l, from: from, n: n}
 	if from < 0 || n < 0 || from > c.Rows || n > c.Rows-from {
@@ -196,7 +196,7 @@ func (a *array) number(b []byte, i int64) int64 {
 	return int64(int32(binary.LittleEndian.Uint32(b[4*i:])))
 }
 
-// elements returns where the elements of value i of a list or a map begin and end in kids[0].
+// elements returns the range in kids[0] of the elements of value i of a list or a map.
 func (a *array) elements(i int64) (from, to int64) {
 	switch a.Shape {
 	case arrowipc.ShapeFixedList:
@@ -208,8 +208,8 @@ func (a *array) elements(i int64) (from, to int64) {
 	return a.offset(i) - a.base, a.offset(i+1) - a.base
 }
 
-// listViews reads and checks the offsets and sizes of arrowipc.ShapeListView. It sets base to the first element of any value, and returns
-// the end of the last one.
+// listViews reads and checks the offsets and sizes of arrowipc.ShapeListView. It sets base to the first element of any
+// value, and returns the end of the last one.
 func (a *array) listViews() (last int64, err error) {
 	width := int64(4)
 	if a.Wide {
@@ -241,7 +241,7 @@ func (a *array) listViews() (last int64, err error) {
 	return last, nil
 }
 
-// offsets reads and checks the offsets, and returns the last one. A column without values may have none.
+// offsets reads and checks the offsets, and returns the last one. A column without values may have no offsets.
 func (a *array) offsets() (last int64, err error) {
 	if a.n == 0 {
 		return 0, nil

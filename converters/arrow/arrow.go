@@ -1,5 +1,5 @@
 // package arrow finds and reads the rows of Arrow files, streams and Feather files, and of the directories that Hugging
-// Face's datasets save. A part is a file, a row is a sample, a column of the schema a field:
+// Face's datasets write. A part is a file, a row is a sample, a column of the schema is a field:
 //
 //	src, err := arrow.Open(parts, arrow.Options{})
 //	for span, err := range src.Index(ctx, 0) { … }                                      // offsets, texts and numbers
@@ -16,11 +16,13 @@
 //	  metadata     a flatbuffer: a schema, the values of a dictionary, or the columns of a record batch
 //	  body         the buffers: validity bits, offsets, values; each may be compressed (LZ4 frame, zstd)
 //
-// A stream must have its end, as all known writers leave it: without it a stream that was cut between two messages would
-// be complete. There is no checksum: a changed byte is found only if it makes a message or an offset malformed.
+// A stream must have its end marker, which all known writers write: otherwise a stream that was cut between two
+// messages would look complete. There is no checksum: a changed byte is found only if it makes a message or an offset
+// malformed.
 //
-// Rows of a batch are read in chunks of some 4 MiB. The bytes of values of the first level are read one after another, and Index
-// does not read them, compressed or not. A compressed buffer is decompressed as a whole, and the last ones are kept, for the next run.
+// Rows of a batch are read in chunks of some 4 MiB. The bytes of first-level values are read value by value, and Index
+// does not read them unless they are compressed. A compressed buffer is decompressed as a whole, and the most recent
+// ones are cached for the next run.
 //
 // Media are as in package parquet: a struct of "bytes" and "path" becomes two fields.
 package arrow
@@ -51,24 +53,24 @@ type Options struct {
 	// depends on them. nil: no field.
 	Load func(field string) bool
 
-	// MaxBatch limits what is held in memory of the buffers of a batch, decompressed, and of all dictionaries, in
-	// bytes. As much again is kept for the next Read. 0: DefaultMaxBatch.
+	// MaxBatch limits the memory of the decompressed buffers of a batch and of all dictionaries, in bytes. The same
+	// amount is cached for the next Read. 0: DefaultMaxBatch.
 	MaxBatch int64
 
-	// MaxValue limits a value, a file beside the part, and all nested values of a row, in bytes, because
-	// Read holds them in memory. An element of a nested value counts as 64 bytes. 0: DefaultMaxValue.
+	// MaxValue limits a value, a file next to the part, and all nested values of a row, in bytes, because Read holds
+	// them in memory. An element of a nested value counts as 64 bytes. 0: DefaultMaxValue.
 	MaxValue int64
 }
 
 // A source is an opened list of parts. It holds no file open between calls.
 type source struct {
 	*scan.Source
-	opts   Options
-	says   converters.Description
-	open   scan.Opener
-	tables *columns.Tables[*arrowipc.Table]
-	kept   *kept
-	unlike *columns.Unlike // of all parts of the dataset
+	opts       Options
+	desc       converters.Description
+	open       scan.Opener
+	tables     *columns.Tables[*arrowipc.Table]
+	kept       *kept
+	mismatches *columns.Mismatches // shared by all parts of the dataset
 }
 
 var (
@@ -94,7 +96,7 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 	if opts.MaxValue <= 0 {
 		opts.MaxValue = DefaultMaxValue
 	}
-	s := (source{opts: opts, open: open, unlike: &columns.Unlike{}}).with(parts)
+	s := (source{opts: opts, open: open, mismatches: &columns.Mismatches{}}).with(parts)
 	if len(parts) == 0 {
 		return s, nil
 	}
@@ -107,7 +109,7 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 	if err != nil {
 		return nil, err
 	}
-	s.says = describe(t, opts.Fields)
+	s.desc = describe(t, opts.Fields)
 	return s, nil
 }
 
@@ -120,11 +122,11 @@ func (s source) with(parts []converters.Part) *source {
 	return &s
 }
 
-// Describe returns the columns of the first part and their types, and the names of a single column of labels.
+// Describe returns the columns of the first part and their types, and the class names if one column has labels.
 func (s *source) Describe() converters.Description {
-	says := s.says
-	says.Columns, says.Classes = slices.Clone(says.Columns), slices.Clone(says.Classes)
-	return says
+	desc := s.desc
+	desc.Columns, desc.Classes = slices.Clone(desc.Columns), slices.Clone(desc.Classes)
+	return desc
 }
 
 // table returns the metadata of part p, which is open.
@@ -142,5 +144,5 @@ func (s *source) table(p int, f io.ReaderAt) (*arrowipc.Table, error) {
 	})
 }
 
-// Doubts reports the first of the parts that have other columns than the first part.
-func (s *source) Doubts() []converters.Doubt { return s.unlike.Doubts(s.Parts()) }
+// Doubts reports the first part whose columns differ from those of the first part.
+func (s *source) Doubts() []converters.Doubt { return s.mismatches.Doubts(s.Parts()) }

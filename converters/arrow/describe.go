@@ -8,7 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/arrowipc"
 )
 
-// pathField is the name of the field that has the path of a column of media.
+// pathField is the name of the field with the path of a media column.
 func pathField(x *arrowipc.Field) string { return x.Name + ".path" }
 
 // names returns the names of the fields.
@@ -21,7 +21,7 @@ func names(t *arrowipc.Table) (all []string) {
 	return all
 }
 
-// check refuses a schema without columns, names that come twice, and a key that is not text.
+// check refuses a schema without columns, repeated names, and a key that is not text.
 func check(t *arrowipc.Table, p converters.Part) error {
 	if len(t.Fields) == 0 {
 		return &converters.Error{Where: p.Name, Off: 0, Entry: "schema", Err: fmt.Errorf("%w: its schema has no columns", converters.ErrMalformed)}
@@ -48,11 +48,11 @@ func check(t *arrowipc.Table, p converters.Part) error {
 
 // describe returns the chosen columns of a table and their types, and its classes.
 func describe(t *arrowipc.Table, fields [][]string) converters.Description {
-	says := converters.Description{Encoding: "msgpack", Classes: columns.Classes([]byte(t.Metadata["huggingface"]))}
+	desc := converters.Description{Encoding: "msgpack", Classes: columns.Classes([]byte(t.Metadata["huggingface"]))}
 	needed := columns.Needed(fields, names(t))
 	add := func(name, dtype string) {
 		if name != converters.KeyField && needed(name) {
-			says.Columns = append(says.Columns, converters.ColumnType{Name: name, DType: dtype})
+			desc.Columns = append(desc.Columns, converters.ColumnType{Name: name, DType: dtype})
 		}
 	}
 	for _, x := range t.Fields {
@@ -63,5 +63,5 @@ func describe(t *arrowipc.Table, fields [][]string) converters.Description {
 		}
 		add(x.Name, x.DType)
 	}
-	return says
+	return desc
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/arrowipc"
 )
 
-// A kept has the decompressed buffers that were read last, of all parts. Samples are read in many short runs, most of which lie
-// in the batch of the run before. The buffers are shared, and not written to. The zero value is ready.
+// A kept caches the decompressed buffers that were read last, of all parts. Samples are read in many short runs, most
+// of them in the batch of the previous run. The buffers are shared and must not be changed. The zero value is ready.
 type kept struct {
 	mu    sync.Mutex
 	known map[stored][]byte
@@ -15,7 +15,7 @@ type kept struct {
 	bytes int64
 }
 
-// A stored is where a compressed buffer lies, and in which part.
+// A stored identifies a compressed buffer by its part and place.
 type stored struct {
 	part int
 	arrowipc.Span
@@ -27,7 +27,7 @@ func (k *kept) get(at stored) []byte {
 	return k.known[at]
 }
 
-// put keeps b, and drops the oldest buffers over limit bytes.
+// put caches b, and drops the oldest buffers above limit bytes.
 func (k *kept) put(at stored, b []byte, limit int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

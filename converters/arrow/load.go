@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	mostFiles  = 8        // columns that are read through a file of their own, which reads ahead
-	smallRange = 64 << 10 // bytes of values that are read at once
-	firstRead  = 4 << 10  // of a stream, bytes
+	mostFiles  = 8        // columns that are read through separate files, each with read-ahead
+	smallRange = 64 << 10 // bytes of values per read
+	firstRead  = 4 << 10  // bytes of the first read of a stream
 	readWindow = 1 << 20
-	chunkBytes = 4 << 20 // about so many bytes of buffers are in memory, the values of bytes aside
-	mostChunk  = 8192    // rows
+	chunkBytes = 4 << 20 // approximate bytes of buffers in memory, without the bytes of values
+	mostChunk  = 8192    // rows per chunk
 )
 
-// A stream reads the bytes of a column one value after another.
+// A stream reads the bytes of a column value by value.
 type stream struct {
 	file converters.File
 	w    scan.Window
 	of   arrowipc.Span
 }
 
-// mostRowsIn is how many rows a byte may hold, in compressed buffers and in others: rows of nothing but nulls take no bytes, and
-// would let a small file claim any number.
+// mostRowsIn is the maximum number of rows per byte, for compressed buffers (true) and others: rows of only nulls take
+// no bytes, and so a small file could claim any number of rows.
 var mostRowsIn = map[bool]int64{false: 8, true: 1 << 16}
 
-// place reads the metadata of a batch of fields, or of the values of a dictionary.
+// place reads the layout of a batch of fields, or of the values of a dictionary.
 func (r *reader) place(m arrowipc.Message, fields []*arrowipc.Field) (*arrowipc.Layout, error) {
 	l, err := m.Place(r.shared, fields)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *reader) load(b *arrowipc.Message) error {
 	return nil
 }
 
-// sizeOf is the size of the buffers of a column, without the bytes of values of the first level.
+// sizeOf returns the size of the buffers of a column, without the bytes of first-level values.
 func sizeOf(c *arrowipc.Column, top bool) int64 {
 	n := c.Valid.Size + c.Data.Size
 	for _, s := range c.More {
@@ -95,14 +95,14 @@ func (r *reader) newLoader(l *arrowipc.Layout, room *int64) loader {
 	return loader{r: r.shared, codec: l.Codec, limit: r.src.opts.MaxBatch, room: room, expanded: make(map[arrowipc.Span][]byte), expander: &r.expander, part: r.number, kept: r.src.kept}
 }
 
-// A word is values of a dictionary, of one message.
+// A word is the values of a dictionary from one message.
 type word struct {
 	*array
-	off  int64 // of the message
-	cost int64 // of Options.MaxBatch
+	off  int64 // offset of the message
+	cost int64 // bytes charged to Options.MaxBatch
 }
 
-// dictionary returns the values of the dictionary of a field, as the batch knows them.
+// dictionary returns the values of a field's dictionary that apply to the current batch.
 func (r *reader) dictionary(x *arrowipc.Field) ([]word, error) {
 	var use []arrowipc.Message
 	for _, m := range r.table.Dicts[:r.table.Batches[r.batch].Known] {
@@ -117,7 +117,7 @@ func (r *reader) dictionary(x *arrowipc.Field) ([]word, error) {
 		return nil, fmt.Errorf("%w: no dictionary %d before it", converters.ErrMalformed, x.ID)
 	}
 	had := r.words[x]
-	if len(had) > 0 && had[0].off != use[0].Off { // they were replaced
+	if len(had) > 0 && had[0].off != use[0].Off { // the dictionary was replaced
 		for _, w := range had {
 			r.wordRoom += w.cost
 		}
@@ -140,7 +140,8 @@ func (r *reader) dictionary(x *arrowipc.Field) ([]word, error) {
 	return had, nil
 }
 
-// stream returns bytes of a column, which are read in order. They are valid until the next value of the column.
+// stream returns bytes of a column, which must be requested in order. They are valid until the next value of the
+// column.
 func (r *reader) stream(a *array, from, size int64) ([]byte, error) {
 	s := r.own[a.Field]
 	if s == nil {

@@ -12,18 +12,18 @@ import (
 	"github.com/ffconvert/ffconvert/internal/arrowipc"
 )
 
-// A reader reads rows of one part. It is for one goroutine.
+// A reader reads rows of one part. It must not be used concurrently.
 type reader struct {
 	src    *source
 	part   converters.Part
-	number int // of the part
+	number int // number of the part
 	how    converters.Access
 	index  bool
 	table  *arrowipc.Table // nil: not read
 
 	needed func(field string) bool
 	fields []*arrowipc.Field        // of the first level, to read
-	unread map[*arrowipc.Field]bool // bytes that are not needed
+	unread map[*arrowipc.Field]bool // fields whose bytes are not needed
 	files  columns.Files
 	shared converters.File
 	own    map[*arrowipc.Field]*stream
@@ -31,22 +31,23 @@ type reader struct {
 	expander columns.Expander
 	loader   loader
 	batch    int
-	row      int64 // of the batch, of the next row
+	row      int64 // next row in the batch
 	layout   *arrowipc.Layout
 	arrays   []*array // rows [from, to) of the fields
 	from, to int64
-	left     int64                      // rows that the caller wants
+	left     int64                      // rows that the caller still wants
 	words    map[*arrowipc.Field][]word // values of dictionaries
-	wordRoom int64                      // of Options.MaxBatch, for them
-	room     int64                      // of Options.MaxBatch, for the batch
+	wordRoom int64                      // rest of Options.MaxBatch for dictionaries
+	room     int64                      // rest of Options.MaxBatch for the batch
 
-	rowRoom int64 // bytes that the nested values of the row may still take
+	rowRoom int64 // bytes that nested values of the row may still take
 	sample  converters.Sample
 	spans   [1]converters.Span
 	broken  *arrowipc.Field
 }
 
-// Begin reads the metadata, and turns to the first row of a pass. An index compares the columns with those of the first part.
+// Begin reads the metadata, and seeks to the first row of a pass. An index compares the columns with those of the first
+// part.
 func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	r.part, r.number, r.how, r.index, r.shared, r.left = p.Part, p.Run.Part, p.Access(), p.Index, p.File, p.Run.Count
 	r.files.Part, r.wordRoom = r.part, r.src.opts.MaxBatch
@@ -56,18 +57,18 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	}
 	r.choose()
 	if p.Index && r.table.Rows > 0 {
-		err := r.src.unlike.Compare(r.part.Name, r.src.says, describe(r.table, r.src.opts.Fields))
+		err := r.src.mismatches.Compare(r.part.Name, r.src.desc, describe(r.table, r.src.opts.Fields))
 		if err := columns.Place(converters.Error{Where: r.part.Name, Off: 0, Entry: "schema"}, err); err != nil {
 			return err
 		}
 	}
-	if !p.Index { // which looks at batches without rows too
+	if !p.Index { // an index also checks batches without rows
 		r.seek(p.Run.First)
 	}
 	return nil
 }
 
-// Offset returns the place of the next row.
+// Offset returns the position of the next row.
 func (r *reader) Offset() int64 {
 	switch {
 	case r.table == nil:
@@ -78,8 +79,8 @@ func (r *reader) Offset() int64 {
 	return r.table.End
 }
 
-// Next makes the next row a sample. An index reads metadata, offsets, texts and numbers of the chosen columns. The bytes of a
-// field of the first level are in a buffer, not copied.
+// Next returns the next row. An index reads metadata, offsets, texts and numbers of the chosen columns. The bytes of a
+// first-level field are in a buffer, not copied.
 func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 	if more, err := r.next(); err != nil || !more {
 		return nil, err
@@ -88,7 +89,8 @@ func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 	return r.spans[:], nil
 }
 
-// End closes the files, and forgets the part. The files that read ahead are closed last, since they tell how large samples are.
+// End closes the files, and clears the part's state. Files with read-ahead are last, since closing them reports the
+// size of samples.
 func (r *reader) End() {
 	r.files.Close()
 	for _, s := range r.own {
@@ -99,7 +101,7 @@ func (r *reader) End() {
 	*r = reader{src: r.src}
 }
 
-// choose chooses the fields to read.
+// choose selects the fields to read.
 func (r *reader) choose() {
 	t, opts := r.table, &r.src.opts
 	r.needed = columns.Needed(opts.Fields, names(t))
@@ -116,7 +118,7 @@ func (r *reader) choose() {
 	}
 }
 
-// which says how much of the bytes of a column is read.
+// which returns how much of the bytes of a column is read.
 func (r *reader) which(x *arrowipc.Field) int {
 	of := x
 	if x.Payload != nil {
@@ -131,7 +133,7 @@ func (r *reader) which(x *arrowipc.Field) int {
 	return bytesEach
 }
 
-// seek turns to a row of the part.
+// seek moves to a row of the part.
 func (r *reader) seek(row int64) {
 	all := r.table.Batches
 	r.batch = sort.Search(len(all), func(i int) bool { return all[i].First+all[i].Rows > row })
@@ -140,11 +142,11 @@ func (r *reader) seek(row int64) {
 	}
 }
 
-// next makes r.sample the next row, or returns false at the end of the part.
+// next sets r.sample to the next row, or returns false at the end of the part.
 func (r *reader) next() (bool, error) {
 	all := r.table.Batches
 	for r.batch < len(all) && r.row == all[r.batch].Rows {
-		if r.index && r.row == 0 { // without rows: is that so?
+		if r.index && r.row == 0 { // a batch that claims no rows is checked too
 			if _, err := r.place(all[r.batch], r.table.Fields); err != nil {
 				return false, r.fail(err)
 			}
@@ -172,7 +174,8 @@ func (r *reader) next() (bool, error) {
 	return true, nil
 }
 
-// offset is the share of row i of the message, for errors and indexes: its values lie in many buffers.
+// offset returns a position of row i for errors and indexes: proportional to i within the message, since the values are
+// in many buffers.
 func offset(b *arrowipc.Message, i int64) int64 {
 	if i == 0 { // the batch may have no rows
 		return b.Off

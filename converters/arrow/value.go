@@ -12,7 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/arrowipc"
 )
 
-// value returns value i of a field of the first level. Its bytes are valid until the next call that reads.
+// value returns value i of a first-level field. Its bytes are valid until the next call that reads.
 func (r *reader) value(a *array, i int64) (converters.Value, error) {
 	if a.null(i) {
 		return converters.Nested(nil), nil
@@ -37,7 +37,7 @@ func (r *reader) value(a *array, i int64) (converters.Value, error) {
 	return converters.Nested(v), err
 }
 
-// word returns where the dictionary has value i.
+// word finds the array and index of dictionary value i.
 func (a *array) word(i int64) (*array, int64, error) {
 	v := fixed(a.Field, a.data[i*a.Width:(i+1)*a.Width])
 	at := int64(-1)
@@ -54,7 +54,7 @@ func (a *array) word(i int64) (*array, int64, error) {
 	return nil, 0, fmt.Errorf("%w: index %d into a dictionary of %d values", converters.ErrMalformed, at, at-left)
 }
 
-// fixed returns the value of b.
+// fixed converts b, a value of fixed size.
 func fixed(x *arrowipc.Field, b []byte) converters.Value {
 	switch v, ok := x.Number(b); {
 	case ok:
@@ -69,7 +69,7 @@ func fixed(x *arrowipc.Field, b []byte) converters.Value {
 	return converters.Text([]byte(columns.Decimal(columns.TwosComplement(big), x.Scale)))
 }
 
-// bytes returns bytes or text.
+// bytes returns a value of bytes or text.
 func (r *reader) bytes(a *array, i int64) (converters.Value, error) {
 	var b []byte
 	var size int64
@@ -101,8 +101,8 @@ func (r *reader) bytes(a *array, i int64) (converters.Value, error) {
 	return converters.Bytes(b), nil
 }
 
-// view returns bytes of arrowipc.ShapeView: a length of 4 bytes, then up to 12 bytes, or the first 4 of them, the number of a buffer and
-// an offset.
+// view returns a value of arrowipc.ShapeView: a length of 4 bytes, then up to 12 bytes inline, or the first 4 bytes,
+// the number of a buffer and an offset.
 func (r *reader) view(a *array, i int64) (b []byte, size int64, err error) {
 	v := a.data[16*i : 16*i+16 : 16*i+16]
 	size = int64(int32(binary.LittleEndian.Uint32(v)))
@@ -120,7 +120,7 @@ func (r *reader) view(a *array, i int64) (b []byte, size int64, err error) {
 	return b, size, err
 }
 
-// nested returns value i of a field in another one. It does not share memory with buffers.
+// nested returns value i of a field within another one. It does not share memory with buffers.
 func (r *reader) nested(a *array, i int64) (any, error) {
 	if r.rowRoom -= columns.ElementSize; r.rowRoom < 0 {
 		return nil, columns.Over("max-value-size", "the nested values of the row")

@@ -25,7 +25,7 @@ func Cold(t *testing.T, open func(t *testing.T, paths ...string) converters.Sour
 			}
 			paths = append(paths, path)
 		}
-		d = load(t, open(t, paths...)) // what was written is in the page cache
+		d = load(t, open(t, paths...)) // the written files are in the page cache
 		return paths, open(t, paths...), d
 	}
 	t.Run("the same samples, in every division into runs", func(t *testing.T) {
@@ -72,15 +72,15 @@ func Cold(t *testing.T, open func(t *testing.T, paths ...string) converters.Sour
 		for p, path := range paths {
 			err := d.disturbed(t, src, p, paths, func() error { return os.Truncate(path, int64(len(contents[p])/2)) })
 			wantPlaced(t, err)
-			if !errors.Is(err, converters.ErrChanged) && (err != nil || p == 0) { // of later parts all may have been read by then
+			if !errors.Is(err, converters.ErrChanged) && (err != nil || p == 0) { // all of a later part may have been read by then
 				t.Errorf("part %d: error %v, want %v", p, err, converters.ErrChanged)
 			}
 		}
 	})
 }
 
-// disturbed reads a part that is not in the page cache, and disturbs that at the first sample. All samples up to
-// an error must be right, and without one there must be all.
+// disturbed reads a part that is not in the page cache, and calls disturb at the first sample. All samples before an
+// error must be right, and without an error all samples must be there.
 func (d dataset) disturbed(t *testing.T, src converters.Source, p int, paths []string, disturb func() error) error {
 	t.Helper()
 	cool(t, paths)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cool removes files from the page cache, as far as their file systems do that.
+// cool removes files from the page cache, if their file systems support that.
 func cool(t *testing.T, paths []string) {
 	t.Helper()
 	for _, path := range paths {

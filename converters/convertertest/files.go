@@ -85,9 +85,9 @@ func (f countedFile) Close() error {
 	return f.File.Close()
 }
 
-// FailReads calls run again and again. In the first call the first read of a file fails, in the
-// second call the second one, until a call has no read that fails. run must pass the source's Opener
-// through wrap, and must return an error if a read failed. FailReads wants at least this many reads.
+// FailReads calls run repeatedly. In the first call the first read of a file fails, in the second call the second one,
+// until a call has no read that fails. run must pass the source's Opener through wrap, and must return an error if a
+// read failed. FailReads fails if fewer than least reads were made.
 func FailReads(t *testing.T, least int, run func(wrap func(Opener) Opener) error) {
 	t.Helper()
 	for k := 0; ; k++ {
@@ -111,8 +111,8 @@ func FailReads(t *testing.T, least int, run func(wrap func(Opener) Opener) error
 	}
 }
 
-// A failing file fails the read that finds *left at 0, and all after it. Half of the bytes are read.
-// Each read takes 1 from *left.
+// A failing file fails the read that finds *left at 0, and all later ones, after half of the bytes. Each read
+// decrements *left.
 type failing struct {
 	converters.File
 	left *int
@@ -125,7 +125,7 @@ func (f failing) ReadAt(b []byte, off int64) (int, error) {
 	return f.File.ReadAt(b, off)
 }
 
-// Refused is a source that could not be opened, with err: the suite wants its error from Index.
+// Refused returns a source that could not be opened, with err, which Index must return.
 func Refused(parts []converters.Part, err error) converters.Source { return refused{parts, err} }
 
 type refused struct {

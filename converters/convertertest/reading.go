@@ -29,7 +29,7 @@ func testPayload(t *testing.T, f Fixture) {
 		}
 		payload += unread
 		if part.Path == "" {
-			size += unread // files that are nothing but payload
+			size += unread // these files are only payload
 		} else {
 			size += part.Size
 		}
@@ -97,7 +97,7 @@ func testRepeat(t *testing.T, f Fixture) {
 	}
 }
 
-// testAlike wants that samples that are said to be alike are.
+// testAlike checks that samples marked as alike are.
 func testAlike(t *testing.T, f Fixture) {
 	for p := range f.Source.Parts() {
 		spans, err := index(t.Context(), f.Source, p)

@@ -8,8 +8,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Words puts a value into words, so that a writer in another language can name its values: numbers of 64 bits by their
-// digits, or f and the bits of a float64; t and the UTF-8 of a text, b and bytes, in hexadecimal; [a,b]; {key:value}.
+// Words formats a value so that a writer in another language can produce the same text: integers as digits, f and the
+// bits of a float64; t and the UTF-8 of a text, b and bytes, in hexadecimal; [a,b]; {key:value}.
 func Words(v converters.Value) string {
 	switch v.Kind() {
 	case converters.KindBytes:
@@ -49,7 +49,7 @@ func anyWords(v any) string {
 	return fmt.Sprint(v)
 }
 
-// SampleWords puts the key and the fields of a sample into words: [Words] of each value behind its name and a colon.
+// SampleWords formats the key and the fields of a sample: the name, a colon and the [Words] of each value.
 func SampleWords(s *converters.Sample) []string {
 	words := []string{s.Key}
 	for _, f := range s.Fields {

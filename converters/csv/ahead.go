@@ -18,14 +18,14 @@ const (
 func (n *numeric) advance() {
 	n.at = n.Offset()
 	n.row++
-	n.Pos = n.ends[n.told]
-	n.told++
+	n.Pos = n.ends[n.returned]
+	n.returned++
 }
 
-// one makes a packed sample of the next row, if that was read ahead. For most rows it replaces next and
-// sample, in less than half the time.
+// one makes a packed sample of the next row, if that was read ahead. It replaces next and sample for most rows, in less
+// than half the time.
 func (n *numeric) one(s *converters.Sample) bool {
-	if n.told == len(n.ends) || n.check {
+	if n.returned == len(n.ends) || n.check {
 		return false
 	}
 	n.advance()
@@ -37,13 +37,13 @@ func (n *numeric) one(s *converters.Sample) bool {
 	return true
 }
 
-// takeAhead returns the last taken samples, of one packed row each, and the rows that were read ahead, which it
-// makes current. They are valid until the next call.
+// takeAhead returns the last taken samples, of one packed row each, and the rows that were read ahead, the last of
+// which becomes the current row. They are valid until the next call.
 func (n *numeric) takeAhead(taken int) (data []byte, rows int) {
-	rows = len(n.ends) - n.told
+	rows = len(n.ends) - n.returned
 	if rows > 0 {
-		n.told = len(n.ends)
-		n.Pos = n.ends[n.told-1]
+		n.returned = len(n.ends)
+		n.Pos = n.ends[n.returned-1]
 		n.row += int64(rows)
 		n.left -= int64(rows)
 	}
@@ -57,11 +57,11 @@ func (n *numeric) takeAhead(taken int) (data []byte, rows int) {
 func (n *numeric) skipAhead() []int64 {
 	n.offs = n.offs[:0]
 	from, base := n.Pos, n.Offset()-int64(n.Pos)
-	for _, end := range n.ends[n.told:] {
+	for _, end := range n.ends[n.returned:] {
 		n.offs = append(n.offs, base+int64(from))
 		from = end
 	}
-	n.Pos, n.told = from, len(n.ends)
+	n.Pos, n.returned = from, len(n.ends)
 	n.row += int64(len(n.offs))
 	n.left -= int64(len(n.offs))
 	return n.offs
@@ -70,7 +70,7 @@ func (n *numeric) skipAhead() []int64 {
 // ahead reads the next rows in the window, as long as they consist of plain numbers. It must be called
 // only after all rows that were read ahead have been returned.
 func (n *numeric) ahead() {
-	n.ends, n.told = n.ends[:0], 0
+	n.ends, n.returned = n.ends[:0], 0
 	if len(n.place) == 0 { // no part had rows when the source was opened
 		return
 	}
@@ -115,9 +115,9 @@ func (n *numeric) room(rows int) []byte {
 	return n.data[have : have+rows*n.size]
 }
 
-// skipRow returns the end of the row of plain numbers at b[i], line end included, or 0 if the row has
-// other values or does not end in b. b ends with pad zero bytes, which end every scan. While rounded
-// integers are counted, skipRow returns 0 for a row with an integer that may be one.
+// skipRow returns the end of the row of plain numbers at b[i], after its line end, or 0 if the row has other values or
+// does not end in b. b ends with pad zero bytes, which end every scan. While rounded integers are counted, skipRow
+// returns 0 for a row with an integer that may be rounded.
 func (n *numeric) skipRow(b []byte, i int) int {
 	counted := n.rounded != nil
 	for c, place := range n.place {
@@ -176,8 +176,8 @@ func (n *numeric) plainRow(b []byte, i int, dst []byte) int {
 	return rowEnd(b, i)
 }
 
-// floatRow is plainRow for float64. While rounded integers are counted, it returns 0 for a row with a
-// number that may be one.
+// floatRow is plainRow for float64. While rounded integers are counted, it returns 0 for a row with a number that may
+// be a rounded integer.
 func (n *numeric) floatRow(b []byte, i int, dst []byte) int {
 	counted := n.rounded != nil
 	for c, place := range n.place {
@@ -211,7 +211,7 @@ func (n *numeric) skipValue(b []byte, i int) int {
 	return i
 }
 
-// rowEnd returns the end of the line end at b[i], 0 if there is none.
+// rowEnd returns the end of the line break at b[i], 0 if there is none.
 func rowEnd(b []byte, i int) int {
 	if b[i] == '\n' {
 		return i + 1

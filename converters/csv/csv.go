@@ -69,8 +69,8 @@ type Options struct {
 	// all parts.
 	Header bool
 
-	// FindHeader sets Header if the first row of the first part looks like names: distinct words, above a column of numbers,
-	// say. A row that may be names or values is an error. Ignored if Columns is set.
+	// FindHeader sets Header if the first row of the first part looks like names, for example distinct words above a
+	// column of numbers. A row that may be names or values is an error. Ignored if Columns is set.
 	FindHeader bool
 
 	// Delimiter separates values. 0: a comma.
@@ -83,11 +83,10 @@ type Options struct {
 	// DType is float64, float32 or int64, the type of all columns; or types of single columns, as
 	// in "id=int64,name=str,ok=bool", which makes the rows typed.
 	//
-	// "": types are inferred from the rows that end within the first MiB of the first part with
-	// rows. If all values are numbers the type is float64. This rounds integers beyond 2⁵³, which
-	// Index counts and Doubts reports. Otherwise the type of a column is the first of int64,
-	// float64, bool and str that fits all its values; a column of integers of which some are
-	// beyond int64 is str.
+	// "": types are inferred from the rows that end within the first MiB of the first part that has rows. If all values
+	// are numbers the type is float64. This rounds integers beyond 2⁵³, which Index counts and Doubts reports.
+	// Otherwise the type of a column is the first of int64, float64, bool and str that fits all its values; a column of
+	// integers is str if some are beyond int64.
 	DType string
 
 	// RowsPerSample is the number of consecutive rows of a part that make a sample. The last
@@ -118,7 +117,7 @@ type source struct {
 	schema  schema
 	look    look
 	found   bool      // FindHeader has set Header
-	missed  bool      // FindHeader has found words that are no header
+	missed  bool      // FindHeader has found words that are not a header
 	rounded *rounding // shared with the sources of WithParts
 	open    scan.Opener
 }
@@ -182,7 +181,7 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 // WithParts returns a source with other parts and the same columns and types.
 func (s *source) WithParts(_ int, parts []converters.Part) converters.Source {
 	some := s.with(parts)
-	some.look = look{} // of the whole source
+	some.look = look{} // it concerns the whole source
 	return some
 }
 
@@ -202,7 +201,7 @@ func mayDelimit(c byte) bool {
 	return c >= ' ' || c == '\t'
 }
 
-// Describe returns the columns and their types, and the shape of a packed sample.
+// Describe returns the columns with their types, and the shape of a packed sample.
 func (s *source) Describe() converters.Description {
 	d := converters.Description{Encoding: "msgpack", HeaderFound: s.found, HeaderMissed: s.missed}
 	for _, c := range s.schema.kept {

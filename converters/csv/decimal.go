@@ -20,9 +20,9 @@ const (
 
 func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }
 
-// notDigits returns 0 if all eight bytes of v are digits. Otherwise the lowest bit that is set is the
-// high bit of the first byte that is not a digit. Adding 0x46 carries a byte above '9' past 0x7F, and
-// subtracting 0x30 one below '0'; carries change later bytes only.
+// notDigits returns 0 if all eight bytes of v are digits. Otherwise its lowest set bit is the high bit of the first
+// byte that is not a digit. Adding 0x46 carries a byte above '9' past 0x7F, and subtracting 0x30 one below '0'; carries
+// change later bytes only.
 func notDigits(v uint64) uint64 { return ((v + 0x4646464646464646) | (v - ascii0)) & high }
 
 // eight returns the number of eight digits, the first of them in the lowest byte. One multiplication
@@ -213,8 +213,8 @@ func (p *powers) rounded(n uint64, exp int, sign uint64, end int) (uint64, int) 
 	return sign | bits, end
 }
 
-// scanAny splits the plain decimal number at b[i], of any shape, into digits n and exponent. The end is
-// 0 if there is none or if n does not hold its digits.
+// scanAny splits the plain decimal number at b[i], of any shape, into digits n and exponent. The end is 0 if there is
+// no number or if its digits do not fit into n.
 func scanAny(b []byte, i int) (n uint64, exp int, sign uint64, end int) {
 	switch b[i] {
 	case '-':

@@ -8,18 +8,18 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A look collects signs that the options do not fit the first rows.
+// A look collects evidence in the first rows that the options do not fit.
 type look struct {
 	part string // of the first row
 	off  int64  // of the first row, in the part
 	rows int
 
 	values  []string // of the first row
-	first   []string // the same; nil if one of them is empty or a number
-	again   bool     // a later row has one of them in its column
+	first   []string // like values; nil if one of them is empty or a number
+	again   bool     // a later row has one of first in its column
 	codes   []bool   // by column: all values of the later rows are codes
 	numbers []bool   // by column: the later rows have values, and all are numbers
-	others  []int    // for each of otherDelimiters the number in every row; 0 if rows differ
+	others  []int    // for each of otherDelimiters, its number in every row; 0 if rows differ
 }
 
 // otherDelimiters are the delimiters to suggest if rows have one column.
@@ -77,7 +77,7 @@ func (s *source) Doubts() []converters.Doubt {
 	return all
 }
 
-// oddTable reports what the first rows show.
+// oddTable returns the doubts about the first rows.
 func (s *source) oddTable() []converters.Doubt {
 	l := &s.look
 	doubt := converters.Doubt{Part: l.part, Off: l.off, Entry: "row 1"}
@@ -110,7 +110,7 @@ func (l *look) oneColumn(d converters.Doubt, delimiter byte) converters.Doubt {
 	return d
 }
 
-// otherDelimiter returns the index of one of otherDelimiters that all rows of one column have as often, or -1.
+// otherDelimiter returns the index of one of otherDelimiters that all rows of one column have equally often, or -1.
 func (l *look) otherDelimiter(delimiter byte) int {
 	for i, n := range l.others {
 		if n > 0 && otherDelimiters[i] != delimiter {
@@ -120,7 +120,7 @@ func (l *look) otherDelimiter(delimiter byte) int {
 	return -1
 }
 
-// delimiterWord returns a delimiter as a word of a shell command.
+// delimiterWord quotes a delimiter for a shell command.
 func delimiterWord(c byte) string {
 	if c == '\t' {
 		return "tab"

@@ -12,20 +12,20 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// A first row may be names of columns or values. What decides is, in this order:
+// A first row may be names of columns or values. The first condition that holds decides:
 //
 //	distinct words, above a column of numbers                  names
-//	a word above a column of numbers, beside other values      not known
-//	a number is in it                                          a row
-//	an empty value above a column of numbers                   not known
-//	an empty value, one twice, one longer than maxName         a row
+//	a word above a column of numbers, next to other values     unknown
+//	a number in the row                                        a row
+//	an empty value above a column of numbers                   unknown
+//	a value that is empty, repeated or longer than maxName     a row
 //	the next part begins with the same row                     names
-//	a value comes again in its column                          a row
+//	a value occurs again in its column                         a row
 //	the next part begins with other values in all columns      a row
 //	identifiers, above a column of codes; two common names     names
-//	else                                                       not known
+//	otherwise                                                  unknown
 //
-// What is not known is refused: a header that becomes a sample is as wrong as a sample that is lost.
+// Unknown is an error: a header that becomes a sample is as wrong as a lost sample.
 type firstRow int
 
 const (
@@ -34,18 +34,18 @@ const (
 	notKnown
 )
 
-// maxName is the longest name of a column in bytes that is looked for.
+// maxName is the longest possible name of a column, in bytes.
 const maxName = 64
 
-// fewRows are too few to say what all values of a column have in common.
+// fewRows or fewer are not enough to infer what all values of a column have in common.
 const fewRows = 4
 
-// commonNames are names of columns that are rarely values. Two of them in one row are names.
+// commonNames are names of columns that are rarely values. A row with two of them is a row of names.
 var commonNames = strings.Fields(`answer audio author caption category class class_name content date description document file file_name
 	filename filepath id image image_id image_path img label labels language name path prompt question response sentence sentence1
 	sentence2 source speaker split summary target text title transcript transcription translation url video`)
 
-// findHeader reports whether the first lines of the parts name the columns. The first rows of the first part were looked at.
+// findHeader reports whether the first lines of the parts name the columns. s.look must have the first rows.
 func (s *source) findHeader() (bool, error) {
 	l := &s.look
 	is := l.decide(s.opts.Delimiter)
@@ -70,10 +70,10 @@ func (s *source) findHeader() (bool, error) {
 	return is == isNames, nil
 }
 
-// decide says what the first row is by the first part, but for words above words.
+// decide classifies the first row by the first part, except words above words.
 func (l *look) decide(delimiter byte) firstRow {
 	switch {
-	case l.rows == 0, len(l.values) == 1 && l.otherDelimiter(delimiter) >= 0: // another delimiter is what Doubts suggests
+	case l.rows == 0, len(l.values) == 1 && l.otherDelimiter(delimiter) >= 0: // Doubts suggests another delimiter
 		return isRow
 	case l.isHeader():
 		return isNames
@@ -89,7 +89,7 @@ func (l *look) decide(delimiter byte) firstRow {
 	return notKnown
 }
 
-// nextFirst returns the first row of the second part, or nil if there is none or the part is not here.
+// nextFirst returns the first row of the second part, or nil if there is none or the part is not local.
 func (s *source) nextFirst() (row []string, err error) {
 	if len(s.Parts()) < 2 || s.Parts()[1].Path == "" {
 		return nil, nil
@@ -119,7 +119,7 @@ func (s *source) nextFirst() (row []string, err error) {
 	return row, nil
 }
 
-// apart reports whether two rows have no value in common in a column.
+// apart reports whether two rows differ in every column.
 func apart(a, b []string) bool {
 	for i := range min(len(a), len(b)) {
 		if a[i] == b[i] {
@@ -148,7 +148,7 @@ func (l *look) wordAboveNumbers() bool {
 
 func isNumberText(value string) bool { return isNumber(trim([]byte(value))) }
 
-// aboveCodes reports whether a column has codes below a value that is none.
+// aboveCodes reports whether a column has codes below a value that is not a code.
 func (l *look) aboveCodes() bool {
 	if l.rows <= fewRows {
 		return false
@@ -161,7 +161,7 @@ func (l *look) aboveCodes() bool {
 	return false
 }
 
-// isCode reports whether a value has a digit and no blank, as file names, dates and numbers of things have.
+// isCode reports whether a value has a digit and no blank, as file names, dates and item numbers have.
 func isCode(value []byte) bool {
 	return bytes.ContainsAny(value, "0123456789") && !bytes.ContainsAny(value, " \t\n")
 }

@@ -14,7 +14,7 @@ const inferSize = 1 << 20
 type guess struct {
 	rows    int
 	columns []columnGuess
-	odd     error // about the first value that is not a number
+	odd     error // for the first value that is not a number
 }
 
 // A columnGuess records properties of the values of one column, except nulls.
@@ -62,8 +62,8 @@ func (s *splitter) plainNumber(c cell) bool {
 	return skipDecimal(b, c.from) == c.to
 }
 
-// number reports whether a cell of the current row is a number, of any size. For plain ones it does not call isNumber,
-// which takes several times as long.
+// number reports whether a cell of the current row is a number, of any size. For a plain number it does not call
+// isNumber, which takes several times as long.
 func (s *splitter) number(c cell) bool {
 	return c.from < c.to && s.plainNumber(c) || isNumber(trim(s.value(c)))
 }
@@ -75,8 +75,8 @@ func (g *guess) oddOne(s *splitter, k column, c cell, what string) {
 	}
 }
 
-// kind returns the narrowest kind that fits column i. If a column has only integers, and int64 does not
-// hold all of them, the kind is text, because float64 would lose digits.
+// kind returns the narrowest kind that fits column i. If a column has only integers, and some do not fit int64, the
+// kind is text, because float64 would lose digits.
 func (g *guess) kind(i int) kind {
 	if g.rows == 0 {
 		return texts

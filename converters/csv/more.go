@@ -7,8 +7,8 @@ const (
 	windowSize = 256 << 10
 )
 
-// more reads more bytes of a row that is not complete in the window. If the window is full it measures
-// the row first, so that it does not grow for a row longer than maxRow.
+// more reads more bytes of a row that is incomplete in the window. If the window is full it measures the row first, so
+// that the window does not grow for a row longer than maxRow.
 func (s *splitter) more() error {
 	if !s.Full() {
 		s.Relax()
@@ -27,8 +27,8 @@ func (s *splitter) more() error {
 	return s.Fill(int(n))
 }
 
-// measure returns the size in bytes of the row at Pos, line end included, but at most maxRow+1. It does
-// not keep the bytes, so a row without end takes no memory.
+// measure returns the size in bytes of the row at Pos with its line end, but at most maxRow+1. It does not keep the
+// bytes, so an endless row takes no memory.
 func (s *splitter) measure() (int64, error) {
 	from := s.Offset()
 	most := min(s.Size-from, s.maxRow+1)

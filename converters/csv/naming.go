@@ -35,9 +35,9 @@ func (n Naming) name(i uint64) string { return n.Prefix + n.number(i) }
 
 func (n Naming) number(i uint64) string { return fmt.Sprintf("%0*d", max(n.SuffixLength, 0), i) }
 
-// Arrange selects the names of parts from the names in a directory, in the order of their numbers. It
-// ignores names with another prefix and, if Parts is set, with another number. A missing part, two
-// parts with the same number, and a name that only begins like a part are errors.
+// Arrange selects the names of parts from the names in a directory, in the order of their numbers. It ignores names
+// with another prefix and, if Parts is set, with other numbers. A missing part, two parts with the same number, and a
+// name that has another character after the number are errors.
 func (n Naming) Arrange(names []string) ([]string, error) {
 	if n.Parts > 0 {
 		return n.choose(names)
@@ -45,8 +45,8 @@ func (n Naming) Arrange(names []string) ([]string, error) {
 	return n.find(names)
 }
 
-// split returns the digits after the prefix, "" if there are none. plain means that nothing or an
-// extension follows.
+// split returns the digits after the prefix, "" if there are none. plain means that only an extension may follow the
+// number.
 func (n Naming) split(name string) (number string, plain bool) {
 	rest, ok := strings.CutPrefix(name, n.Prefix)
 	if !ok {
@@ -56,7 +56,7 @@ func (n Naming) split(name string) (number string, plain bool) {
 	return rest[:len(rest)-len(ext)], ext == "" || len(ext) > 1 && ext[0] == '.'
 }
 
-// choose returns the Parts parts.
+// choose returns the names of the parts 0 to Parts-1.
 func (n Naming) choose(names []string) ([]string, error) {
 	found := make(map[string]string)
 	doubled := make(map[string]string)

@@ -48,8 +48,8 @@ func trim(s []byte) []byte {
 
 func isBlank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
-// number parses a value as a number of a kind and returns its bits. ok is false if it is not a number
-// or too large for the kind. strtod returns infinity with ERANGE then; here only inf is infinity.
+// number parses a value as a number of a kind and returns its bits. ok is false if it is not a number or too large for
+// the kind. For such a number strtod returns infinity with ERANGE; here only inf is infinity.
 func (p *powers) number(value []byte, k kind) (bits uint64, ok bool) {
 	s := trim(value)
 	if k == int64s {
@@ -113,8 +113,8 @@ func isNumber(s []byte) bool {
 	return !errors.Is(err, strconv.ErrSyntax)
 }
 
-// parseFloat is [strconv.ParseFloat] for the numbers that C's strtod accepts: underscores are refused, and
-// hexadecimal without an exponent, nan(…) and a nan with a sign are numbers too.
+// parseFloat is [strconv.ParseFloat] for the syntax of C's strtod: it refuses underscores, and accepts hexadecimal
+// without an exponent, nan(…) and a nan with a sign.
 func parseFloat(s []byte, size int) (float64, error) {
 	unsigned := s
 	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
@@ -161,7 +161,7 @@ func isFold(s []byte, word string) bool {
 	return true
 }
 
-// isWord reports whether s may be between the parentheses of nan(…).
+// isWord reports whether s consists of the characters allowed in nan(…).
 func isWord(s []byte) bool {
 	for _, c := range s {
 		if c-'0' > 9 && c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') {

@@ -7,11 +7,11 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A numeric decodes rows of numbers of one kind. It collects the numbers as a packed sample has them,
-// and makes the other forms from that.
+// A numeric decodes rows of numbers of one kind. It collects the numbers in the layout of a packed sample, and makes
+// the other forms from that.
 //
-// It parses many rows of plain numbers at once in the window, and returns them one by one. The first
-// row with other values ends this, and is parsed by the splitter.
+// It parses many rows of plain numbers at once in the window, and returns them one by one. It stops at the first row
+// with other values, which the splitter parses.
 //
 //	data  │ earlier samples │ this sample │ rows read ahead │ free │
 //	                        from
@@ -20,21 +20,21 @@ type numeric struct {
 	schema *schema
 	powers *powers
 	kind   kind
-	place  []int // for each column of a row its index in schema.kept; -1: not kept
-	width  int   // of a number, bytes
-	size   int   // of the numbers of a row, bytes
-	most   int64 // rows of a sample
-	limit  int64 // bytes of a sample; determines most
+	place  []int // for each column of a row its index in schema.kept; -1: not selected
+	width  int   // of a number in bytes
+	size   int   // of the numbers of a row in bytes
+	most   int64 // rows per sample
+	limit  int64 // bytes per sample; determines most
 
-	check  bool    // only check that values are numbers; data is not used
-	left   int64   // rows that the caller may still ask for
-	ends   []int   // of the rows that were read ahead, in the window
-	told   int     // how many of them have been returned
-	offs   []int64 // result of skipAhead
-	data   []byte
-	from   int
-	rows   int64 // of the sample
-	shaped int64 // rows of the sample's current shape
+	check    bool    // only check that values are numbers; data is not used
+	left     int64   // rows that the caller may still request
+	ends     []int   // ends of the rows that were read ahead, in the window
+	returned int     // how many of them were returned
+	offs     []int64 // result of skipAhead
+	data     []byte
+	from     int
+	rows     int64 // in the current sample
+	shaped   int64 // rows of the sample's current shape
 }
 
 func newNumeric(s *splitter, schema *schema, limit int64) *numeric {
@@ -61,13 +61,13 @@ func newNumeric(s *splitter, schema *schema, limit int64) *numeric {
 func (n *numeric) reset(left int64, check bool) {
 	n.check = check && n.schema.form == Packed
 	n.left, n.shaped = left, 0
-	n.ends, n.told = n.ends[:0], 0
+	n.ends, n.returned = n.ends[:0], 0
 	n.data, n.from, n.rows = n.data[:0], 0, 0
 }
 
 // next adds the next row to the sample.
 func (n *numeric) next() (event, error) {
-	if n.told == len(n.ends) {
+	if n.returned == len(n.ends) {
 		if n.ahead(); len(n.ends) == 0 {
 			return n.slow()
 		}
@@ -86,8 +86,8 @@ func (n *numeric) took() (event, error) {
 	return eventRow, nil
 }
 
-// slow adds a row by the splitter: one with other than plain numbers, one that is not complete in the
-// window, or one that is refused.
+// slow adds a row through the splitter: a row with other than plain numbers, an incomplete row in the window, or a row
+// that is refused.
 func (n *numeric) slow() (event, error) {
 	ev, err := n.splitter.next()
 	if err != nil || ev != eventRow {
@@ -113,7 +113,7 @@ func (n *numeric) slow() (event, error) {
 	return n.took()
 }
 
-// sample makes a sample of the rows since the previous one.
+// sample sets s to the rows since the previous sample.
 func (n *numeric) sample(s *converters.Sample) {
 	if n.check {
 		if n.rows != n.shaped {

@@ -8,15 +8,14 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// A decoder makes samples of the rows that a splitter finds.
+// A decoder makes samples from the rows of a splitter.
 type decoder interface {
-	// reset prepares for a part of which at most left rows will be asked for. With check the
-	// samples are shapes: opaque payload has its size only.
+	// reset prepares for a part of which at most left rows will be requested. With check the samples are shapes: opaque
+	// payload has only a size.
 	reset(left int64, check bool)
-	// next adds the next row to the sample, or finds another event. It refuses a sample over
-	// Options.MaxSample.
+	// next adds the next row to the sample, or returns another event. It refuses a sample over Options.MaxSample.
 	next() (event, error)
-	// sample sets the values of the sample's fields, and begins the next one.
+	// sample sets the values of the sample's fields, and begins the next sample.
 	sample(s *converters.Sample)
 	// alike reports whether samples with the same number of rows have equal shapes.
 	alike() bool
@@ -33,14 +32,14 @@ type reader struct {
 	header   int64 // offset of the header until it has been returned; -1: none
 
 	sample converters.Sample
-	rows   int64 // of the sample
-	before int64 // rows of the sample before
+	rows   int64 // in the current sample
+	before int64 // in the previous sample
 	spans  [1]converters.Span
 
-	offs   []int64    // of the rows that an index has read ahead, each a sample like the one before it
+	offs   []int64    // of the rows that an index has read ahead, each a sample of the same shape
 	packed scan.Batch // of rows that were read ahead, if a sample is one packed row
 
-	rounded roundedPart // of the part, while an index reads it
+	rounded roundedPart // integers rounded in the part, during an index
 }
 
 // askEvery is how many rows of one sample are read between two checks of the context.
@@ -77,7 +76,7 @@ func (s *source) reader() *reader {
 
 // Begin prepares for the rows of a pass. At offset 0 it reads a byte order mark and the header.
 func (r *reader) Begin(_ context.Context, p *scan.Pass) error {
-	most := int64(maxBuffer) // rows; more than a part can have
+	most := int64(maxBuffer) // of rows; more than a part can have
 	if p.Run.Count < most/r.opts.RowsPerSample {
 		most = p.Run.Count * r.opts.RowsPerSample
 	}
@@ -109,13 +108,13 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) error {
 	return nil
 }
 
-// Offset returns the place that was reached.
+// Offset returns the current offset in the part.
 func (r *reader) Offset() int64 { return r.splitter.Offset() }
 
-// End lets go of the file.
+// End releases the file.
 func (r *reader) End() { r.splitter.File = nil }
 
-// Next makes the next rows a sample, or many. The header and empty lines are skipped entries.
+// Next returns the next samples. The header and empty lines are skipped entries.
 func (r *reader) Next(ctx context.Context, _ int64) ([]converters.Span, error) {
 	if r.single != nil {
 		if spans := r.nextPacked(); len(spans) > 0 {
@@ -146,7 +145,7 @@ func (r *reader) Next(ctx context.Context, _ int64) ([]converters.Span, error) {
 	return r.spans[:], nil
 }
 
-// nextPacked returns rows that were read ahead, each a sample; none: none were.
+// nextPacked returns the rows that were read ahead, each as a sample, nil if there are none.
 func (r *reader) nextPacked() []converters.Span {
 	spans, n := r.packed.Spans[:], 0
 	if !r.index {
@@ -168,7 +167,7 @@ func (r *reader) skip(reason string) []converters.Span {
 	return r.spans[:]
 }
 
-// next reads the rows of the next sample, or finds another event.
+// next reads the rows of the next sample, or returns another event.
 func (r *reader) next(ctx context.Context) (event, error) {
 	for {
 		ev, err := r.decoder.next()

@@ -10,7 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// failByte refuses a byte of the row that was being split.
+// failByte returns the error for a byte that the current row must not have.
 func (s *splitter) failByte(c byte, at int, quoted bool) error {
 	problem, hint := "", ""
 	switch {
@@ -54,12 +54,12 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// refuseSample refuses the current sample with the current row.
+// refuseSample returns the error for a sample that the current row makes too large.
 func (s *splitter) refuseSample(most int64) error {
 	return s.fail(s.at, fmt.Errorf("%w: with this row the sample has more than %s", converters.ErrLimit, text.Count(most, "byte")), "option max-sample-size, or less option rows-per-sample")
 }
 
-// refuse returns the reason why a value does not have the type of its column.
+// refuse returns the error for a value that does not have the type of its column.
 func (s *splitter) refuse(c column, at cell) error {
 	value, hint := s.value(at), fmt.Sprintf("option dtype %s=str", shown(c.name))
 	var why string

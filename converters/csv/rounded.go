@@ -10,8 +10,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A rounding counts the integers that Index has seen and that the inferred type float64 does not hold
-// exactly. If the user named the type, nothing is counted.
+// A rounding counts the integers, seen by Index, that the inferred type float64 cannot hold exactly. If the user named
+// the type, nothing is counted.
 type rounding struct {
 	mu    sync.Mutex
 	parts map[string]roundedPart // by name, because a part may be indexed again; only parts with such integers
@@ -49,10 +49,10 @@ func (s *splitter) round(i int, k column, c cell) {
 	s.rounded.columns[i] = col
 }
 
-// exactDigits is the largest number of digits of which float64 holds every integer.
+// exactDigits is the largest number of digits for which float64 holds every integer.
 const exactDigits = 15
 
-// rounds reports whether a value without blanks around it is an integer that float64 does not hold.
+// rounds reports whether a value without blanks around it is an integer that float64 cannot hold.
 func rounds(value []byte) bool {
 	if len(value) <= exactDigits || !isInteger(value) {
 		return false

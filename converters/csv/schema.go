@@ -14,7 +14,7 @@ import (
 // A schema has the columns of a dataset and the form of its samples.
 type schema struct {
 	header  []string // the names in the header; nil if there is none
-	columns int      // of each row
+	columns int      // per row
 	kept    []column // the selected columns in the order of the fields
 	numeric bool     // all selected columns are numbers of one kind, without null
 	form    Form     // never Auto
@@ -111,7 +111,7 @@ func (s *source) inspectHeader(r *splitter) error {
 	return nil
 }
 
-// keep selects columns and names them.
+// keep selects the columns and their names.
 func (s *schema) keep(header []string, opts *Options) error {
 	s.header = header
 	names := header

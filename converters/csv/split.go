@@ -25,17 +25,17 @@ type splitter struct {
 	part      converters.Part
 	delimiter byte
 	maxRow    int64
-	most      int          // limit of columns
+	most      int          // maximum number of columns
 	columns   int          // number of columns of each row; 0: any number
 	rounded   *roundedPart // counts rounded integers; nil: do not count
 	stop      [256]bool
 
-	// The row or empty line that next found last:
+	// The row or empty line that next returned last:
 	at    int64  // its offset in the part, bytes
 	row   int64  // its number from 1 on, without header and empty lines
 	line  []byte // its bytes, in the window
 	cells []cell // the first columns cells, or the first most cells
-	found int    // number of all cells
+	found int    // number of all cells in the row
 }
 
 // A cell is the place of a value in its line, without the quotes around it.
@@ -90,7 +90,7 @@ func (s *splitter) next() (event, error) {
 	}
 }
 
-// take makes the n bytes that were split the current row or empty line, and checks its columns.
+// take makes the next n bytes the current row or empty line, and checks its columns.
 func (s *splitter) take(n int) (event, error) {
 	s.line = s.Buf[s.Pos : s.Pos+n]
 	if int64(n) > s.maxRow {
@@ -128,8 +128,8 @@ func undouble(b []byte) int {
 	return n
 }
 
-// split finds the cells of the row at the start of b and returns the length of the row, line end
-// included, or 0 if b ends before the row. last means that the part ends with b.
+// split finds the cells of the row at the start of b and returns the length of the row with its line end, or 0 if b
+// ends before the row. last means that the part ends with b.
 func (s *splitter) split(b []byte, last bool) (n int, err error) {
 	s.cells, s.found = s.cells[:0], 0
 	if len(b) == 0 {

@@ -11,13 +11,13 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A batch ends after this many rows, or after the row that brings its lines to this many bytes.
+// A batch ends after this many rows, or after the row with which its lines reach this many bytes.
 const (
 	batchRows  = 4096
 	batchBytes = 256 << 10
 )
 
-// valueSize is the memory that a value takes besides its text, in bytes.
+// valueSize is the memory of a value without its text, in bytes.
 const valueSize = 24
 
 // A typed decodes rows of columns with different types. It splits and checks a batch of rows, builds an
@@ -29,15 +29,15 @@ type typed struct {
 	powers *powers
 	schema *arrow.Schema
 
-	left     int64        // rows that the caller may still ask for
-	lines    []line       // of the batch
+	left     int64        // rows that the caller may still request
+	lines    []line       // lines of the batch
 	returned int          // how many of lines next has returned
 	batch    arrow.Record // the rows among lines
-	row      int          // in batch, of the line that next returned last
+	row      int          // index in batch of the line that next returned last
 
 	values [][]any // of the sample, by column
-	bytes  int64   // memory that the sample takes
-	limit  int64   // of bytes
+	bytes  int64   // memory of the sample
+	limit  int64   // limit of bytes
 }
 
 // A line is a row or an empty line.
@@ -185,7 +185,7 @@ func (t *typed) take() {
 	}
 }
 
-// sample makes a sample of the rows since the last one.
+// sample sets s to the rows since the last sample.
 func (t *typed) sample(s *converters.Sample) {
 	for i, c := range t.kept {
 		if t.table {
@@ -224,7 +224,7 @@ func field(column arrow.Array, i int) converters.Value {
 	return converters.Text(c.ValueBytes()[from : from+c.ValueLen(i)])
 }
 
-// valueOf returns value i of a column as a table has it.
+// valueOf returns value i of a column as the value of a [converters.Column].
 func valueOf(column arrow.Array, i int) any {
 	switch v := field(column, i); v.Kind() {
 	case converters.KindInt:

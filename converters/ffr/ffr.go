@@ -4,7 +4,8 @@
 //	src := ffr.Open(parts, ffr.Options{})                // a record is copied unchanged
 //	src := ffr.Open(parts, ffr.Options{Encoded: …, …})   // or decoded into its fields
 //
-// Every record is compared with its CRC before it is yielded, so that no damage gets a new checksum.
+// Every record is compared with its CRC before it is yielded, so that a damaged record does not get a new, valid
+// checksum.
 package ffr
 
 import (
@@ -19,22 +20,22 @@ import (
 // Names of the fields of a sample that is a whole record.
 const (
 	RecordField = "record" // the bytes of the record
-	labelField  = "cls"    // its label, an integer, where its index has one
+	labelField  = "cls"    // its label, an integer, if its index has one
 )
 
-// A Shard holds facts about a part from outside its bytes. The zero value holds none.
+// A Shard holds facts about a part that are not in its bytes. The zero value holds none.
 type Shard struct {
-	Index     string // path of its index; "": there is none
+	Index     string // path of its index; "": none
 	IndexSize int64  // bytes
 	IndexCRC  uint32 // CRC-32 of the whole index
 
-	Samples   int64  // by the manifest of its dataset; 0: unknown
-	HeaderCRC uint32 // by the manifest
+	Samples   int64  // from the manifest of its dataset; 0: unknown
+	HeaderCRC uint32 // from the manifest
 }
 
-// Options control how shards are read. The zero value takes any shards, and copies their records.
+// Options control how shards are read. The zero value accepts any shard, and copies records.
 type Options struct {
-	// Shards has an entry for each part. It is nil, or as long as the parts.
+	// Shards has an entry for each part, or is nil.
 	Shards []Shard
 
 	// Decode, if not nil, gives for each part the encoding of its records, which are decoded: a sample has the
@@ -92,7 +93,7 @@ func (s Source) with(parts []converters.Part) *Source {
 	return &s
 }
 
-// known returns the Shard of a part.
+// known returns the facts about a part.
 func (s *Source) known(part int) Shard {
 	if s.opts.Shards == nil {
 		return Shard{}

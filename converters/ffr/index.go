@@ -22,7 +22,7 @@ func (s *Source) Index(ctx context.Context, part int) iter.Seq2[*converters.Span
 	}
 }
 
-// CheckShard checks what Index checks.
+// CheckShard makes the checks of Index.
 func (s *Source) CheckShard(part int) error {
 	f, err := s.open(s.Parts()[part], converters.ForIndex)
 	if err != nil {
@@ -43,20 +43,20 @@ func (s *Source) CheckShard(part int) error {
 	return x.checkIndex()
 }
 
-// IndexRun yields the samples of a run as Index does. The caller has checked the shard with CheckShard: so several
-// runs of one shard can be indexed at once.
+// IndexRun yields the samples of a run as Index does. The caller must have called CheckShard; then several runs of one
+// shard can be indexed concurrently.
 func (s *Source) IndexRun(ctx context.Context, run converters.Run) iter.Seq2[*converters.Span, error] {
 	return scan.Spans(ctx, s.Source, run)
 }
 
-// A whole makes samples that are whole records.
+// A whole makes samples that hold the whole record.
 type whole struct {
 	size   int64
 	fields [2]converters.Field
 	shape  converters.Sample
 }
 
-// sample returns the sample of a row of the index, at e. It is valid until the next one.
+// sample returns the sample for a row of the index and the record at e. It is valid until the next call.
 func (w *whole) sample(row *sidecar.Row, e record.Extent, v converters.Value) *converters.Sample {
 	w.size = e.Size
 	w.fields[0] = converters.Field{Name: RecordField, Value: v}

@@ -15,7 +15,7 @@ const (
 	windowSize = 1 << 20
 )
 
-// extentsAtOnce is how many rows of a header are read at once: 96 KiB.
+// extentsAtOnce is how many rows of a header are read at a time: 96 KiB.
 const extentsAtOnce = 8192
 
 // A reader reads one run. Readers are reused.
@@ -23,22 +23,22 @@ type reader struct {
 	src     *Source
 	pass    *scan.Pass
 	x       *shard
-	own     converters.File // of the header; nil: the file of the pass has it
+	own     converters.File // for the header; nil: the file of the pass is used
 	payload bool            // the window is at the next sample
 
-	at   []record.Extent // the next ones
-	rest []record.Extent // memory of at, up to its end
-	next int64           // number of the first of at
-	end  int64           // of the run, or of the shard
+	at   []record.Extent // the next extents
+	rest []record.Extent // buffer of at
+	next int64           // number of the sample of at[0]
+	end  int64           // end of the run, or of the shard
 
 	window scan.Window
 	whole  whole
-	before int64 // size of the sample before, if an index reads no payload
+	before int64 // size of the previous sample, if an index reads no payload
 	spans  [1]converters.Span
 }
 
 // Begin reads the head of the shard, and moves the index to the row of the first sample. The header of a run of several
-// samples is read with a file of its own, because that of the pass is read ahead.
+// samples is read through a separate file, because the file of the pass is read ahead.
 func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	r.pass, r.at, r.next, r.before, r.payload = p, nil, p.Run.First, -1, false
 	tables := p.File
@@ -72,7 +72,7 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	return nil
 }
 
-// Offset returns the place of the next sample, if that is known, else -1.
+// Offset returns the offset of the next sample, or -1 if that is unknown.
 func (r *reader) Offset() int64 {
 	if len(r.at) == 0 {
 		return -1
@@ -80,7 +80,7 @@ func (r *reader) Offset() int64 {
 	return r.at[0].Off
 }
 
-// End closes the index, and the file of the header.
+// End closes the index, and the separate file of the header.
 func (r *reader) End() {
 	if r.x != nil {
 		r.x.close()
@@ -91,7 +91,7 @@ func (r *reader) End() {
 	r.x, r.own, r.window.File = nil, nil, nil
 }
 
-// Next makes the next record a sample, and compares it with its CRC. The bytes of a sample are in the read buffer, not
+// Next returns the next record, after comparing it with its CRC. The bytes of a sample are in the read buffer, not
 // copied. An index reads no payload, unless records are decoded or Options.Load is set.
 func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 	if r.next >= r.end {
@@ -131,8 +131,8 @@ func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 	return r.spans[:], nil
 }
 
-// begin turns the window to the first sample. Few bytes are read with the file of the header; more are read ahead, past the
-// page cache.
+// begin moves the window to the first sample. Few bytes are read through the file of the header; more are read ahead,
+// bypassing the page cache.
 func (r *reader) begin() {
 	first, last := r.at[0], r.at[len(r.at)-1]
 	size := last.Off + last.Size - first.Off
@@ -144,7 +144,7 @@ func (r *reader) begin() {
 	r.payload = true
 }
 
-// sample reads sample i, which lies at e, where the window is.
+// sample reads sample i at e, where the window is.
 func (x *shard) sample(r *reader, i int64, e record.Extent) (*converters.Sample, error) {
 	row, err := x.row(i, e)
 	if err != nil {
@@ -174,7 +174,7 @@ func (x *shard) sample(r *reader, i int64, e record.Extent) (*converters.Sample,
 	return sample, nil
 }
 
-// maxSample returns the largest record that is read, in bytes.
+// maxSample returns the size of the largest accepted record, in bytes.
 func (o *Options) maxSample() int64 {
 	if o.Record.MaxSample > 0 {
 		return o.Record.MaxSample

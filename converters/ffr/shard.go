@@ -45,8 +45,7 @@ func (s *Source) openShard(part int, tables converters.File) (*shard, error) {
 	return x, nil
 }
 
-// Head returns what the head of a part says: its number of samples, and the checksum that covers the checksums
-// of all of them.
+// Head returns the number of samples of a part, and the checksum of its table of checksums.
 func (s *Source) Head(part int) (record.FileInfo, error) {
 	x := &shard{part: s.Parts()[part], known: s.known(part), opts: &s.opts}
 	var err error
@@ -78,7 +77,7 @@ func (x *shard) openIndex() (err error) {
 	return nil
 }
 
-// finder returns the finder of the index, which is made once for all runs.
+// finder returns the finder of the index, which is shared by all runs.
 func (s *Source) finder(x *shard, part int) (*sidecar.Finder, error) {
 	if f, ok := s.finders.Load(part); ok {
 		return f.(*sidecar.Finder), nil
@@ -91,7 +90,7 @@ func (s *Source) finder(x *shard, part int) (*sidecar.Finder, error) {
 	return f, nil
 }
 
-// checkIndex compares the index with its CRC.
+// checkIndex compares the index with its known CRC.
 func (x *shard) checkIndex() error {
 	if x.index == nil {
 		return nil
@@ -121,7 +120,7 @@ func (x *shard) close() {
 	}
 }
 
-// row reads what the index says of sample i, the next one, which lies at e.
+// row reads the index row of sample i, which must be the next one and is at e.
 func (x *shard) row(i int64, e record.Extent) (*sidecar.Row, error) {
 	if x.rows == nil {
 		return new(sidecar.Row), nil
@@ -137,7 +136,7 @@ func (x *shard) row(i int64, e record.Extent) (*sidecar.Row, error) {
 	return row, nil
 }
 
-// fail places an error in the part; sample is -1 if it is of none.
+// fail places an error in the part; sample is -1 if it concerns no sample.
 func (x *shard) fail(sample, off int64, key string, err error) error {
 	var at *record.FormatError
 	if errors.As(err, &at) {

@@ -9,16 +9,17 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// metadata are the names of the file that says more about the files beside it, in an image folder of Hugging Face, and what converts it.
+// metadata are the files that describe the files next to them in an image folder of Hugging Face, and how to convert
+// each.
 var metadata = []struct{ name, hint string }{
 	{"metadata.jsonl", "ffconvert jsonl "},
 	{"metadata.csv", "option add-field NAME="},
 }
 
-// splitNames are what directories are called that hold the splits of a dataset, and no class.
+// splitNames are usual directory names for splits of a dataset; they are rarely classes.
 var splitNames = []string{"dev", "test", "train", "training", "val", "valid", "validation"}
 
-// splitsAsClasses returns the classes, with commas between, if all of them have names of splits.
+// splitsAsClasses returns the classes, separated by commas, if all of them are names of splits.
 func (s *source) splitsAsClasses() string {
 	if s.opts.Flat || s.opts.Splits != nil || len(s.classes) == 0 {
 		return ""
@@ -31,8 +32,8 @@ func (s *source) splitsAsClasses() string {
 	return strings.Join(s.classes, ",")
 }
 
-// Doubts reports a file of metadata in a root: what its lines say of the files is not converted. Once all parts are
-// listed it reports directories whose files seem to belong together, too, and classes that have the names of splits.
+// Doubts reports a metadata file in a root, since its content is not converted. Once all parts are listed it also
+// reports directories whose files seem to belong together, and classes with names of splits.
 func (s *source) Doubts() []converters.Doubt {
 	var all []converters.Doubt
 	var last *tree
@@ -54,7 +55,7 @@ func (s *source) Doubts() []converters.Doubt {
 	}
 	for _, a := range s.siblings() {
 		if s.opts.Group && !s.opts.Unmatched {
-			break // Check refuses them
+			break // Check returns them as an error
 		}
 		all = append(all, converters.Doubt{Part: a.root, Off: -1, Text: a.String() + ", and are samples of their own", Hint: a.hint()})
 	}

@@ -23,12 +23,11 @@
 // Key and suffix are defined as in WebDataset, with the suffix in lower case. Files are in code-point
 // order of their paths. A sample of several files is at the place of the first of them.
 //
-// A first-level directory is a part. The files between two such directories are a part too. An offset
-// in a part is the total size of the selected files before.
+// A first-level directory is a part. The files between two such directories are a part too. An offset in a part is the
+// total size of the selected files before it.
 //
-// A part is listed once, with sizes and times. Read refuses a file that has changed since. Read uses
-// goroutines, the only ones below shard, because a disk would be idle between reads of one small file
-// after another.
+// A part is listed once, with sizes and times. Read refuses a file that has changed since. Read uses goroutines, the
+// only ones below shard, because otherwise the disk would be idle between reads of small files.
 package folder
 
 import (
@@ -51,28 +50,27 @@ type Options struct {
 	// Flat means samples without classes. Without Group the key is the path below the root.
 	Flat bool
 
-	// Group makes one sample of the files in a directory that have the same key, as WebDataset
-	// does. A file without a suffix is a sample of its own.
+	// Group makes one sample of the files in a directory that have the same key, as WebDataset does. A file without a
+	// suffix is a separate sample.
 	Group bool
 
-	// Pairs make one sample of files in different directories. Keys and fields are as with Flat and Group,
-	// the key is that of the file that Match matches. Flat, Group, Splits and Classes are ignored.
+	// Pairs make one sample of files in different directories. Keys and fields are as with Flat and Group; the key is
+	// that of the file that Match matches. Flat, Group, Splits and Classes are ignored.
 	Pairs []pair
 
-	// Unmatched accepts files that Pairs name without a partner, which are counted. Otherwise they are refused.
-	// Without Pairs it accepts what Check refuses.
+	// Unmatched accepts files named by Pairs without a partner, and counts them. Otherwise they are an error. Without
+	// Pairs it accepts samples that Check would refuse.
 	Unmatched bool
 
-	// Splits are first-level directories that contain the classes. They are converted in this
-	// order. nil: the first level is the classes.
+	// Splits are first-level directories that contain the classes. They are converted in this order. nil: the
+	// first-level directories are the classes.
 	Splits []string
 
-	// Only is the one of Splits that is converted; all of them number the classes. "": all are.
+	// Only is the one of Splits to convert; all of them number the classes. "": all.
 	Only string
 
-	// Classes are the names of the classes; the index is the number. A class directory with
-	// another name is refused. nil: all class directories of all roots and splits, in code-point
-	// order. Ignored if Flat is set.
+	// Classes are the names of the classes; the index is the number. A class directory with another name is refused.
+	// nil: all class directories of all roots and splits, in code-point order. Ignored if Flat is set.
 	Classes []string
 
 	// Ext selects files by extension, in any case. Other files are skipped and counted. nil: all
@@ -104,7 +102,7 @@ type Options struct {
 // each part that has been indexed or read, some 50 bytes per file.
 type source struct {
 	*scan.Source
-	parts   []converters.Part // until it is open
+	parts   []converters.Part // nil once the source is open
 	dirs    []part            // parallel to the parts
 	classes []string
 	others  map[string]bool // classes of splits that are not converted
@@ -120,8 +118,8 @@ var (
 	_ converters.Doubter   = (*source)(nil)
 )
 
-// Open lists the first level of each root and returns a source of all of them. The Path of a root is
-// its directory, the Name is shown in messages.
+// Open lists the first level of each root and returns a source of all roots. The Path of a root is its directory; the
+// Name is for messages.
 func Open(ctx context.Context, roots []converters.Part, opts Options) (*source, error) {
 	if opts.MaxSample <= 0 {
 		opts.MaxSample = DefaultMaxSample
@@ -142,8 +140,8 @@ func Open(ctx context.Context, roots []converters.Part, opts Options) (*source, 
 	return s.with(s.parts), nil
 }
 
-// WithParts returns a source with these parts, which must be the parts of s from number first on. The
-// numbers of the classes are the same as in s.
+// WithParts returns a source with these parts, which must be the parts of s from number first on. Classes keep their
+// numbers.
 func (s *source) WithParts(first int, parts []converters.Part) converters.Source {
 	some := *s
 	some.dirs, some.apart = s.dirs[first:first+len(parts)], new(apart)

@@ -14,7 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/blocking"
 )
 
-// openFlags prevent that open waits if the file has become a fifo.
+// openFlags keep open from blocking if the file has become a fifo.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
 
 // A file is an open file. Tests replace it.
@@ -23,8 +23,8 @@ type file interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// A hand reads files of one part, one at a time. It keeps the directory of the last file open, so that a
-// file takes five system calls: openat, fstat, read, fstat, close.
+// A hand reads files of one part, one at a time. It keeps the directory of the last file open, so that a file takes
+// five system calls: openat, fstat, read, fstat, close.
 type hand struct {
 	src  *source
 	part *part
@@ -46,7 +46,7 @@ func (h *hand) file(i int, b []byte) error {
 	return nil
 }
 
-// readListed is file without the checksums of a staged copy.
+// readListed does what file does, without comparing the checksums of a staged copy.
 func (h *hand) readListed(l *entry, b []byte) error {
 	opened, err := h.open(l)
 	if err != nil {
@@ -122,8 +122,8 @@ func openIn(dir *os.Root, name string) (*os.File, error) {
 	return f, escaped(err)
 }
 
-// escaped returns ErrChanged for an error that os.Root itself returns, not the operating system: since
-// the listing the path has come to lead outside the root.
+// escaped returns ErrChanged for an error of os.Root itself, not of the operating system: after the listing the path
+// was changed to one outside the root.
 func escaped(err error) error {
 	var errno syscall.Errno
 	if err == nil || errors.As(err, &errno) {

@@ -20,11 +20,11 @@ type keys struct {
 	key   []byte // its key without dir; nil if it has no suffix
 }
 
-// add adds the next file. It returns the name of an earlier file with the same key, or nil. joins means
-// that both are one sample.
+// add adds the next file. It returns the name of an earlier file with the same key, or nil. joins means that both files
+// are one sample.
 func (k *keys) add(at uint32) (twin []byte, joins bool) {
 	if k.o.Flat && !k.o.Group {
-		return nil, false // the key is the path, or [walker.pair] finds it
+		return nil, false // the key is the path, or [walker.pair] finds equal keys
 	}
 	name := k.l.names.name(at)
 	last, key := k.last, k.key
@@ -49,11 +49,11 @@ func (k *keys) add(at uint32) (twin []byte, joins bool) {
 	return nil, false
 }
 
-// fileCost is added to the size of a sample for each file, as for a member of a tar, so that MaxSample
-// limits the number of fields too.
+// fileCost is added to the size of a sample for each file, as for a member of a tar, so that MaxSample also limits the
+// number of fields.
 const fileCost = 512
 
-// A group is the sample that files are added to.
+// A group collects the files of one sample.
 type group struct {
 	bytes  int64 // payload, and fileCost for each file
 	class  bool  // the sample has a class

@@ -16,7 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A kind is the type of a directory entry, by the options.
+// A kind is the type of a directory entry, as far as the options treat it differently.
 type kind byte
 
 const (
@@ -108,7 +108,7 @@ type level struct {
 	bare  bool     // some file has a name without a dot
 }
 
-// level appends the entries of a directory to names. top means that they are the classes.
+// level appends the entries of a directory to names. top means that its directories are classes.
 func (s *source) level(ctx context.Context, d place, top bool, names *packed) (l level, err error) {
 	f, err := os.OpenFile(d.real, openFlags, 0)
 	if err != nil {
@@ -179,8 +179,8 @@ func (s *source) classify(d place, e fs.DirEntry, top bool) kind {
 	return file
 }
 
-// gather moves the files of one sample together, to the place of the first of them. In the order of paths
-// a directory a.d/ is between a.cls and a.jpg.
+// gather moves the files of one sample together, to the place of the first of them. In the order of paths a directory
+// a.d/ is between a.cls and a.jpg.
 func (p packed) gather(dir []byte, order []uint32) {
 	var others []uint32
 	for from := 0; from < len(order); {

@@ -12,10 +12,10 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// errOutside refuses a link to a target outside the root.
+// errOutside is the error for a link to a target outside the root.
 var errOutside = fmt.Errorf("%w: a symbolic link out of the root", converters.ErrUnsupported)
 
-// inside refuses a path, without symbolic links, that is outside the tree.
+// inside returns an error unless real, a path without symbolic links, is inside the tree.
 func (s *source) inside(t *tree, real string) error {
 	if s.opts.FollowOutside || within(real, t.real) {
 		return nil
@@ -38,7 +38,7 @@ func (s *source) follow(t *tree, path string) (string, error) {
 	return real, s.inside(t, real)
 }
 
-// bad returns the reason why an entry has kindBad.
+// bad returns the error for an entry of kindBad.
 func bad(path string) error {
 	st, err := os.Lstat(path)
 	if err != nil {

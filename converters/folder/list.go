@@ -12,16 +12,17 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// A list is a source of files that a list names, each under a name of its own, as the recipes of tarp do. Lines
-// with one key are a sample. It keeps the list, some 120 bytes a line beside its text, and no open files.
+// A list is a source of the files that a list file names. Each line gives the name of the file in the dataset, as in
+// tarp's recipes. Consecutive lines with one key are a sample. The list stays in memory, some 120 bytes per line plus
+// its text; no files stay open.
 type list struct {
 	*scan.Source
 	opts  Options
-	parts []converters.Part // until it is open
+	parts []converters.Part // nil once the source is open
 	each  []*listPart       // by part
 }
 
-// A listPart is some thousand consecutive samples.
+// A listPart is a few thousand consecutive samples.
 type listPart struct {
 	name    string
 	samples []listedSample
@@ -35,14 +36,14 @@ var (
 	_ converters.Divisible = (*list)(nil)
 )
 
-// A listedSample is consecutive lines with one key.
+// A listedSample is a group of consecutive lines with one key.
 type listedSample struct {
 	key   string
-	off   int64 // bytes of the samples before it in the part; set by stat
+	off   int64 // total bytes of the preceding samples of the part; set by stat
 	files []listedFile
 }
 
-// A listedFile is one line: a file, or a text that the line gives.
+// A listedFile is one line: a file, or text in the line itself.
 type listedFile struct {
 	field string
 	path  string // "": the content is text
@@ -51,20 +52,20 @@ type listedFile struct {
 	size, mtime int64 // set by stat
 }
 
-// samplesInPart is how many samples a part of a list has: parts are indexed side by side.
+// samplesInPart is the number of samples per part of a list: parts are indexed concurrently.
 const samplesInPart = 4096
 
-// Words that begin a source, as in tarp's recipes: the content itself, a path, and a command, which is refused.
+// Prefixes of a source, as in tarp's recipes: text, a path, and a command, which is refused.
 const (
 	textWord = "text:"
 	fileWord = "file:"
 	pipeWord = "pipe:"
 )
 
-// OpenList reads a list of lines "NAME SOURCE", with a tab or blanks between them. NAME is what the file would be
-// called in a WebDataset tar: its key and the suffix that names the field. SOURCE is a path, below root unless it is
-// absolute, with or without file: before it, or text:CONTENT. Empty lines and lines that begin with # are passed over. name is the list in
-// messages. Of the options KeepDuplicates, MaxSample and Load count.
+// OpenList reads a list of lines "NAME SOURCE", separated by a tab or blanks. NAME is the file's name as in a
+// WebDataset tar: its key and the suffix that names the field. SOURCE is a path, relative to root unless it is
+// absolute, with or without the prefix file:, or text:CONTENT. Empty lines and lines that begin with # are ignored.
+// name is the list's name for messages. Only the options KeepDuplicates, MaxSample and Load are used.
 func OpenList(r io.Reader, name, root string, opts Options) (*list, error) {
 	if opts.MaxSample <= 0 {
 		opts.MaxSample = DefaultMaxSample
@@ -137,7 +138,7 @@ func OpenList(r io.Reader, name, root string, opts Options) (*list, error) {
 // maxPathLine is the longest line of a list, in bytes. A path has at most 4 KiB; a text may be longer.
 const maxPathLine = 1 << 20
 
-// cutLine divides a line at its first tab, or else at its first blanks.
+// cutLine splits a line at its first tab, or else at its first blanks.
 func cutLine(line string) (name, source string) {
 	name, source, ok := strings.Cut(line, "\t")
 	if !ok {
@@ -151,7 +152,7 @@ func splitDir(file string) (dir, base string) {
 	return file[:at], file[at:]
 }
 
-// add begins a sample, and a part if the last one is full.
+// add begins a sample, and a new part if the last one is full.
 func (l *list) add(name, key string, line int64) *listedSample {
 	n := len(l.each)
 	if n == 0 || len(l.each[n-1].samples) == samplesInPart {

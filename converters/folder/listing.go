@@ -13,17 +13,17 @@ type listing struct {
 	other *other // nil for most parts
 }
 
-// An other has the members of a listing that most parts do not need.
+// An other has the fields of a listing that most parts do not need.
 type other struct {
 	first []uint32 // first file of each sample if Group is set; nil: each file is a sample
 	skips []skip
 	again []uint32 // samples with the key of an earlier one, ascending
 
-	rules []uint8  // with Pairs, for each file: 0, or 1 + the rule that it is the partner by
-	lacks []uint32 // with Pairs, the samples that lack a partner, ascending
+	rules []uint8  // with Pairs, for each file: 0, or 1 + the index of the rule that makes it a partner
+	lacks []uint32 // with Pairs, the samples without a partner, ascending
 }
 
-// rare returns other, for reading.
+// rare returns other for reading; it may be empty.
 func (l *listing) rare() other {
 	if l.other == nil {
 		return other{}
@@ -31,7 +31,7 @@ func (l *listing) rare() other {
 	return *l.other
 }
 
-// more returns other, for adding.
+// more returns other for writing, and creates it if necessary.
 func (l *listing) more() *other {
 	if l.other == nil {
 		l.other = new(other)
@@ -55,9 +55,9 @@ type entry struct {
 	name  uint32 // in names
 }
 
-// A skip is a skipped entry. Its kind is the reason.
+// A skip is a skipped entry. Its kind is the reason for skipping it.
 type skip struct {
-	before    uint32 // the next file
+	before    uint32 // index of the next file
 	dir, name uint32
 }
 
@@ -106,8 +106,8 @@ func (l *listing) newest(from, to int) time.Time {
 	return time.Unix(0, t)
 }
 
-// cameBack reports whether an earlier sample has the same key.
-func (l *listing) cameBack(sample int) bool {
+// repeats reports whether an earlier sample has the same key.
+func (l *listing) repeats(sample int) bool {
 	_, found := slices.BinarySearch(l.rare().again, uint32(sample))
 	return found
 }

@@ -16,7 +16,7 @@ func (p *listPart) fail(path string, err error) error {
 	return &converters.Error{Where: p.name, Off: -1, Entry: path, Err: bare(err)}
 }
 
-// stat sets sizes, times and offsets, the first time that it is called.
+// stat sets sizes, times and offsets. Later calls do nothing.
 func (p *listPart) stat(ctx context.Context, most int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,7 +59,7 @@ func (f *listedFile) stat() error {
 	return err
 }
 
-// newest returns the time of the newest file of the sample.
+// newest returns the modification time of the newest file of the sample.
 func (s *listedSample) newest() time.Time {
 	newest := int64(0)
 	for i := range s.files {
@@ -68,20 +68,20 @@ func (s *listedSample) newest() time.Time {
 	return time.Unix(0, newest)
 }
 
-// A listReader reads the samples of a part, one at a time.
+// A listReader reads the samples of one part in turn.
 type listReader struct {
 	of    *list
 	part  *listPart
 	run   converters.Run
 	load  func(field string) bool
 	index bool
-	next  int64 // sample
+	next  int64 // next sample
 	spans [1]converters.Span
 	s     converters.Sample
 	buf   []byte
 }
 
-// Begin looks the files of the part up, unless that was done.
+// Begin calls stat for the files of the part, once.
 func (r *listReader) Begin(ctx context.Context, p *scan.Pass) error {
 	r.part, r.run, r.index, r.next = r.of.each[p.Run.Part], p.Run, p.Index, p.Run.First
 	if err := r.part.stat(ctx, r.of.opts.MaxSample); err != nil {
@@ -97,14 +97,14 @@ func (r *listReader) Begin(ctx context.Context, p *scan.Pass) error {
 	return nil
 }
 
-// Offset is -1: an error names a file.
+// Offset returns -1: errors name a file instead.
 func (r *listReader) Offset() int64 { return -1 }
 
 // End does nothing: no file is open.
 func (r *listReader) End() {}
 
-// Next makes the next lines a sample. An index reads only the files that Options.Load asks for. A file that has changed
-// since the first pass over its part is refused.
+// Next returns the next sample. An index reads only the files that Options.Load selects. A file that has changed since
+// the first pass over its part is an error.
 func (r *listReader) Next(context.Context, int64) ([]converters.Span, error) {
 	if n := int64(len(r.part.samples)); r.next == n && r.index {
 		return nil, nil
@@ -120,11 +120,11 @@ func (r *listReader) Next(context.Context, int64) ([]converters.Span, error) {
 	return r.spans[:], nil
 }
 
-// sample makes r.s a sample, with the bytes of the fields that r.load takes.
+// sample sets r.s, with the bytes of the fields for which r.load is true.
 func (r *listReader) sample(of *listedSample) error {
 	size := int64(0)
 	for i := range of.files {
-		size += of.files[i].size // at most Options.MaxSample, see stat
+		size += of.files[i].size // at most Options.MaxSample, checked by stat
 	}
 	if int64(cap(r.buf)) < size {
 		r.buf = make([]byte, size)
@@ -146,7 +146,7 @@ func (r *listReader) sample(of *listedSample) error {
 	return nil
 }
 
-// read reads a file into b. It is an error if size or time differ from stat, before or after.
+// read reads a file into b. It is an error if its size or time differ from stat's, before or after.
 func (f *listedFile) read(b []byte) error {
 	if f.path == "" {
 		copy(b, f.text)

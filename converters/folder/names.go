@@ -10,7 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// fieldData is the name of the field for a file without a suffix, fieldClass for the number of the class.
+// fieldData is the field of a file without a suffix, fieldClass the field with the number of the class.
 const (
 	fieldData  = "data"
 	fieldClass = "cls"
@@ -38,8 +38,8 @@ func splitName(dir, base []byte) int {
 	return 0
 }
 
-// lastDot returns the index of the dot of the last extension, -1 if there is none. Dots at the start
-// hide the file, and a dot at the end has no extension.
+// lastDot returns the index of the dot of the last extension, -1 if there is none. Dots at the start hide the file, and
+// a dot at the end does not begin an extension.
 func lastDot(base []byte) int {
 	name := bytes.TrimLeft(base, ".")
 	dot := bytes.LastIndexByte(name, '.')
@@ -74,7 +74,7 @@ func (o *Options) selects(base string) bool {
 	return o.Ext == nil
 }
 
-// errName refuses a name that cannot be part of a key.
+// errName is the error for a name that cannot be part of a key.
 var errName = fmt.Errorf("%w: the name", converters.ErrUnsupported)
 
 func checkName(name []byte) error {

@@ -14,15 +14,15 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// A pair is a rule for files of one sample that are in different directories.
+// A pair is a rule that joins files of different directories into one sample.
 type pair struct {
-	Field string // of the partner; "": its suffix
+	Field string // of the partner; "": named by its suffix
 	rule  *text.Rule
-	made  *regexp.Regexp // all paths that can be a partner's
+	made  *regexp.Regexp // matches all possible paths of partners
 }
 
-// ParsePair reads a rule REGEX=TEMPLATE or REGEX=FIELD:TEMPLATE. The expression must match the whole path of
-// a file below the root, and the template is the path of its partner; \1 is what the first group matched.
+// ParsePair parses a rule REGEX=TEMPLATE or REGEX=FIELD:TEMPLATE. The expression must match the whole path of a file
+// below the root, and the template is the path of its partner; \1 is the match of the first group.
 func ParsePair(rule string) (pair, error) {
 	expr, template, ok := strings.Cut(rule, "=")
 	field, path, named := strings.Cut(template, ":")
@@ -47,11 +47,11 @@ func ParsePair(rule string) (pair, error) {
 // maxPairs is the number of rules that fits into listing.rules.
 const maxPairs = 255
 
-// A pairing makes samples of the files of a listing.
+// A pairing groups the files of a listing into samples by rules.
 type pairing struct {
 	w     *walker
-	first []uint32 // as other.first
-	files []uint32 // of the samples, by their place in the listing
+	first []uint32 // see other.first
+	files []uint32 // files of the samples, as indexes into the listing
 	rules []uint8  // parallel to files
 	lacks []uint32
 
@@ -61,13 +61,13 @@ type pairing struct {
 	path    []byte // buffer
 }
 
-// lacking counts files without a partner, and has an example.
+// A lacking counts files without a partner, and has an example.
 type lacking struct {
 	n             int
 	file, partner string
 }
 
-// pair makes samples of the files of the listing by Options.Pairs, and skips the others.
+// pair groups the files of the listing by Options.Pairs, and skips the other files.
 func (w *walker) pair(ctx context.Context) error {
 	p := pairing{w: w, leads: make([]bool, len(w.l.files)), partner: make([]bool, len(w.l.files))}
 	if len(w.src.opts.Pairs) > maxPairs {
@@ -123,7 +123,7 @@ func (p *pairing) sample(i int) error {
 	return nil
 }
 
-// find returns the file of a path. The files are in the order of their paths.
+// find returns the file with a path. The files are sorted by path.
 func (p *pairing) find(path string) (int, bool) {
 	l := p.w.l
 	return slices.BinarySearchFunc(l.files, path, func(e entry, path string) int {
@@ -132,7 +132,8 @@ func (p *pairing) find(path string) (int, bool) {
 	})
 }
 
-// unused returns the files of no sample, and what kind they are from now on. It refuses those that should have a partner.
+// unused returns new kinds for the files that are in no sample. It returns an error if one of them should have a
+// partner.
 func (p *pairing) unused() (kinds []kind, err error) {
 	l, opts := p.w.l, &p.w.src.opts
 	dirs := make(map[uint32]bool)
@@ -167,11 +168,11 @@ func (p *pairing) unused() (kinds []kind, err error) {
 	return nil, p.w.part.fail("", fmt.Errorf("%w: %s", converters.ErrUnmatched, strings.Join(why, "; ")), "option unmatched accepts and counts them")
 }
 
-// finish puts the files into the order of the samples, and checks the samples.
+// finish sorts the files in the order of the samples, and checks the samples.
 func (p *pairing) finish(unused []kind) error {
 	w, l := p.w, p.w.l
 	files := make([]entry, 0, len(p.files))
-	last := make(map[uint32]uint32) // by directory the last sample whose first file is in it
+	last := make(map[uint32]uint32) // directory → last sample whose first file is in it
 	end := int64(0)
 	other := other{first: p.first, skips: l.rare().skips, rules: p.rules, lacks: p.lacks}
 	for s, from := range p.first {
@@ -243,7 +244,7 @@ func (p *pairing) sameKey(a, b int) bool {
 	return bytes.Equal(one[:i], two[:j])
 }
 
-// isBare reports whether the key of a file is the whole name of another first file of a sample.
+// isBare reports whether the key of a file is the whole name of the first file of another sample.
 func (p *pairing) isBare(e entry) bool {
 	dir, name := p.w.l.names.text(e.dir), p.w.l.names.name(e.name)
 	end, _ := p.w.src.opts.split(dir, name)

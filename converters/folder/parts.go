@@ -28,7 +28,7 @@ type tree struct {
 	files converters.FileSums // nil if the folder is not staged
 }
 
-// complete returns an error unless a staged directory has as many entries as it was staged with.
+// complete returns an error unless a staged directory still has the number of entries that was staged.
 func (t *tree) complete(d place, l level) error {
 	if t.files == nil {
 		return nil
@@ -36,8 +36,8 @@ func (t *tree) complete(d place, l level) error {
 	return t.files.CheckDir(strings.TrimSuffix(d.path, "/"), len(l.order))
 }
 
-// A part is a directory with everything below it, or a run of files of the first level. A source may have
-// very many, so a part has only members that do not follow from others.
+// A part is a directory with everything below it, or a run of files of the first level. A source may have very many
+// parts, so a part stores nothing that it can compute.
 type part struct {
 	tree  *tree
 	name  string
@@ -49,7 +49,7 @@ type part struct {
 	list listing // see Source.listing
 }
 
-// listed is the part.run of a part with a listing.
+// listed is the run of a part that has a listing.
 var listed = new(run)
 
 // dir returns the directory of a part that is not listed yet.
@@ -114,7 +114,7 @@ func (s *source) addRoot(ctx context.Context, root converters.Part) error {
 		}
 		to := s
 		if s.opts.Only != "" && split != s.opts.Only {
-			to = &source{opts: s.opts} // for its classes alone
+			to = &source{opts: s.opts} // only for its classes
 		}
 		if err := to.addLevel(ctx, t, place{split + "/", real}); err != nil {
 			return err
@@ -199,7 +199,7 @@ func (s *source) addLevel(ctx context.Context, t *tree, d place) error {
 		switch {
 		case from == 0:
 			name = cmp.Or(strings.TrimSuffix(prefix, "/"), "/")
-		case checkName([]byte(name)) != nil: // it may be a file that is skipped
+		case checkName([]byte(name)) != nil: // the file may be skipped later
 			name = prefix + strconv.Quote(name)
 		default:
 			name = prefix + name
@@ -293,7 +293,7 @@ func realDir(path string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// bare removes the path of an operating system error, because converters.Error has it.
+// bare removes the path from an operating system error, because converters.Error has it.
 func bare(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {

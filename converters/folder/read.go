@@ -21,20 +21,20 @@ type reader struct {
 	hand   hand
 	names  sampleNames
 	sample converters.Sample
-	own    []byte // for a sample that is not read ahead
-	arena  []byte // for samples that are read ahead; allocated when needed
+	own    []byte // buffer for a sample that is not read ahead
+	arena  []byte // buffer for samples that are read ahead; allocated when needed
 
 	run   converters.Run
 	index bool
-	next  int // sample
+	next  int // next sample
 	end   int
 	skips []skip // of the listing, from the next sample on
 	spans []converters.Span
-	ahead *ahead.Reader // nil: samples are read when they are wanted
+	ahead *ahead.Reader // nil: samples are read on demand
 }
 
-// Begin lists the part, unless it is listed. Of a run of several samples the files of the next ones are read while the
-// caller uses a sample.
+// Begin lists the part if necessary. In a run of several samples it reads the files of the next ones while the caller
+// uses a sample.
 func (r *reader) Begin(ctx context.Context, p *scan.Pass) error {
 	d := &r.hand.src.dirs[p.Run.Part]
 	l, err := r.hand.src.listing(ctx, d)
@@ -58,7 +58,7 @@ func (r *reader) Begin(ctx context.Context, p *scan.Pass) error {
 	return nil
 }
 
-// Offset is -1: an error names a file.
+// Offset returns -1: errors name a file instead.
 func (r *reader) Offset() int64 { return -1 }
 
 // End stops reading ahead.
@@ -70,8 +70,8 @@ func (r *reader) End() {
 	r.hand = hand{src: r.hand.src}
 }
 
-// Next makes the next files a sample. An index opens only directories, and the files that Options.Load asks for. A large
-// sample is read when it is wanted.
+// Next returns the next sample or skipped entries. An index opens only directories, and the files that Options.Load
+// selects. A large sample is read on demand.
 func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 	r.spans = r.spans[:0]
 	if r.index {
@@ -93,7 +93,7 @@ func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 	return r.spans, err
 }
 
-// shapes adds the next entries of the listing: those that are skipped before the next sample, or the sample.
+// shapes adds the next spans of the listing: the entries skipped before the next sample, or the sample.
 func (r *reader) shapes() error {
 	l, i := r.hand.l, r.next
 	from, to := len(l.files), len(l.files)
@@ -116,7 +116,7 @@ func (r *reader) shapes() error {
 		odd.Skip = kindUnpaired.skipped()
 		r.spans = append(r.spans, odd)
 	}
-	if l.cameBack(i) {
+	if l.repeats(i) {
 		odd.Skip = acceptedDuplicate
 		r.spans = append(r.spans, odd)
 	}
@@ -136,7 +136,7 @@ func (l *listing) check(run converters.Run) error {
 	return nil
 }
 
-// ends returns the error of a run that has more samples.
+// ends returns the error for a run with more samples than the listing.
 func (l *listing) ends(run converters.Run) error {
 	return fmt.Errorf("%w: it has %d samples, %d were to be read from sample %d on", converters.ErrChanged, l.samples(), run.Count, run.First)
 }
@@ -197,15 +197,15 @@ func (r *reader) shape(from, to int) error {
 	return nil
 }
 
-// Size returns the bytes of the files of a sample; see [ahead.Source].
+// Size returns the total bytes of the files of a sample; see [ahead.Source].
 func (r *reader) Size(sample int) int64 { return r.hand.l.bytes(sample) }
 
-// Worker returns a hand of its own for the part.
+// Worker returns a new hand for the part.
 func (r *reader) Worker() ahead.Worker {
 	return &hand{src: r.hand.src, part: r.hand.part, l: r.hand.l}
 }
 
-// Alone reads the bytes of one sample.
+// Alone reads one sample without reading ahead.
 func (r *reader) Alone(sample int) ([]byte, error) {
 	b := r.buffer(r.hand.l.bytes(sample))
 	return b, r.hand.Read(sample, b)
@@ -217,7 +217,7 @@ const maxSlack = 16 << 20
 // buffer returns n bytes, valid until the next call. n is within Options.MaxSample.
 func (r *reader) buffer(n int64) []byte {
 	if n > int64(len(r.own)) {
-		r.own = nil // so that both are not in memory at once
+		r.own = nil // the old buffer can be freed before the new one is allocated
 		r.own = make([]byte, n+min(n/4, maxSlack))
 	}
 	return r.own[:n]
@@ -236,7 +236,7 @@ func (h *hand) Read(sample int, b []byte) error {
 	return nil
 }
 
-// fill sets the reader's sample, with the bytes b.
+// fill sets the reader's sample to one with the bytes b.
 func (r *reader) fill(sample int, b []byte) error {
 	l := r.hand.l
 	from, to := l.extent(sample)

@@ -13,26 +13,26 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// apart says whether files that seem to belong together are in different directories. It is found once all parts
-// are listed.
+// apart finds files in different directories that seem to belong together. The search is made once all parts are
+// listed.
 type apart struct {
 	mu    sync.Mutex
 	known bool
-	found []*siblings // at most one a root
+	found []*siblings // at most one per root
 }
 
-// siblings are two directories whose files have the same names up to the suffix, below them or below directories
-// of the same names.
+// siblings are two directories that hold, directly or below equally named directories, files with equal names up to the
+// suffix.
 type siblings struct {
 	root     string
-	prefix   string // of both paths, "" or with a slash at its end
+	prefix   string // common prefix of both paths, "" or with a slash at its end
 	one, two string // names of the directories
-	suffix   string // of a file below one
-	partner  string // the suffix of its partner
+	suffix   string // suffix of a file below one
+	partner  string // suffix of its partner below two
 }
 
-// Check refuses samples of Options.Group that leave apart what seems to belong together, when all parts were
-// indexed. Options.Unmatched accepts it.
+// Check returns an error if Options.Group would split files that seem to belong together. Call it after indexing all
+// parts. Options.Unmatched accepts such files.
 func (s *source) Check(context.Context) error {
 	if !s.opts.Group || s.opts.Unmatched {
 		return nil
@@ -51,7 +51,7 @@ func (a *siblings) hint() string {
 	return fmt.Sprintf(`option pair '%s%s/(.*)\.%s=%s%s/\1.%s' makes one sample of both`, a.prefix, a.one, a.suffix, a.prefix, a.two, a.partner)
 }
 
-// siblings returns what seems to belong together, nil as long as some part is not listed.
+// siblings returns the siblings found, nil until all parts are listed.
 func (s *source) siblings() []*siblings {
 	s.apart.mu.Lock()
 	defer s.apart.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *source) siblings() []*siblings {
 	return found
 }
 
-// sample adds the files of a part. It returns false if the part is not listed.
+// sample adds the files of a part to a name sample. It returns false if the part is not listed.
 func (p *part) sample(to *names) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,14 +91,14 @@ func (p *part) sample(to *names) bool {
 	return true
 }
 
-// names is a sample of the files of a tree: those whose name up to the first dot has a small hash. So a name that is
-// in the sample is there with all directories that have it.
+// names is a random sample of the file names of a tree: those whose hash, of the name up to the first dot, is small. So
+// all files with a sampled name are in the sample, whatever their directory.
 type names struct {
 	limit uint64
-	files map[string][]string // by path up to the first dot, the suffixes
+	files map[string][]string // path up to the first dot → suffixes
 }
 
-// mostNames bounds the sample. maxDepth is how many directories of a path are compared.
+// mostNames limits the sample. maxDepth is how many directories of a path are compared.
 const (
 	mostNames = 1 << 13
 	maxDepth  = 8
@@ -123,21 +123,21 @@ func (n *names) add(dir, base []byte) {
 func hash(b []byte) uint64 {
 	h := fnv.New64a()
 	h.Write(b)
-	x := h.Sum64() // whose high bits differ little between short names
+	x := h.Sum64() // the high bits of h differ little between short names
 	x ^= x >> 33
 	x *= 0xff51afd7ed558ccd
 	return x ^ x>>33
 }
 
-// A couple is two directories with one parent.
+// A couple is two directories with the same parent.
 type couple struct{ prefix, one, two string }
 
-// siblings returns the couple of directories that has most names in common, if these are nearly all names of
-// one of them and half of those of the other, and never with the same suffix.
+// siblings returns the couple of directories with the most names in common, provided that these are nearly all names of
+// one of them and half of the other's, and never with the same suffix.
 func (n *names) siblings() *siblings {
 	type member struct{ dir, key string }
 	sizes := make(map[string]int)
-	rows := make(map[string][]member) // by path with one directory replaced
+	rows := make(map[string][]member) // by path with one directory replaced by a placeholder
 	for _, key := range slices.Sorted(maps.Keys(n.files)) {
 		dirs := strings.Split(key, "/")
 		for i := max(0, len(dirs)-1-maxDepth); i < len(dirs)-1; i++ {
@@ -150,7 +150,7 @@ func (n *names) siblings() *siblings {
 	counts, example := make(map[couple]int), make(map[couple][2]string)
 	for _, row := range slices.Sorted(maps.Keys(rows)) {
 		members := rows[row]
-		if len(members) > maxDepth { // classes rather than kinds of files
+		if len(members) > maxDepth { // these are classes rather than kinds of files
 			continue
 		}
 		prefix, _, _ := strings.Cut(row, "\x00")
@@ -159,7 +159,7 @@ func (n *names) siblings() *siblings {
 			for _, b := range members[i+1:] {
 				c := couple{prefix, a.dir, b.dir}
 				if slices.ContainsFunc(n.files[a.key], func(s string) bool { return slices.Contains(n.files[b.key], s) }) {
-					counts[c] -= mostNames // not of different kinds
+					counts[c] -= mostNames // the same kind of files
 					continue
 				}
 				if counts[c]++; example[c] == [2]string{} {
@@ -182,10 +182,10 @@ func (n *names) siblings() *siblings {
 	return best
 }
 
-// pictures are suffixes of files that others describe, the likelier one first.
+// pictures are suffixes of files that other files describe, the most likely first.
 var pictures = []string{"jpg", "jpeg", "webp", "png", "wav", "flac", "mp3", "mp4"}
 
-// describe names the couple with the picture first.
+// describe returns the siblings for a couple, with the picture first.
 func (n *names) describe(c couple, keys [2]string) *siblings {
 	rank := func(key string) int {
 		at := slices.Index(pictures, n.files[key][0])

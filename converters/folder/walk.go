@@ -15,7 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// listing returns the listing of a part. The first call makes it.
+// listing returns the listing of a part. The first call makes it; a failed call is repeated.
 func (s *source) listing(ctx context.Context, p *part) (*listing, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,7 +50,7 @@ type walker struct {
 // walk lists the whole part.
 func (w *walker) walk(ctx context.Context) error {
 	if r := w.part.run; r != nil {
-		w.l.names = r.names // they begin with the directory
+		w.l.names = r.names // the entries are in these names
 		return w.entries(ctx, w.dir, 0, r.order, r.level)
 	}
 	return w.directory(ctx, w.dir)
@@ -87,7 +87,7 @@ func (w *walker) enter(d place) (uint32, error) {
 	return uint32(at), nil
 }
 
-// entries lists these entries of a directory that enter put at dir. level has all its entries.
+// entries lists the given entries of a directory whose offset in names is dir. level has all its entries.
 func (w *walker) entries(ctx context.Context, d place, dir uint32, entries []uint32, level level) error {
 	l := w.l
 	w.reserve(entries)
@@ -125,7 +125,7 @@ func (w *walker) entries(ctx context.Context, d place, dir uint32, entries []uin
 	return nil
 }
 
-// reserve makes room for the files among entries, often all files of the part.
+// reserve allocates space for the files among entries, often all files of the part.
 func (w *walker) reserve(entries []uint32) {
 	files := 0
 	for _, at := range entries {
@@ -136,7 +136,7 @@ func (w *walker) reserve(entries []uint32) {
 	w.l.files = slices.Grow(w.l.files, files)
 }
 
-// child returns the directory of the entry at, with symbolic links resolved if it is one.
+// child returns the directory of the entry at offset at, with its symbolic link resolved.
 func (w *walker) child(d place, at uint32) (place, error) {
 	name := strings.TrimSuffix(string(w.l.names.name(at)), "/")
 	c := place{d.path + name + "/", filepath.Join(d.real, name)}
@@ -169,7 +169,7 @@ func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 		return fail(err, "")
 	}
 
-	if o.Pairs != nil { // pair makes the samples
+	if o.Pairs != nil { // pair groups the files later
 		return w.add(size, mtime, dir, at, fail)
 	}
 	twin, joins := keys.add(at)

@@ -8,12 +8,12 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// MetadataName is the name of a file of lines that name other files of its directory, before the extension of a
-// compression.
+// MetadataName is the name of a file whose lines name other files of its directory. The extension of a compression may
+// follow.
 const MetadataName = "metadata.jsonl"
 
-// files is a source of files that the lines of a metadata.jsonl name, as Hugging Face's imagefolder and audiofolder have
-// it. A line is a sample: its members, and behind each member that names a file the bytes of that file.
+// files is a source of files that the lines of a metadata.jsonl name, as in Hugging Face's imagefolder and audiofolder.
+// A line is a sample: its members, and after each member that names a file the bytes of that file.
 //
 //	┌──────────────────────────────────────────────────┬─────────────────────┬────────────────────────┐
 //	│ member                                           │ fields              │ key                    │
@@ -25,8 +25,8 @@ const MetadataName = "metadata.jsonl"
 //	│ "frame_file_names": ["x"]: a name without a dot  │ …, frame.0.data     │                        │
 //	└──────────────────────────────────────────────────┴─────────────────────┴────────────────────────┘
 //
-// Options.KeyField, or a member "__key__", is the key in place of file_name. A part is a metadata.jsonl. Its files are
-// looked up once, by the first Index or Read, which takes 32 bytes a line; Read refuses a file that has changed since.
+// Options.KeyField, or a member "__key__", replaces file_name as the key. A part is a metadata.jsonl. Its files are
+// examined once, by the first Index or Read, which takes 32 bytes per line; Read refuses a file that has changed since.
 type files struct {
 	parts []converters.Part
 	opts  Options
@@ -41,16 +41,16 @@ type folder struct {
 	dir  string
 
 	mu   sync.Mutex
-	rows []row // nil: not listed yet
+	rows []row // nil until listed
 }
 
 // A row is a line with a sample.
 type row struct {
-	off   int64  // in the metadata.jsonl, bytes
-	size  int32  // of the line, bytes
-	files int32  // that it names
-	bytes int64  // of these
-	trace uint64 // drawn from the sizes and times of its files
+	off   int64  // offset in the metadata.jsonl in bytes
+	size  int32  // of the line in bytes
+	files int32  // number of files that it names
+	bytes int64  // total size of these files
+	trace uint64 // hash of the sizes and times of the files
 }
 
 var (
@@ -58,8 +58,8 @@ var (
 	_ converters.Divisible = (*files)(nil)
 )
 
-// OpenFiles returns a source of metadata.jsonl files with the files beside them. dirs are the directories that the names
-// in them are below, one for each part. It opens no file.
+// OpenFiles returns a source of metadata.jsonl files with the files that they name. dirs has, for each part, the
+// directory that the names are relative to. It opens no file.
 func OpenFiles(parts []converters.Part, dirs []string, opts Options) *files {
 	s := &files{parts: parts, opts: opts.filled()}
 	for i, p := range parts {
@@ -76,7 +76,7 @@ func (s *files) WithParts(first int, parts []converters.Part) converters.Source 
 	some := &files{parts: parts, opts: s.opts}
 	for i, p := range parts {
 		d := s.each[first+i]
-		if d.meta != p { // it was not local
+		if d.meta != p { // the part was not local before
 			d = &folder{opts: s.opts, meta: p, dir: d.dir, open: d.open}
 		}
 		some.each = append(some.each, d)
@@ -84,14 +84,14 @@ func (s *files) WithParts(first int, parts []converters.Part) converters.Source 
 	return some
 }
 
-// A named file is one that a line names.
+// A named is a file that a line names.
 type named struct {
 	after int    // index of the member that names it
 	field string // its field
-	path  string // below the directory, in the form of the system
+	path  string // relative to the directory, in the system's form
 }
 
-// localPath returns the path of a name below the directory.
+// localPath converts a name to a path relative to the directory.
 func localPath(name string) (string, error) {
 	path := filepath.FromSlash(name)
 	if !filepath.IsLocal(path) {

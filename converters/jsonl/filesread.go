@@ -18,7 +18,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/blocking"
 )
 
-// rooted calls f with the directory of part p.
+// rooted calls f with the folder of part p and its opened directory.
 func (s *files) rooted(ctx context.Context, p int, f func(d *folder, root *os.Root) error) error {
 	d := s.each[p]
 	if err := ctx.Err(); err != nil {
@@ -33,7 +33,7 @@ func (s *files) rooted(ctx context.Context, p int, f func(d *folder, root *os.Ro
 }
 
 // Index yields the lines of part p; empty lines, and files of the directory that no line names, are skipped entries. It
-// reads the files that Options.Load asks for alone.
+// reads only the files that Options.Load selects.
 func (s *files) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
 	return func(yield func(*converters.Span, error) bool) {
 		err := s.rooted(ctx, p, func(d *folder, root *os.Root) error {
@@ -67,7 +67,7 @@ func (s *files) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, er
 	}
 }
 
-// Read yields the samples of a run. While the caller uses a sample, the files of the next ones are read.
+// Read yields the samples of a run. It reads the files of the next samples while the caller uses a sample.
 func (s *files) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
 		if run.Count <= 0 {
@@ -82,7 +82,7 @@ func (s *files) Read(ctx context.Context, run converters.Run) iter.Seq2[*convert
 	}
 }
 
-// listing returns the rows of the folder, which it lists if Index has not.
+// listing returns the rows of the folder. It lists the folder unless Index has done so.
 func (d *folder) listing(ctx context.Context, root *os.Root) ([]row, error) {
 	known := func() []row {
 		d.mu.Lock()
@@ -136,7 +136,7 @@ func (d *folder) read(ctx context.Context, run converters.Run, root *os.Root, yi
 	return nil
 }
 
-// A rowReader reads rows of a folder. What it reads of a row is
+// A rowReader reads rows of a folder. It reads a row as
 //
 //	│ line │ sizes of the files, 8 bytes each, little-endian │ files │
 type rowReader struct {
@@ -155,13 +155,13 @@ func newRowReader(d *folder, rows []row, root *os.Root) *rowReader {
 	return &rowReader{of: d, rows: rows, root: root, decoder: d.opts.decoder()}
 }
 
-// Size returns the bytes of a row: see [ahead.Source].
+// Size returns the bytes of a row; see [ahead.Source].
 func (r *rowReader) Size(i int) int64 {
 	w := &r.rows[i]
 	return int64(w.size) + 8*int64(w.files) + w.bytes
 }
 
-// Worker returns a reader of its own for a goroutine.
+// Worker returns a separate reader for a goroutine.
 func (r *rowReader) Worker() ahead.Worker {
 	return newRowReader(r.of, r.rows, r.root)
 }
@@ -182,7 +182,7 @@ func (r *rowReader) Alone(i int) ([]byte, error) {
 	return r.buf[:n], r.Read(i, r.buf[:n])
 }
 
-// Read reads one row into b. A file that is not as it was listed is ErrChanged.
+// Read reads one row into b. It returns ErrChanged if a file has changed since the listing.
 func (r *rowReader) Read(i int, b []byte) error {
 	w := &r.rows[i]
 	if r.meta == nil {
@@ -225,11 +225,11 @@ func (r *rowReader) Read(i int, b []byte) error {
 	return nil
 }
 
-// openFlags prevent that open waits if a file has become a fifo.
+// openFlags keep open from blocking if a file has become a fifo.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
 
-// readFile reads a file, which has at most len(b) bytes, and returns its size. It is an error if the file changes
-// meanwhile. Its size and time are appended to trace.
+// readFile reads a file of at most len(b) bytes, and returns its size. It is an error if the file changes during the
+// read. readFile appends the size and time of the file to trace.
 func readFile(root *os.Root, path string, b []byte, trace *[]byte) (int, error) {
 	f, err := blocking.File(root.OpenFile(path, openFlags, 0))
 	if err != nil {
@@ -260,7 +260,7 @@ func readFile(root *os.Root, path string, b []byte, trace *[]byte) (int, error) 
 	return len(b), err
 }
 
-// sample makes the sample of a row that Read has read into b.
+// sample returns the sample of a row that Read has read into b.
 func (r *rowReader) sample(i int, b []byte) (*converters.Sample, error) {
 	w := &r.rows[i]
 	s, err := r.decoder.Decode(b[:w.size])

@@ -13,7 +13,7 @@ type reader struct {
 	splitter
 	opts    *Options
 	decoder *decode.Decoder
-	marks   *scan.Marks // of the part; nil: a run, of a part that an index has compared
+	marks   *scan.Marks // nil for a run: an index has already checked the marks of the part
 	spans   [1]converters.Span
 }
 
@@ -28,7 +28,7 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) error {
 	return nil
 }
 
-// Next makes the next line a sample. Empty lines are skipped entries. A text without escapes is in the read buffer, not
+// Next returns the next sample. Empty lines are skipped entries. A text without escapes is in the read buffer, not
 // copied.
 func (r *reader) Next(ctx context.Context, _ int64) ([]converters.Span, error) {
 	sample, more, err := r.next(ctx)

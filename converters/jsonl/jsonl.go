@@ -1,5 +1,5 @@
-// package jsonl finds and reads the objects of JSON Lines files (https://jsonlines.org), and the files that lie beside a
-// metadata.jsonl.
+// package jsonl finds and reads the objects of JSON Lines files (https://jsonlines.org), and the files that a
+// metadata.jsonl names.
 //
 //	src := jsonl.Open(parts, jsonl.Options{})
 //	for span, err := range src.Index(ctx, 0) { … }                                  // a line: text=31 bytes, score=0.5
@@ -15,14 +15,15 @@
 //	member       a field, in the order of the line; "__key__" is the key of the sample
 //	value        text, integer, float64, or a nested value: true, false, null, list, object;
 //	             {"$bytes": "…"}, base64, is bytes, as ffconvert export jsonl writes them
-//	empty line   blanks alone: skipped and counted
-//	mark         {"__begin__": {}} or {"__end__": {…}}: not a sample; a program says that its lines are complete
+//	empty line   only blanks: skipped and counted
+//	mark         {"__begin__": {}} or {"__end__": {…}}: not a sample; states that the lines are complete
 //
-// A number without a point and an exponent is an integer, at most 2⁶⁴−1 and at least −2⁶³; any other number is the
-// nearest float64. What does not fit is refused, as are names that come twice in an object, bytes that are not UTF-8,
-// and halves of surrogate pairs. The format has no checksum: a changed byte is found only if a line becomes malformed.
+// A number without a point and an exponent is an integer from −2⁶³ to 2⁶⁴−1; any other number is the nearest float64.
+// Other integers are refused, as are repeated names in an object, bytes that are not UTF-8, and halves of surrogate
+// pairs. The format has no checksum: a changed byte is found only if a line becomes malformed.
 //
-// Bytes that are not base64 stay an object. A line has no opaque payload, so Index decodes all of it. Two samples may have the same key.
+// A "$bytes" object that is not base64 stays an object. A line has no opaque payload, so Index decodes all of it. Two
+// samples may have the same key.
 //
 // [OpenFiles] reads a metadata.jsonl with the files that it names.
 package jsonl
@@ -45,18 +46,18 @@ const (
 // Upper bounds of Options.
 const (
 	MostLine   = 1 << 30 // bytes
-	MostDepth  = 9_999   // the object of a line is one level more
+	MostDepth  = 9_999   // the object of a line adds one level
 	mostSample = 1 << 40 // bytes: sums of sizes cannot overflow
 )
 
-// valueSize is how many bytes of Options.MaxLine allow one value. A value takes some 64 bytes of memory, so that a line
-// takes at most four times MaxLine, beside its text.
+// valueSize is the number of bytes of Options.MaxLine per allowed value. A value takes some 64 bytes of memory, so the
+// values of a line take at most four times MaxLine, in addition to its text.
 const valueSize = 16
 
-// Options bound the lines and name the key. The zero value is usual.
+// Options limit the lines and name the key. The zero value has the default limits.
 type Options struct {
-	// KeyField is the member with the key, a text or an integer. It stays a field; every object must have it. "":
-	// the member "__key__", a text, which is not a field, where there is one.
+	// KeyField is the member with the key, a text or an integer. It stays a field; every object must have it. "": the
+	// member "__key__", a text that does not become a field; it may be missing.
 	KeyField string
 
 	// MaxLine limits the size of a line with its end in bytes, because Index and Read hold a line in memory. A
@@ -73,8 +74,8 @@ type Options struct {
 	// RequireEnd refuses a part without an end mark: see package converters/internal/scan.
 	RequireEnd bool
 
-	// Load reports whether Index must read the bytes of a file, because the size of the record depends on them.
-	// Only OpenFiles has files. nil: of none.
+	// Load reports whether Index must read the bytes of a file, because the size of the record depends on them. Only
+	// OpenFiles has files. nil: no field.
 	Load func(field string) bool
 }
 
@@ -103,8 +104,8 @@ var (
 	_ converters.Divisible = (*source)(nil)
 )
 
-// Open returns a source with these parts. It does not open files. Index and Read do, and check that size and time of
-// the file have not changed.
+// Open returns a source with these parts. It does not open files. Index and Read open them, and check that size and
+// time of the file have not changed.
 func Open(parts []converters.Part, opts Options) *source {
 	return (source{opts: opts.filled(), open: new(converters.Files).Open}).with(parts)
 }

@@ -25,11 +25,11 @@ type splitter struct {
 	part    string // its name
 	maxLine int64
 
-	// The line that next found last:
+	// The line that next returned last:
 	at     int64  // its offset in the part, bytes
-	number int64  // from 1 on; -1: not known, since the run began within the part
-	line   []byte // with its end, in the window
-	cut    bool   // it ends with the part, without a newline
+	number int64  // from 1 on; -1: unknown, since the run began within the part
+	line   []byte // with its line break, in the window
+	cut    bool   // the part ends without a newline after it
 }
 
 // reset prepares for a pass.
@@ -86,7 +86,7 @@ func (s *splitter) take(n int) error {
 // mark is a byte order mark.
 var mark = []byte("\xEF\xBB\xBF")
 
-// empty reports whether the line has blanks alone.
+// empty reports whether the line has only blanks.
 func (s *splitter) empty() bool { return len(bytes.TrimLeft(s.line, " \t\r\n")) == 0 }
 
 func (s *splitter) tooLong() error {
@@ -102,7 +102,7 @@ func (s *splitter) fail(off int64, err error, hint string) error {
 	return &converters.Error{Where: s.part, Off: off, Entry: entry, Err: err, Hint: hint}
 }
 
-// refuse places an error of the decoder of the current line.
+// refuse places a decoding error of the current line.
 func (s *splitter) refuse(err error) error {
 	off, hint := s.at, place.HintOf(err)
 	if errors.Is(err, converters.ErrLimit) && hint != "" {

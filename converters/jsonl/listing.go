@@ -17,15 +17,15 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// A listed line is a sample with the current state of its files.
+// A listed is a line with the current state of its files.
 type listed struct {
 	row
 	files  []named
-	sizes  []int64            // of the files, bytes
-	sample *converters.Sample // as the line has it; nil: an empty line
+	sizes  []int64            // sizes of the files in bytes
+	sample *converters.Sample // the decoded line; nil: an empty line
 }
 
-// A lister reads the lines of a metadata.jsonl and looks up the files that they name.
+// A lister reads the lines of a metadata.jsonl and examines the files that they name.
 type lister struct {
 	*reader
 	namer
@@ -104,7 +104,7 @@ func (l *lister) next(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// appendTrace appends what the trace of a row is drawn from.
+// appendTrace appends the size and time of a file, from which the trace of a row is computed.
 func appendTrace(b []byte, st fs.FileInfo) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(st.Size()))
 	return binary.LittleEndian.AppendUint64(b, uint64(st.ModTime().UnixNano()))
@@ -119,8 +119,8 @@ func (l *lister) refuseFile(path string, err error) error {
 	return placed
 }
 
-// fileError returns the error of a call about a file, with its name. The errors of os.Root have no number of the
-// operating system: a link leads out of the directory.
+// fileError returns an error of a file operation with the name of the file. An error of os.Root without an errno means
+// that a link points outside the directory.
 func fileError(path string, err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		if err = at.Err; !errors.As(err, new(syscall.Errno)) {
@@ -131,7 +131,7 @@ func fileError(path string, err error) error {
 }
 
 // shape returns the sample of the current line with the sizes of its files, and with the bytes of the fields that
-// Options.Load asks for.
+// Options.Load selects.
 func (l *lister) shape() (*converters.Sample, error) {
 	values := make([]converters.Value, len(l.line.files))
 	for i, f := range l.line.files {
@@ -153,7 +153,7 @@ func (l *lister) shape() (*converters.Sample, error) {
 	return s, nil
 }
 
-// refuse places an error of the decoder.
+// refuse places a decoding error.
 func (d *folder) refuse(r *row, err error) error {
 	return &converters.Error{Where: d.meta.Name, Off: r.off, Err: err, Hint: place.HintOf(err)}
 }

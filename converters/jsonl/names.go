@@ -10,19 +10,19 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// Names of members that name files end in these words. The text before, without its underscore, is the prefix of the
-// field's name.
+// Members that name files have names with these endings. The text before the ending, without its underscore, is the
+// prefix of the field's name.
 const (
 	oneFile   = "file_name"
 	manyFiles = "file_names"
 )
 
-// A namer finds the files that lines name. It is for one goroutine.
+// A namer finds the files that lines name. It must not be used concurrently.
 type namer struct {
 	suffixes scan.FieldNames
 	found    []named
 	fields   []converters.Field
-	taken    map[string]struct{} // names of fields
+	taken    map[string]struct{} // names of fields in use
 }
 
 // names returns the files that the members of a line name. They are valid until the next call.
@@ -81,7 +81,7 @@ func join(prefix, name string) string {
 	return prefix + "." + name
 }
 
-// add appends a file that member i names.
+// add appends a file named by member i.
 func (n *namer) add(i int, prefix, name string) error {
 	file := named{after: i}
 	var err error
@@ -100,8 +100,8 @@ func (n *namer) add(i int, prefix, name string) error {
 	return nil
 }
 
-// sample returns s with the fields of its files behind the members that name them, and with its key. It is valid until
-// the next call.
+// sample returns s with the fields of its files, each after the member that names it, and with its key. It is valid
+// until the next call.
 func (n *namer) sample(s *converters.Sample, files []named, values []converters.Value) (*converters.Sample, error) {
 	all := files
 	n.fields = n.fields[:0]

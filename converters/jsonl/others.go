@@ -13,7 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// others are the files of a directory that no line names. It takes some 20 bytes of memory for each file that a line
+// others finds the files of a directory that no line names. It takes some 20 bytes of memory for each file that a line
 // names.
 type others struct{ named map[uint64]struct{} }
 
@@ -22,8 +22,8 @@ func newOthers() *others { return &others{make(map[uint64]struct{})} }
 // add adds a file that a line names.
 func (o *others) add(path string) { o.named[xxhash.Sum64String(path)] = struct{}{} }
 
-// each calls f for each file below the directory that is not named, in the order of their paths, with the reason for
-// skipping it. A directory with a metadata.jsonl of its own is another part, or none of this dataset.
+// each calls f for each unnamed file below the directory, in the order of their paths, with the reason for skipping it.
+// It ignores a directory with another metadata.jsonl: that is another part, or not in this dataset.
 func (o *others) each(ctx context.Context, d *folder, root *os.Root, f func(name, skip string) bool) error {
 	tree := root.FS()
 	err := fs.WalkDir(tree, ".", func(name string, e fs.DirEntry, err error) error {
@@ -48,7 +48,7 @@ func (o *others) each(ctx context.Context, d *folder, root *os.Root, f func(name
 		case hidden:
 			skip = "hidden file"
 		case path.Dir(name) == "." && strings.HasPrefix(name, MetadataName):
-			return nil // itself
+			return nil // the metadata.jsonl itself
 		}
 		if _, ok := o.named[xxhash.Sum64String(name)]; !ok && !f(name, skip) {
 			return fs.SkipAll

@@ -21,20 +21,20 @@ var dtypes = []dtype{
 	{32, "uint32", "<u4", 4}, {33, "int32", "<i4", 4}, {34, "float32", "<f4", 4}, {64, "uint64", "<u8", 8}, {65, "int64", "<i8", 8}, {66, "float64", "<f8", 8},
 }
 
-// mostAxes is the largest number of axes: it has six bits.
+// mostAxes is the largest number of axes: it is stored in six bits.
 const mostAxes = 63
 
-// mostHead is the largest size of the type and the shape of an array, in bytes.
+// mostHead is the maximum size of the type and the shape of an array, in bytes.
 const mostHead = 2 + 8*mostAxes
 
-// arrayHead parses the type and the shape of an array of size bytes. b is its beginning, mostHead bytes or all. It
+// arrayHead parses the type and the shape of an array of size bytes. b is its first mostHead bytes, or all of it. It
 // returns the size of the head.
 //
 //	┌──────┬────────────────────────────┬───────────────┬─────────┐
 //	│ type │ axes << 2 | log2 of size   │ shape         │ numbers │
 //	│ 1    │ 1                          │ 1, 2, 4, 8 ×  │         │
 //	└──────┴────────────────────────────┴───────────────┴─────────┘
-//	if the encoding does not name it      if the encoding does not give it
+//	type: only if the encoding does not name it · axes and shape: only if the encoding does not give the shape
 func (c *column) arrayHead(b []byte, size int64, shape []int64) (head int64, d *dtype, _ []int64, err error) {
 	at := 0
 	if d = c.dtype; d == nil {
@@ -85,7 +85,7 @@ func dataSize(d *dtype, shape []int64, want int64) (int64, error) {
 	return n, nil
 }
 
-// appendArray appends an array as a file of numpy.
+// appendArray appends an array in numpy's file format.
 func (r *reader) appendArray(c *column, b []byte) ([]byte, error) {
 	head, d, shape, err := c.arrayHead(b, int64(len(b)), r.shape)
 	r.shape = shape
@@ -97,7 +97,7 @@ func (r *reader) appendArray(c *column, b []byte) ([]byte, error) {
 	return r.arena[from:len(r.arena):len(r.arena)], nil
 }
 
-// arraySize returns the size of an array as a file of numpy. b is as in arrayHead.
+// arraySize returns the size of an array in numpy's file format. b is as in arrayHead.
 func (r *reader) arraySize(c *column, b []byte, size int64) (int64, error) {
 	head, d, shape, err := c.arrayHead(b, size, r.shape)
 	r.shape = shape

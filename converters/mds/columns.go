@@ -28,18 +28,18 @@ const (
 type layout struct {
 	*Shard
 	columns []column
-	sized   int64 // columns without a fixed size
+	sized   int64 // number of columns without a fixed size
 }
 
 type column struct {
 	Column
 	kind   kind
-	dtype  *dtype  // of an array; nil: each value has its own
-	shape  []int64 // of an array; nil: each value has its own
-	behind int     // of a list: bytes before it
+	dtype  *dtype  // of an array; nil: stored in each value
+	shape  []int64 // of an array; nil: stored in each value
+	behind int     // of a list: unused bytes before it
 }
 
-// scalars are the encodings of one number, with their sizes in bytes.
+// scalars are the encodings of a single number, with their sizes in bytes.
 var scalars = map[string]struct {
 	kind kind
 	size int64
@@ -49,7 +49,7 @@ var scalars = map[string]struct {
 	"float16": {floats, 2}, "float32": {floats, 4}, "float64": {floats, 8},
 }
 
-// others are the encodings of values with any size.
+// others are the encodings of values of variable size.
 var others = map[string]kind{
 	"bytes": opaque, "jpeg": opaque, "png": opaque, "pil": opaque, "str": utf8Text, "str_decimal": utf8Text,
 	"str_int": digits, "str_float": decimals, "json": jsonText,
@@ -77,7 +77,7 @@ func newColumn(c Column) (column, error) {
 	scalar, isScalar := scalars[c.Encoding]
 	other, isOther := others[name]
 	switch {
-	case isScalar && c.Size == 0: // another program's own
+	case isScalar && c.Size == 0: // an encoding of another program
 	case isScalar:
 		if col.kind = scalar.kind; c.Size != scalar.size {
 			return col, fmt.Errorf("%w: a column %s of %d bytes", converters.ErrMalformed, c.Encoding, c.Size)
@@ -99,7 +99,7 @@ func newColumn(c Column) (column, error) {
 	return col, nil
 }
 
-// array sets type and shape of the encoding ndarray, ndarray:TYPE or ndarray:TYPE:N,N.
+// array parses type and shape of the encoding ndarray, ndarray:TYPE or ndarray:TYPE:N,N.
 func (c *column) array(config string) error {
 	c.kind = array
 	if config == "" {

@@ -22,13 +22,13 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// algorithms are the hashes that are compared, by the names that Python's hashlib and xxhash have for them.
+// algorithms are the hashes that are verified, by their names in Python's hashlib and xxhash.
 var algorithms = map[string]func() hash.Hash{
 	"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
 	"sha3_224": func() hash.Hash { return sha3.New224() }, "sha3_256": func() hash.Hash { return sha3.New256() },
 	"sha3_384": func() hash.Hash { return sha3.New384() }, "sha3_512": func() hash.Hash { return sha3.New512() },
 	"blake2b": func() hash.Hash {
-		h, _ := blake2b.New512(nil) // fails for a bad key
+		h, _ := blake2b.New512(nil) // fails only for an invalid key
 		return h
 	},
 	"xxh64":    func() hash.Hash { return xxhash.New() },
@@ -44,7 +44,7 @@ func (w wide) Sum(b []byte) []byte {
 	return append(b, sum[:]...)
 }
 
-// unknown returns the names of hashes that are not compared, sorted.
+// unknown returns the names of hashes that cannot be verified, sorted.
 func (f *file) unknown() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(f.Hashes)) {
@@ -55,10 +55,10 @@ func (f *file) unknown() []string {
 	return names
 }
 
-// hashBlock is how much is read at once to be hashed, in bytes.
+// hashBlock is the size of a read for hashing, in bytes.
 const hashBlock = 1 << 20
 
-// compare compares the hashes of a file of size bytes.
+// compare verifies the hashes of a file of size bytes.
 func (f *file) compare(ctx context.Context, in io.ReaderAt, size int64) error {
 	var names []string
 	var all []io.Writer

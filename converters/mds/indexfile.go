@@ -14,29 +14,29 @@ import (
 // IndexName is the name of the file that describes the shards of its directory.
 const IndexName = "index.json"
 
-// A Shard is what index.json says of one shard.
+// A Shard is the entry of one shard in index.json.
 type Shard struct {
 	Columns     []Column // in the order of values in a sample
 	Compression string   // algorithm and level, as in zstd:7; "": none
 	Samples     int64
-	Raw         file // the shard
-	Zip         file // the stored, compressed form; without a name if there is none
+	Raw         file // the uncompressed shard
+	Zip         file // the compressed shard as stored; without a name if there is none
 
-	// Stored is the path of the compressed file, if it is local. Open and its caller set it, not ParseIndex.
+	// Stored is the path of the compressed file, if it is local. The caller of Open sets it, not ParseIndex.
 	Stored string
 }
 
 // A Column is one column of a shard.
 type Column struct {
 	Name, Encoding string
-	Size           int64 // of a value in bytes; 0: each sample has its own
+	Size           int64 // of a value in bytes; 0: stored in each sample
 }
 
-// A file is a file of a shard. Its name has slashes and may have directories, as merged indexes have.
+// A file is a file of a shard. Its name has slashes and may have directories, as in merged indexes.
 type file struct {
 	Name   string
 	Bytes  int64
-	Hashes map[string]string // hexadecimal digests by the name of the algorithm
+	Hashes map[string]string // hexadecimal digests by algorithm
 }
 
 type indexJSON struct {
@@ -51,7 +51,7 @@ type shardJSON struct {
 	Zip     *fileJSON `json:"zip_data"`
 }
 
-// A configJSON is what the index and the shard itself have.
+// A configJSON is the configuration, which is in the index and in the shard.
 type configJSON struct {
 	Version     int      `json:"version"`
 	Format      string   `json:"format"`

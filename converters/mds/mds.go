@@ -12,7 +12,7 @@
 //	│ N (u32) │ offsets           │ config       │ sample 0 │  …  │ sample   │
 //	│ 4       │ u32 × (N+1)       │ JSON         │          │     │ N−1      │
 //	└─────────┴───────────────────┴──────────────┴──────────┴─────┴──────────┘
-//	          the last one is the end of the file
+//	          the last offset is the end of the file
 //
 //	sample   u32 × columns without a fixed size: their sizes in bytes; then the values of all columns, in order
 //
@@ -31,11 +31,11 @@
 //	list[png], list[pil]   list of bytes
 //	pkl, others            refused
 //
-// A scalar column for which index.json has no size is an encoding of another program; it stays bytes. A column
-// "__key__" of text is the key of the sample.
+// A scalar column without a size in index.json has an encoding of another program; it stays bytes. A text column
+// "__key__" is the key of the sample.
 //
-// Index compares the hashes that index.json has of a shard, for which it reads the whole shard. Without hashes it reads
-// no bytes of columns bytes, jpeg, png, pil and ndarray: a changed byte there is not found.
+// Index verifies the hashes in index.json, for which it reads the whole shard. Without hashes it reads no bytes of
+// columns bytes, jpeg, png, pil and ndarray: a changed byte there is not found.
 package mds
 
 import (
@@ -51,17 +51,17 @@ import (
 // DefaultMaxSample is the default of Options.MaxSample.
 const DefaultMaxSample = 1 << 30
 
-// Options bound the memory of values. The zero value is usual.
+// Options limit the memory of values. The zero value has the default limits.
 type Options struct {
-	// MaxSample limits the size of a sample in bytes, because Read holds one, and the size of a shard
+	// MaxSample limits the size of a sample in bytes, because Read holds one in memory, and the size of a shard
 	// compressed by snappy, which is held as a whole. 0: DefaultMaxSample.
 	MaxSample int64
 
-	// Limits bound the values of json columns.
+	// Limits limit the values of json columns.
 	Limits decode.Limits
 
-	// Load reports whether Index must read the bytes of a field, because the size of the record depends on them.
-	// nil: of none.
+	// Load reports whether Index must read the bytes of a field, because the size of the record depends on them. nil:
+	// no field.
 	Load func(field string) bool
 }
 
@@ -79,8 +79,8 @@ var (
 	_ converters.Doubter   = (*source)(nil)
 )
 
-// Open returns a source of these parts, which shards describe, one each. It refuses columns that have no value. It opens
-// no files.
+// Open returns a source of these parts; shards[i] describes parts[i]. It refuses columns of unsupported encodings. It
+// opens no files.
 func Open(parts []converters.Part, shards []Shard, opts Options) (*source, error) {
 	opts.MaxSample = cmp.Or(max(opts.MaxSample, 0), DefaultMaxSample)
 	if opts.Load == nil {
@@ -117,7 +117,7 @@ func (s source) with(parts []converters.Part) *source {
 	return &s
 }
 
-// Doubts reports hashes that are not compared.
+// Doubts reports hashes that cannot be verified.
 func (s *source) Doubts() []converters.Doubt {
 	var all []converters.Doubt
 	told := make(map[string]bool)

@@ -10,7 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// Next makes the next sample of the shard one. Bytes and text of a sample are in the read buffer, not copied.
+// Next returns the next sample of the shard. Bytes and text of a sample are in the read buffer, not copied.
 func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 	i := r.following
 	if i >= r.shard.Samples {
@@ -27,7 +27,7 @@ func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 	return r.spans[:], nil
 }
 
-// next makes r.sample sample i, which follows the last one. Without whole it is a shape.
+// next sets r.sample to sample i, which must follow the last one. Unless whole is set it is a shape.
 func (r *reader) next(i int64, whole bool) error {
 	r.number = i
 	r.Relax()
@@ -43,7 +43,7 @@ func (r *reader) next(i int64, whole bool) error {
 		return r.fail(4+4*i, fmt.Errorf("%w: a sample from %d to %d", converters.ErrMalformed, from, to), "")
 	}
 	switch at := r.Offset(); {
-	case i == 0 && from > at: // behind the configuration
+	case i == 0 && from > at: // after the configuration
 		r.Skip(from - at)
 	case from != at:
 		return r.fail(4+4*i, fmt.Errorf("%w: a sample at %d, the one before it ends at %d", converters.ErrMalformed, from, at), "")
@@ -56,7 +56,7 @@ func (r *reader) next(i int64, whole bool) error {
 		return r.place(from, err)
 	}
 	if whole {
-		if err := r.Fill(int(to - r.Offset())); err != nil { // all values stay where they are
+		if err := r.Fill(int(to - r.Offset())); err != nil { // keeps all values of the sample in place
 			return r.place(from, err)
 		}
 	}
@@ -99,7 +99,7 @@ func (r *reader) split(n int64) error {
 	return nil
 }
 
-// field reads the next value and appends it to the sample.
+// field decodes the next value and appends it to the sample.
 func (r *reader) field(c *column, size int64, whole bool) error {
 	var v converters.Value
 	if whole || !c.opaque() || r.src.opts.Load(c.Name) {
@@ -107,7 +107,7 @@ func (r *reader) field(c *column, size int64, whole bool) error {
 		if err != nil {
 			return err
 		}
-		if !whole && c.kind != array { // the buffer moves on
+		if !whole && c.kind != array { // the value is skipped, not read
 			from := len(r.arena)
 			r.arena = append(r.arena, b...)
 			b = r.arena[from:len(r.arena):len(r.arena)]

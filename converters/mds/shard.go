@@ -21,10 +21,10 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// mostConfig is the largest configuration of a shard that is read, in bytes. A column takes some fifty.
+// mostConfig is the largest accepted configuration of a shard, in bytes. A column takes some fifty bytes.
 const mostConfig = 16 << 20
 
-// tableBlock is how many offsets are read at once.
+// tableBlock is how many offsets are read at a time.
 const tableBlock = 16 << 10
 
 // A reader reads the samples of a shard. Readers are reused.
@@ -34,11 +34,11 @@ type reader struct {
 	pass   *scan.Pass
 	part   converters.Part
 	shard  *layout
-	own    io.Closer // of table; nil: it is in memory
+	own    io.Closer // closes table; nil: it is in memory
 	table  io.ReaderAt
 	block  []byte // of the table
 	first  int64  // number of the first offset in block
-	number int64  // of the sample; -1: none
+	number int64  // number of the current sample; -1: none
 
 	following int64 // number of the next sample
 	spans     [1]converters.Span
@@ -50,7 +50,7 @@ type reader struct {
 	decode    func([]byte) (converters.Value, error)
 }
 
-// Begin prepares for a pass. For an index it compares the shard with index.json first.
+// Begin prepares for a pass. An index compares the shard with index.json first.
 func (r *reader) Begin(ctx context.Context, p *scan.Pass) error {
 	r.pass, r.part, r.shard, r.number, r.following = p, p.Part, r.src.shards[p.Run.Part], -1, p.Run.First
 	r.block, r.first = r.block[:0], 0
@@ -84,7 +84,7 @@ func (r *reader) End() {
 	r.Window.End()
 }
 
-// unpack returns the content of a shard that is one block of snappy, as Python's snappy.compress makes it.
+// unpack decompresses a shard that is one block of snappy, as from Python's snappy.compress.
 func (r *reader) unpack(file io.ReaderAt) ([]byte, error) {
 	most := r.src.opts.MaxSample
 	if size := max(r.part.Size, r.shard.Raw.Bytes); size > most {
@@ -160,7 +160,7 @@ func (r *reader) check(ctx context.Context) error {
 	return r.checkConfig(from, to)
 }
 
-// checkConfig compares the columns in the configuration of the shard with the columns in index.json.
+// checkConfig compares the columns in the configuration of the shard with those in index.json.
 func (r *reader) checkConfig(from, to int64) error {
 	if to-from > mostConfig {
 		return r.fail(from, fmt.Errorf("%w: a configuration of %s", converters.ErrLimit, text.Count(to-from, "byte")), "")
@@ -209,7 +209,7 @@ func (r *reader) checkStored(ctx context.Context) error {
 	return nil
 }
 
-// offset returns the offset of sample i; of the last one its end is offset i+1.
+// offset returns the offset of sample i, which is also the end of sample i-1.
 func (r *reader) offset(i int64) (int64, error) {
 	at := i - r.first
 	if at < 0 || 4*at >= int64(len(r.block)) {

@@ -40,7 +40,7 @@ func (r *reader) value(c *column, b []byte) (converters.Value, error) {
 	return converters.Bytes(b), nil
 }
 
-// number decodes a little-endian number, which has the size of its column.
+// number decodes a little-endian number of its column's size.
 func number(k kind, b []byte) converters.Value {
 	var word [8]byte
 	copy(word[:], b)
@@ -61,9 +61,9 @@ func number(k kind, b []byte) converters.Value {
 	return converters.Float(math.Float64frombits(n))
 }
 
-// parsed decodes the text of a number, as Python's int or float writes it.
+// parsed parses the text of a number, as Python's int or float writes it.
 func parsed(k kind, s string) (converters.Value, error) {
-	if len(s) > 400 || strings.ContainsAny(s, "_xXpP") { // which Python does not write
+	if len(s) > 400 || strings.ContainsAny(s, "_xXpP") { // Python does not write these
 		return converters.Value{}, fmt.Errorf("%w: %.40q is not a decimal number", converters.ErrMalformed, s)
 	}
 	var v converters.Value
@@ -101,10 +101,10 @@ func (r *reader) json(b []byte) (converters.Value, error) {
 	return r.decode(b)
 }
 
-// listed returns the items of a list, which are slices of b.
+// listed returns the items of a list as slices of b.
 //
 //	┌──────────────┬─────────────┬────────────────┬───────┐
-//	│ not used     │ count (u32) │ sizes          │ items │
+//	│ unused       │ count (u32) │ sizes          │ items │
 //	│ behind bytes │ 4           │ u32 × count    │       │
 //	└──────────────┴─────────────┴────────────────┴───────┘
 func listed(b []byte, behind int) ([]any, error) {

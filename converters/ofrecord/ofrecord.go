@@ -4,7 +4,7 @@
 //	for span, err := range src.Index(ctx, 0) { … }                                   // large values are not read
 //	for sample, err := range src.Read(ctx, converters.Run{Off: off, Count: n}) { … } // the bytes
 //
-// A part is records one behind the other, all numbers little-endian:
+// A part is consecutive records, all numbers little-endian:
 //
 //	┌─────────────────┬────────┐
 //	│ length i64, > 0 │ data   │
@@ -14,8 +14,8 @@
 // The data is an OFRecord (oneflow/core/record/record.proto): see package tfrecord for the samples that
 // are made of them. There is no checksum: a changed byte is found only if it makes a record malformed.
 //
-// OneFlow reads the parts of a dataset as one stream, so a record may be cut between two parts. Such a cut looks like a
-// part that was truncated, and is refused unless Options.Continued is set.
+// OneFlow reads the parts of a dataset as one stream, so two parts may share a record. A part that ends within a record
+// looks truncated, and is refused unless Options.Continued is set.
 package ofrecord
 
 import (
@@ -26,8 +26,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters/tfrecord"
 )
 
-// Open returns a source with these parts. It reads the first records of the first part that has some, to find out
-// which features are lists. Index and Read check that size and time of a file have not changed.
+// Open returns a source with these parts. It reads the first records of the first part that has some, to infer which
+// features are lists. Index and Read check that size and time of a file have not changed.
 func Open(parts []converters.Part, opts tfrecord.Options) (converters.Source, error) {
 	return tfrecord.OpenForm(&form, parts, opts, new(converters.Files).Open)
 }

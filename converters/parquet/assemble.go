@@ -7,15 +7,15 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
-// An assembler makes the values of a row from the cursors of its leaves.
+// An assembler assembles the values of a row from the cursors of its leaves.
 type assembler struct {
-	cursors []*cursor // by the number of their leaf; nil: not read
+	cursors []*cursor // by leaf number; nil: not read
 	files   *columns.Files
-	room    int64 // bytes that the nested values of the row may still take
-	broken  *leaf // of the last error
+	room    int64 // bytes that the row's nested values may still take
+	broken  *leaf // leaf of the last error
 }
 
-// spend counts memory of nested values.
+// spend charges memory for nested values.
 func (a *assembler) spend(n int64) error {
 	if a.room -= columns.ElementSize + n; a.room < 0 {
 		return columns.Over("max-value-size", "the nested values of the row")
@@ -23,7 +23,7 @@ func (a *assembler) spend(n int64) error {
 	return nil
 }
 
-// fail notes the leaf of an error.
+// fail records the leaf of an error.
 func (a *assembler) fail(l *leaf, err error) error {
 	if err != nil && a.broken == nil {
 		a.broken = l
@@ -31,7 +31,8 @@ func (a *assembler) fail(l *leaf, err error) error {
 	return err
 }
 
-// null reports whether the next value of n is null, and consumes it then. rep is the level that it begins at.
+// null reports whether the next value of n is null; if so, it consumes the value. rep is the repetition level at which
+// the value begins.
 func (a *assembler) null(n *node, rep int) (bool, error) {
 	if !n.optional {
 		return false, nil
@@ -46,7 +47,7 @@ func (a *assembler) null(n *node, rep int) (bool, error) {
 	return true, a.pass(n, rep, c.def)
 }
 
-// pass consumes one value of every leaf below n, which has none: all have the same levels.
+// pass consumes one value of every leaf below n, which is null: all have the same levels.
 func (a *assembler) pass(n *node, rep, def int) error {
 	for _, c := range a.cursors[n.first:n.end] {
 		if err := a.fail(c.leaf, c.start(rep)); err != nil {
@@ -60,7 +61,7 @@ func (a *assembler) pass(n *node, rep, def int) error {
 	return nil
 }
 
-// scalar consumes the next value of a leaf that is not null.
+// scalar consumes the next value of a leaf, which must not be null.
 func (a *assembler) scalar(n *node, rep int) (converters.Value, error) {
 	c := a.cursors[n.first]
 	if err := a.fail(c.leaf, c.start(rep)); err != nil {
@@ -89,7 +90,8 @@ func (a *assembler) field(n *node) (converters.Value, error) {
 	return converters.Nested(v), err
 }
 
-// optional consumes the next value of a leaf in an optional struct without lists, null if either is.
+// optional consumes the next value of a leaf in an optional struct without lists. It is null if the struct or the leaf
+// is.
 func (a *assembler) optional(n *node) (converters.Value, error) {
 	c := a.cursors[n.first]
 	if err := a.fail(c.leaf, c.start(0)); err != nil {
@@ -102,7 +104,7 @@ func (a *assembler) optional(n *node) (converters.Value, error) {
 	return a.scalar(n, 0)
 }
 
-// nested consumes the next value of a node in another one. It does not share memory with a page.
+// nested consumes the next value of a node within another one. It does not share memory with a page.
 func (a *assembler) nested(n *node, rep int) (any, error) {
 	null, err := a.null(n, rep)
 	if err != nil || null {

@@ -14,12 +14,12 @@ const (
 	codecGzip   = 2
 	codecLZO    = 3
 	codecBrotli = 4
-	codecLZ4    = 5 // deprecated: as Hadoop writes it
+	codecLZ4    = 5 // deprecated: with Hadoop's framing
 	codecZstd   = 6
 	codecLZ4Raw = 7
 )
 
-// codecs are the compressions that pages may have.
+// codecs are the supported compressions of pages.
 var codecs = map[int32]columns.Codec{
 	codecSnappy: columns.Snappy, codecGzip: columns.Gzip, codecBrotli: columns.Brotli,
 	codecLZ4: columns.LZ4Hadoop, codecZstd: columns.Zstd, codecLZ4Raw: columns.LZ4Block,

@@ -8,16 +8,16 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
-// keptBuffer is the size from which a buffer is given up when a page needs a quarter of it or less, bytes.
+// keptBuffer is the size in bytes above which a buffer is freed when a page needs at most a quarter of it.
 const keptBuffer = 1 << 20
 
-// A holding counts the memory of the pages and dictionaries that the cursors of a reader hold at once, in bytes.
+// A holding counts the memory of the pages and dictionaries that the cursors of a reader hold, in bytes.
 type holding struct {
 	bytes, most int64
 	cursors     []*cursor // of the reader
 }
 
-// take counts n bytes. If they are too many, buffers that no page is in are given up.
+// take counts n bytes. If they exceed the limit, it frees buffers that hold no page.
 func (h *holding) take(n int64) error {
 	if n > h.most-h.bytes {
 		h.reclaim()
@@ -42,13 +42,13 @@ func (h *holding) reclaim() {
 	}
 }
 
-// A buffer is memory of a cursor, of which some bytes are counted.
+// A buffer is memory of a cursor that a holding counts.
 type buffer struct {
 	b       []byte
 	counted int64
 }
 
-// claim counts n bytes for a buffer, before it grows to them. It gives up a large buffer of which little is needed now.
+// claim counts n bytes for a buffer before it grows to that size. It frees a much larger buffer.
 func (h *holding) claim(x *buffer, n int64) error {
 	more := n - x.counted
 	switch {
@@ -66,14 +66,14 @@ func (h *holding) claim(x *buffer, n int64) error {
 	return nil
 }
 
-// drop gives up a buffer.
+// drop frees a buffer.
 func (h *holding) drop(x *buffer) {
 	h.bytes -= x.counted
 	*x = buffer{}
 }
 
-// body returns the bytes of the page as they are stored: in the window if the page is small, else in *to. They are
-// valid until the next page.
+// body returns the stored bytes of the page: in the window if the page is small, else in *to. They are valid until the
+// next page.
 func (c *cursor) body(to *[]byte) ([]byte, error) {
 	size := c.page.size
 	if size <= smallPage || size <= int64(c.w.Unread()) {
@@ -90,7 +90,7 @@ func (c *cursor) body(to *[]byte) ([]byte, error) {
 	return *to, err
 }
 
-// content returns the bytes of the page, decompressed, as levels and values of version 2, or as a whole. They are
+// content returns the decompressed bytes of the page: levels and values for version 2, else all as values. They are
 // valid until the next page. The bytes of a dictionary page are copied to *to.
 func (c *cursor) content(to *buffer) (levels, values []byte, err error) {
 	p := &c.page
@@ -104,7 +104,7 @@ func (c *cursor) content(to *buffer) (levels, values []byte, err error) {
 			codec = codecNone
 		}
 	}
-	stored := c.raw // of all columns, for a page that is decompressed at once
+	stored := c.raw // shared by all columns, since the page is decompressed immediately
 	if codec == codecNone {
 		stored = &to.b
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// Sizes of reads, bytes. A chunk of up to smallChunk is read at once, since the chunks of a row group are read in turns.
+// Sizes of reads, bytes. A chunk of up to smallChunk is read at once, since the reads alternate between chunks of a row
+// group.
 const (
 	smallChunk  = 256 << 10
 	firstRead   = 4 << 10
@@ -20,42 +21,42 @@ const (
 	readWindow  = 1 << 20
 )
 
-// A cursor decodes the values of a leaf in a row group, with their levels, page after page.
+// A cursor decodes the values of a leaf in a row group, with their levels, page by page.
 type cursor struct {
 	*leaf
-	w        scan.Window // of the chunk
+	w        scan.Window // over the chunk
 	codec    int32
 	limit    int64 // Options.MaxPage
 	most     int64 // Options.MaxValue
-	index    bool  // Index reads
+	index    bool  // for Index
 	load     bool  // the bytes of values are needed
-	passing  bool  // skip is running: the bytes of values are not read
+	passing  bool  // skip is running: the bytes of values are not needed
 	expander *columns.Expander
 	held     *holding
-	raw      *[]byte // of a page as it is stored, which is larger than the window and compressed
-	buf      buffer  // of a page that is larger than the window, or decompressed
-	words    buffer  // of the dictionary page
+	raw      *[]byte // stored bytes of a page that is larger than the window and compressed
+	buf      buffer  // a page that is larger than the window, or decompressed
+	words    buffer  // the dictionary page
 
 	page       page
-	last       int64  // end of the chunk, as the footer has it; a page must begin before it
-	spare      int64  // bytes between it and the footer
-	levels     buffer // of a streamed page, or of a compressed one of version 2
-	left       int64  // values of the page that follow, with nulls
-	unread     int64  // values of the chunk behind this page
+	last       int64  // end of the chunk according to the footer; a page must begin before it
+	spare      int64  // bytes between last and the footer
+	levels     buffer // levels of a streamed page, or of a compressed page of version 2
+	left       int64  // remaining values of the page, with nulls
+	unread     int64  // values of the chunk after this page
 	stream     int64  // end of a streamed page in the file; 0: the page is in memory
 	decoder    decoder
-	flow       *flow // the decoder, if the page flows
+	flow       *flow // the decoder of a page that flows, else nil
 	flowFrom   int64 // see the constant
 	reps, defs runs
 	dictionary *dictionary
 
 	has      bool // the value below is the next one
-	end      bool // there is none
+	end      bool // there is no next value
 	rep, def int
 	datum
 }
 
-// begin turns to a chunk.
+// begin starts at a chunk.
 func (c *cursor) begin(f io.ReaderAt, at chunk, single bool) error {
 	if err := supported(at.codec); err != nil {
 		return err
@@ -77,7 +78,7 @@ func (c *cursor) begin(f io.ReaderAt, at chunk, single bool) error {
 	return nil
 }
 
-// forget gives up the dictionary.
+// forget frees the dictionary.
 func (c *cursor) forget() {
 	if c.dictionary != nil {
 		c.held.bytes -= placeSize * int64(len(c.dictionary.places)+len(c.dictionary.sizes))
@@ -85,8 +86,7 @@ func (c *cursor) forget() {
 	c.dictionary, c.decoder, c.flow = nil, nil, nil
 }
 
-// look makes the next value the current one, if it is not already. At the end of the chunk it is the start of
-// another row.
+// look makes the next value the current one, unless it is. The end of the chunk counts as the start of a row.
 func (c *cursor) look() error {
 	if c.has || c.end {
 		return nil
@@ -145,7 +145,7 @@ func (c *cursor) levelError(level int, err error) error {
 	return malformed(err)
 }
 
-// malformed makes err, of the values of a page, one of package converters.
+// malformed wraps err, an error of the values of a page, in an error of package converters.
 func malformed(err error) error {
 	for _, kind := range []error{converters.ErrMalformed, converters.ErrUnsupported, converters.ErrLimit, converters.ErrChanged} {
 		if errors.Is(err, kind) {
@@ -153,13 +153,12 @@ func malformed(err error) error {
 		}
 	}
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return err // of reading the page
+		return err // an error of reading the page
 	}
 	return fmt.Errorf("%w: a page: %w", converters.ErrMalformed, err)
 }
 
-// turn reads the next page that is not empty, or passes over it if it has no more than skip rows, and returns
-// how many it passed over.
+// turn reads the next page. It skips a data page of at most skip rows and returns the number of these rows, else 0.
 func (c *cursor) turn(skip int64) (int64, error) {
 	if err := c.finish(); err != nil {
 		return 0, err
@@ -199,9 +198,9 @@ func (c *cursor) turn(skip int64) (int64, error) {
 	return 0, c.readData()
 }
 
-// skip passes over n rows, from the start of a row.
+// skip skips n rows. It must be called at the start of a row.
 func (c *cursor) skip(n int64) error {
-	c.passing = c.leaf.rep == 0 // the first value behind rows of lists is read with them
+	c.passing = c.leaf.rep == 0 // after rows of lists, the first value is read together with them
 	defer func() { c.passing = false }()
 	for n > 0 {
 		if c.left == 0 && !c.has && c.unread > 0 {
@@ -229,7 +228,7 @@ func (c *cursor) skip(n int64) error {
 	return nil
 }
 
-// start makes the next value the current one. It must begin at a repetition level.
+// start makes the next value the current one. It returns an error unless the value begins at a repetition level.
 func (c *cursor) start(rep int) error {
 	if err := c.look(); err != nil {
 		return err

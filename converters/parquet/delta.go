@@ -9,21 +9,21 @@ import (
 
 var errDelta = errors.New("its differences are not valid")
 
-// A deltas decodes DELTA_BINARY_PACKED, numbers as differences:
+// A deltas decodes DELTA_BINARY_PACKED, integers encoded as differences:
 //
-//	head    uvarints: numbers of a block, parts of a block, all numbers; zigzag: the first number
-//	block   zigzag: least difference; a byte for each part: width; the parts, packed bits
+//	head    uvarints: numbers per block, parts per block, total of numbers; zigzag: the first number
+//	block   zigzag: least difference; one byte per part: its width; the parts, packed bits
 type deltas struct {
-	b      []byte // not decoded yet
-	part   int    // numbers of a part
-	parts  int    // of a block
-	left   int    // numbers that follow
-	value  uint64 // the next one
+	b      []byte // undecoded bytes
+	part   int    // numbers per part
+	parts  int    // parts per block
+	left   int    // remaining numbers
+	value  uint64 // the next number
 	least  uint64
-	widths []byte // of the parts of this block that follow
+	widths []byte // of the remaining parts of this block
 	bits   []byte // of this part
-	at     int    // in bits
-	inPart int    // numbers of this part that follow
+	at     int    // offset in bits
+	inPart int    // remaining numbers of this part
 }
 
 func newDeltas(b []byte) (deltas, error) {
@@ -38,7 +38,7 @@ func newDeltas(b []byte) (deltas, error) {
 	return d, nil
 }
 
-// uvarint decodes a number, and drops all bytes if there is none.
+// uvarint decodes a number. If it is malformed, uvarint drops all bytes.
 func (d *deltas) uvarint() uint64 {
 	v, n := binary.Uvarint(d.b)
 	if n <= 0 {
@@ -72,7 +72,7 @@ func (d *deltas) next() (uint64, error) {
 	return v, nil
 }
 
-// begin turns to the next part.
+// begin starts the next part.
 func (d *deltas) begin() error {
 	if len(d.widths) == 0 {
 		least, n := binary.Varint(d.b)
@@ -95,7 +95,7 @@ func (d *deltas) begin() error {
 	return nil
 }
 
-// wide is unpack for numbers of up to 64 bits.
+// wide is unpack for widths up to 64 bits.
 func wide(b []byte, from, width int) uint64 {
 	var v uint64
 	for have := 0; have < width; {
@@ -107,7 +107,7 @@ func wide(b []byte, from, width int) uint64 {
 	return v
 }
 
-// pass decodes all numbers. It returns their sum and the bytes after them.
+// pass decodes all numbers. It returns their sum and the bytes that follow.
 func (d deltas) pass() (rest []byte, sum int64, err error) {
 	for d.left > 0 {
 		v, err := d.next()

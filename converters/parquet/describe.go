@@ -7,7 +7,7 @@ import (
 
 // describe returns the chosen columns of a table and their types, and its classes.
 func (t *table) describe(keep func(field string) bool) converters.Description {
-	says := converters.Description{Encoding: "msgpack", Classes: columns.Classes(t.feature)}
+	desc := converters.Description{Encoding: "msgpack", Classes: columns.Classes(t.feature)}
 	for _, c := range t.columns {
 		if c.name == converters.KeyField {
 			continue
@@ -30,9 +30,9 @@ func (t *table) describe(keep func(field string) bool) converters.Description {
 				dtype = "map"
 			}
 			if keep(name) {
-				says.Columns = append(says.Columns, converters.ColumnType{Name: name, DType: dtype})
+				desc.Columns = append(desc.Columns, converters.ColumnType{Name: name, DType: dtype})
 			}
 		}
 	}
-	return says
+	return desc
 }

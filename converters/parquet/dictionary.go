@@ -7,20 +7,20 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// placeSize is what a dictionary of bytes holds for each value beside the bytes, in bytes.
+// placeSize is the memory per value of a dictionary of bytes, without the bytes.
 const placeSize = 4
 
-// A dictionary is the values of a dictionary page: plain ones of some width, bytes of any size, or only the sizes of these.
+// A dictionary holds the values of a dictionary page: numbers of a fixed width, byte strings, or only their sizes.
 type dictionary struct {
 	count  int
 	plain  []byte
 	width  int
 	number bool
-	places []uint32 // of bytes: where each value begins in plain, behind its size; nil: they have a width
-	sizes  []uint32 // of bytes that were not read; nil: they were
+	places []uint32 // of byte strings: offset of each in plain, after its length; nil: fixed width
+	sizes  []uint32 // of byte strings that were not read; nil: they were
 }
 
-// get sets d to a value.
+// get sets d to value i.
 func (x *dictionary) get(i int, d *datum) {
 	switch {
 	case x.sizes != nil:
@@ -35,7 +35,7 @@ func (x *dictionary) get(i int, d *datum) {
 	}
 }
 
-// readDictionary decodes a dictionary page. Its bytes stay in memory.
+// readDictionary decodes a dictionary page and keeps its bytes.
 func (c *cursor) readDictionary() error {
 	p := &c.page
 	if c.dictionary != nil {
@@ -52,7 +52,7 @@ func (c *cursor) readDictionary() error {
 		return err
 	}
 	width := c.width()
-	// A writer has put sizes before values of a fixed size (apache/arrow-rs#11261): all but the first would be others.
+	// One writer puts sizes before values of a fixed size (apache/arrow-rs#11261): all values but the first would be wrong.
 	if p.values > int64(len(b))/int64(max(width, 1)) || c.physical == typeFixed && p.values*int64(width) != int64(len(b)) {
 		return fmt.Errorf("%w: a dictionary of %d values in %d bytes", converters.ErrMalformed, p.values, len(b))
 	}
@@ -66,7 +66,7 @@ func (c *cursor) readDictionary() error {
 	return nil
 }
 
-// places finds the bytes of a dictionary.
+// places finds the byte strings of a dictionary.
 func (c *cursor) places(x *dictionary) error {
 	if int64(x.count) > int64(len(x.plain))/4 {
 		return malformed(errShort)
@@ -90,7 +90,7 @@ func (c *cursor) places(x *dictionary) error {
 	return nil
 }
 
-// measureDictionary is readDictionary where only the sizes of plain bytes are needed, which it skips.
+// measureDictionary reads a dictionary page of which only the sizes of byte strings are needed, and skips the bytes.
 func (c *cursor) measureDictionary() error {
 	c.stream = c.w.Offset() + c.page.size
 	if c.page.values > c.page.size/4 {

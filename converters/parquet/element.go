@@ -50,7 +50,7 @@ const (
 	logicalFloat16   = 15
 )
 
-// An element is a row of the schema, which lists a tree depth first.
+// An element is a row of the schema, which lists a tree in depth-first order.
 type element struct {
 	name       string
 	physical   int32 // −1: a group
@@ -62,16 +62,16 @@ type element struct {
 	logical    logical
 }
 
-// A logical type, as the union of the same name has it.
+// A logical type, as in the union LogicalType.
 type logical struct {
-	kind   int   // the number of its field; 0: none
-	bits   int8  // of an integer
+	kind   int   // number of its field in the union; 0: none
+	bits   int8  // width of an integer
 	signed bool  // of an integer
 	unit   int   // of a time: 1 ms, 2 µs, 3 ns
 	scale  int32 // of a decimal
 }
 
-// is reports whether an element has a logical type, in its new form or its old.
+// is reports whether an element has a logical type, in its new form or as a converted type.
 func (e *element) is(kind int, converted int32) bool {
 	return e.logical.kind == kind || e.logical.kind == 0 && e.converted == converted
 }

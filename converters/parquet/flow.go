@@ -14,31 +14,31 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
-// Sizes of pages that are decompressed piece by piece, bytes.
+// Sizes for pages that are decompressed incrementally, bytes.
 const (
-	flowFrom                 = 4 << 20  // a page of at least so much flows
-	flowPiece                = 64 << 10 // what is decompressed at once
-	flowLeast                = 1 << 20  // memory that a page may always take to flow
+	flowFrom                 = 4 << 20  // minimum size of a page that flows
+	flowPiece                = 64 << 10 // bytes decompressed per step
+	flowLeast                = 1 << 20  // memory that a page may always use to flow
 	gzipWindow, brotliWindow = 32 << 10, 16 << 20
 )
 
-// A flow decodes the plain values of a page while it is decompressed, so that a page of any size takes the memory of a
-// window of its codec.
+// A flow decodes the plain values of a page while it decompresses the page, so that a page of any size takes only the
+// memory of its codec's window.
 type flow struct {
 	in     stored
-	r      io.Reader // in, decompressed
-	left   int64     // bytes of it that follow, by the header of the page
+	r      io.Reader // decompresses in
+	left   int64     // remaining bytes of r, according to the page header
 	b      []byte
-	at     int // in b, of the next value
-	width  int // of the values; −1: bytes, each behind its size
+	at     int // offset in b of the next value
+	width  int // of a value; −1: byte strings, each preceded by its length
 	number bool
 	window int64
 	held   *holding
-	count  *buffer // counts the window and b
-	most   int64   // size of a value
+	count  *buffer // charged for the codec's window and b
+	most   int64   // maximum size of a value
 }
 
-// flows reports whether the page is decoded while it is decompressed: if it is large, and its codec needs less memory for that.
+// flows reports whether the page is decoded while it is decompressed: it is large, and its codec needs less memory so.
 func (c *cursor) flows() bool {
 	p := &c.page
 	if p.expanded < c.flowFrom || p.size == 0 || p.kind == pageDataV2 && !p.compressed || p.encoding != encodingPlain || c.physical == typeBool {
@@ -48,14 +48,14 @@ func (c *cursor) flows() bool {
 	return window > 0 && window+flowPiece <= max(p.expanded, flowLeast)
 }
 
-// window is the memory that the codec of the page needs to decompress it piece by piece in bytes, 0 if it does not.
+// window returns the memory in bytes for incremental decompression of the page, 0 if its codec does not support that.
 func (c *cursor) window() int64 {
 	switch c.codec {
 	case codecGzip:
 		return gzipWindow
 	case codecBrotli:
 		return brotliWindow
-	case codecZstd: // its frame says so
+	case codecZstd: // stated in its frame
 		levels := int64(0)
 		if c.page.kind == pageDataV2 {
 			levels = c.page.defSize + c.page.repSize
@@ -76,7 +76,7 @@ func (c *cursor) window() int64 {
 	return 0
 }
 
-// readFlow begins a page that flows.
+// readFlow starts to decode a page that flows.
 func (c *cursor) readFlow() error {
 	p := &c.page
 	if p.expanded > c.limit {
@@ -122,12 +122,12 @@ func (c *cursor) readFlow() error {
 	return c.flowLevels()
 }
 
-// section is the page as it is stored, without its first bytes.
+// section reads the stored page without its first from bytes.
 func (c *cursor) section(from int64) *io.SectionReader {
 	return io.NewSectionReader(c.w.File, c.w.Offset()+from, c.page.size-from)
 }
 
-// A stored reads a page as it is stored, and keeps an error that is not of its bytes.
+// A stored reads a stored page. It keeps a read error, to distinguish it from an error of the codec.
 type stored struct {
 	r   *io.SectionReader
 	n   int64
@@ -146,7 +146,7 @@ func (s *stored) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// open begins to decompress. No frame of zstd may have a larger window than the first one.
+// open starts to decompress. It refuses a frame of zstd with a larger window than the first frame's.
 func (f *flow) open(codec int32) (err error) {
 	if err := f.held.claim(f.count, f.window+flowPiece); err != nil {
 		return err
@@ -163,7 +163,8 @@ func (f *flow) open(codec int32) (err error) {
 	return f.failed(err)
 }
 
-// failed says of an error of the codec that the page is malformed, unless the page could not be read.
+// failed returns the read error if the page could not be read; otherwise the codec's error means that the page is
+// malformed.
 func (f *flow) failed(err error) error {
 	switch {
 	case f.in.err != nil:
@@ -174,7 +175,7 @@ func (f *flow) failed(err error) error {
 	return fmt.Errorf("%w: a page does not decompress: %w", converters.ErrMalformed, err)
 }
 
-// flowLevels copies the levels of a page of version 1 out of its flow.
+// flowLevels copies the levels of a page of version 1 from its flow.
 func (c *cursor) flowLevels() error {
 	var sizes [2]int
 	most := [2]int{c.leaf.rep, c.leaf.def}
@@ -233,7 +234,7 @@ func (f *flow) take(n int64) ([]byte, error) {
 	return b, nil
 }
 
-// next4 is the next number of 4 bytes.
+// next4 returns the next number of 4 bytes.
 func (f *flow) next4() (uint32, error) {
 	b, err := f.take(4)
 	if err != nil {
@@ -261,7 +262,7 @@ func (f *flow) next(d *datum) error {
 	return nil
 }
 
-// finish wants that a page that flows ends where its header says: its end has a checksum.
+// finish returns an error unless the page ends where its header states. Reading the end verifies the codec's checksum.
 func (c *cursor) finish() error {
 	f := c.flow
 	if f == nil {

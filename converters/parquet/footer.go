@@ -21,15 +21,15 @@ const (
 	typeFixed
 )
 
-// A chunk is where a column of a row group lies.
+// A chunk is the place of a column of a row group.
 type chunk struct {
 	physical int32
 	codec    int32
-	values   int64 // with nulls
+	values   int64 // number of values, with nulls
 	off      int64 // of its first page
 	size     int64
 	spare    int64 // bytes between its end and the footer
-	outside  bool  // it is in another file, or encrypted
+	outside  bool  // the chunk is in another file, or encrypted
 }
 
 // A group is a row group.
@@ -66,8 +66,8 @@ func (s *source) table(p int, f io.ReaderAt) (*table, error) {
 
 const (
 	magic      = "PAR1"
-	cipher     = "PARE" // of a file with an encrypted footer
-	tailSize   = 8      // footer size, magic
+	cipher     = "PARE" // magic of a file with an encrypted footer
+	tailSize   = 8      // footer size and magic
 	leastSize  = len(magic) + tailSize
 	footerName = "footer"
 )
@@ -127,7 +127,7 @@ func (s *source) readTable(p converters.Part, f io.ReaderAt) (*table, error) {
 	return t, nil
 }
 
-// place checks where the chunks of the row groups lie: between the magic and the footer.
+// place returns an error unless the chunks of all row groups are between the magic and the footer.
 func (t *table) place(footer int64) error {
 	first := int64(0)
 	for i := range t.groups {
@@ -147,7 +147,7 @@ func (t *table) place(footer int64) error {
 		for j := range g.chunks {
 			c, l := &g.chunks[j], t.leaves[j]
 			if g.rows == 0 && c.values == 0 && !c.outside {
-				c.off, c.size = int64(len(magic)), 0 // some writers give the offset 0 to what has no rows
+				c.off, c.size = int64(len(magic)), 0 // some writers give the offset 0 to groups without rows
 			}
 			switch {
 			case c.outside:
@@ -165,15 +165,15 @@ func (t *table) place(footer int64) error {
 		}
 		g.size = max(g.size-g.off, 0)
 	}
-	if t.rows != first && t.rows != 0 { // some writers count the rows in the row groups alone
+	if t.rows != first && t.rows != 0 { // some writers count rows only in the row groups
 		return fmt.Errorf("%w: %d rows, its row groups have %d", converters.ErrMalformed, t.rows, first)
 	}
 	t.rows = first
 	return nil
 }
 
-// offset is the place of row i of a group, for errors and indexes: a row lies in many pages, so it is its share of
-// the group.
+// offset returns a position of row i of a group for errors and indexes. Since a row is spread over many pages, it is
+// proportional to i within the group.
 func (g *group) offset(i int64) int64 {
 	return g.off + int64(float64(g.size)*(float64(i)/float64(g.rows)))
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
-// readData begins the values of a data page: in memory, or streamed from the file if it is not compressed and has
-// plain bytes, which may then have any size.
+// readData starts to read the values of a data page: in memory, or streamed from the file if the page is uncompressed
+// with plain byte strings, which may then have any size.
 func (c *cursor) readData() error {
 	p := &c.page
-	// parquet-mr, of Spark and Hive, writes BIT_PACKED for levels that a column does not have.
+	// parquet-mr, used by Spark and Hive, states BIT_PACKED for levels that a column does not have.
 	if p.repLevels == encodingBitPacked && c.leaf.rep > 0 || p.defLevels == encodingBitPacked && c.leaf.def > 0 {
 		return fmt.Errorf("%w: levels of the encoding BIT_PACKED, which is deprecated", converters.ErrUnsupported)
 	}
@@ -52,7 +52,7 @@ func (c *cursor) readData() error {
 	return nil
 }
 
-// readStream begins to stream the values of a page. The levels are copied.
+// readStream starts to stream the values of a page. It copies the levels.
 func (c *cursor) readStream() error {
 	p := &c.page
 	c.stream = c.w.Offset() + p.size

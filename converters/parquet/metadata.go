@@ -109,7 +109,7 @@ func decodeChunk(d *thrift, kind byte) chunk {
 	dictionary := int64(0)
 	d.record(kind, func(id int, kind byte) bool {
 		switch id {
-		case 1, 8, 9: // another file's name, how it is encrypted, its encrypted metadata
+		case 1, 8, 9: // name of another file, encryption, encrypted metadata
 			c.outside = true
 			return false
 		case 3:
@@ -143,7 +143,7 @@ func decodeChunk(d *thrift, kind byte) chunk {
 	return c
 }
 
-// keyValue decodes a pair of the metadata that programs add.
+// keyValue decodes an entry of the metadata that applications add.
 func (t *table) keyValue(d *thrift, kind byte) {
 	var key string
 	var value []byte

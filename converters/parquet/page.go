@@ -15,7 +15,7 @@ const (
 	pageDataV2
 )
 
-// Sizes of page headers, bytes. A header has the least and largest values of its page.
+// Sizes of page headers, bytes. A header includes the least and largest values of its page.
 const (
 	headerRead = 256
 	headerMost = 16 << 20
@@ -26,12 +26,12 @@ const smallPage = 64 << 10
 
 // A page is the header of a page.
 type page struct {
-	off        int64 // of the header
+	off        int64 // offset of the header
 	kind       int32
-	size       int64 // of what follows the header, bytes
-	expanded   int64 // the same, decompressed
+	size       int64 // bytes after the header
+	expanded   int64 // size after decompression
 	crc        uint32
-	checked    bool // it has a CRC
+	checked    bool // the page has a CRC
 	values     int64
 	rows       int64 // of pageDataV2
 	encoding   int32
@@ -39,7 +39,7 @@ type page struct {
 	defLevels  int32 // of the definition levels
 	defSize    int64 // of the levels of pageDataV2, bytes
 	repSize    int64
-	compressed bool // the values of pageDataV2 are
+	compressed bool // the values of pageDataV2 are compressed
 }
 
 // decode decodes a header at the start of b, and returns its size.
@@ -82,7 +82,7 @@ func (p *page) decode(b []byte) (int, error) {
 	return d.at, nil
 }
 
-// data decodes a field of the header of a data page or a dictionary page, which begin alike.
+// data decodes a field of the header of a data page or a dictionary page; their first fields are the same.
 func (p *page) data(d *thrift, id int, kind byte) bool {
 	switch id {
 	case 1:
@@ -91,7 +91,7 @@ func (p *page) data(d *thrift, id int, kind byte) bool {
 		p.encoding = d.small(kind)
 	case 3:
 		if kind == thriftTrue || kind == thriftFalse {
-			return false // whether a dictionary is sorted
+			return false // ignored: whether a dictionary is sorted
 		}
 		p.defLevels = d.small(kind)
 	case 4:
@@ -141,7 +141,7 @@ func (c *cursor) header() error {
 		}
 		c.w.Skip(int64(n))
 		if c.page.kind == pageDictionary {
-			// Early parquet-mr leaves the header of the dictionary page out of a chunk's size.
+			// Early parquet-mr does not count the header of the dictionary page in the size of a chunk.
 			c.w.Size = c.last + min(int64(n), c.spare)
 		}
 		break

@@ -16,17 +16,17 @@
 //	         page    header with sizes and an optional CRC-32 of what follows; repetition levels,
 //	                 definition levels, values; compressed as a whole, or in version 2 the values alone
 //
-// Values are decoded from page to page as the rows need them, of the chosen columns alone. So a run holds one page of
-// each column in memory, of a large page of zstd, gzip or Brotli only a window of the codec, and one that begins inside a row group skips the pages before it by their headers; in a column
-// of lists it decodes them, if they are of version 1.
+// Values are decoded page by page as rows need them, only for the chosen columns. So a run holds one page of each
+// column in memory; of a large page of zstd, gzip or Brotli only the codec's window. A run that begins inside a row
+// group skips the preceding pages by their headers; pages of version 1 of a column of lists it decodes.
 //
 // Index needs the length of every value. It skips the bytes of uncompressed, plain pages; compressed pages are read and
 // decompressed by Index and by Read. Both compare the CRC of a page that has one. There is no other checksum: a
 // changed byte is found only if it makes a page malformed.
 //
-// A struct of "bytes" and "path", as Hugging Face's datasets have for images and audio, becomes the field of its column,
-// the bytes, and the field COLUMN.path, text. If bytes is null and path is not, the bytes come from the file at that
-// path below the directory of the part.
+// A struct of "bytes" and "path", which Hugging Face's datasets use for images and audio, becomes two fields: the
+// bytes, named as the column, and the text COLUMN.path. If bytes is null and path is not, the bytes come from the file
+// at that path below the directory of the part.
 package parquet
 
 import (
@@ -54,28 +54,28 @@ type Options struct {
 	// depends on them. nil: no field.
 	Load func(field string) bool
 
-	// MaxFooter limits the size of a footer in bytes, because it is held in memory, in some 5 times its size.
-	// 0: DefaultMaxFooter.
+	// MaxFooter limits the size of a footer in bytes, because it takes some 5 times its size in memory. 0:
+	// DefaultMaxFooter.
 	MaxFooter int64
 
-	// MaxPage limits the size of a page, decompressed, and of all that a run holds at once of the pages and dictionaries of its
-	// columns, in bytes; and a page as it is stored, where it must be held. 0: DefaultMaxPage.
+	// MaxPage limits, in bytes, the size of a decompressed page, of a stored page that must be held, and of all pages
+	// and dictionaries that a run holds. 0: DefaultMaxPage.
 	MaxPage int64
 
-	// MaxValue limits a value, a file beside the part, and all nested values of a row, in bytes, because
-	// Read holds them in memory. An element of a nested value counts as 64 bytes. 0: DefaultMaxValue.
+	// MaxValue limits a value, a file next to the part, and all nested values of a row, in bytes, because Read holds
+	// them in memory. An element of a nested value counts as 64 bytes. 0: DefaultMaxValue.
 	MaxValue int64
 }
 
 // A source is an opened list of parts. It holds no file open between calls.
 type source struct {
 	*scan.Source
-	opts     Options
-	says     converters.Description
-	flowFrom int64 // see the constant
-	open     scan.Opener
-	footers  *columns.Tables[*table]
-	unlike   *columns.Unlike // of all parts of the dataset
+	opts       Options
+	desc       converters.Description
+	flowFrom   int64 // see the constant
+	open       scan.Opener
+	footers    *columns.Tables[*table]
+	mismatches *columns.Mismatches // shared by all parts of the dataset
 }
 
 var (
@@ -98,7 +98,7 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 	opts.MaxFooter = limit(opts.MaxFooter, DefaultMaxFooter)
 	opts.MaxPage = limit(opts.MaxPage, DefaultMaxPage)
 	opts.MaxValue = limit(opts.MaxValue, DefaultMaxValue)
-	s := (source{opts: opts, flowFrom: flowFrom, open: open, unlike: &columns.Unlike{}}).with(parts)
+	s := (source{opts: opts, flowFrom: flowFrom, open: open, mismatches: &columns.Mismatches{}}).with(parts)
 	if len(parts) == 0 {
 		return s, nil
 	}
@@ -111,11 +111,11 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 	if err != nil {
 		return nil, err
 	}
-	s.says = table.describe(table.needed(opts.Fields))
+	s.desc = table.describe(table.needed(opts.Fields))
 	return s, nil
 }
 
-// limit returns n, or usual if it is not set.
+// limit returns n, or usual if n is not set.
 func limit(n, usual int64) int64 {
 	if n <= 0 {
 		return usual
@@ -132,12 +132,12 @@ func (s source) with(parts []converters.Part) *source {
 	return &s
 }
 
-// Doubts reports the first of the parts that have other columns than the first part.
-func (s *source) Doubts() []converters.Doubt { return s.unlike.Doubts(s.Parts()) }
+// Doubts reports the first part whose columns differ from those of the first part.
+func (s *source) Doubts() []converters.Doubt { return s.mismatches.Doubts(s.Parts()) }
 
-// Describe returns the columns of the first part and their types, and the names of a single column of labels.
+// Describe returns the columns of the first part and their types, and the class names if one column has labels.
 func (s *source) Describe() converters.Description {
-	says := s.says
-	says.Columns, says.Classes = slices.Clone(says.Columns), slices.Clone(says.Classes)
-	return says
+	desc := s.desc
+	desc.Columns, desc.Classes = slices.Clone(desc.Columns), slices.Clone(desc.Classes)
+	return desc
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// mostFiles is how many chunks of a row group are read through a file of their own, which reads ahead. More would take
-// a descriptor each, for every run.
+// mostFiles is how many chunks of a row group are read through separate files, each with read-ahead. Each takes a file
+// descriptor, in every run.
 const mostFiles = 8
 
-// mostKept is how much memory of pages a reader keeps for the next run, bytes.
+// mostKept is the memory of pages that a reader keeps for the next run, in bytes.
 const mostKept = 64 << 20
 
-// A reader reads rows of one part. It is for one goroutine.
+// A reader reads rows of one part. It must not be used concurrently.
 type reader struct {
 	src   *source
 	part  converters.Part
@@ -31,17 +31,18 @@ type reader struct {
 	files    columns.Files
 	own      map[*cursor]converters.File
 	expander columns.Expander
-	held     holding   // of all
+	held     holding   // memory of all cursors
 	raw      []byte    // see cursor
-	all      []*cursor // by leaf, kept for the next part
+	all      []*cursor // by leaf; reused for the next part
 	asm      assembler
 	sample   converters.Sample
 	spans    [1]converters.Span
-	group    int   // of table.groups
-	row      int64 // of the group, of the next one
+	group    int   // index into table.groups
+	row      int64 // next row in the group
 }
 
-// Begin reads the footer, and turns to the first row of a pass. An index compares the columns with those of the first part.
+// Begin reads the footer, and seeks to the first row of a pass. An index compares the columns with those of the first
+// part.
 func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	r.pass, r.part, r.index, r.table = p, p.Part, p.Index, nil
 	r.files = columns.Files{Part: r.part}
@@ -51,7 +52,7 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	}
 	r.choose()
 	if p.Index && r.table.rows > 0 {
-		err := r.src.unlike.Compare(r.part.Name, r.src.says, r.table.describe(r.needed))
+		err := r.src.mismatches.Compare(r.part.Name, r.src.desc, r.table.describe(r.needed))
 		if err := columns.Place(converters.Error{Where: r.part.Name, Off: r.table.off, Entry: footerName}, err); err != nil {
 			return err
 		}
@@ -59,7 +60,7 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	return r.seek(p.Run.First)
 }
 
-// Offset returns the place of the next row, or of the footer.
+// Offset returns the position of the next row, or of the footer.
 func (r *reader) Offset() int64 {
 	switch {
 	case r.table == nil:
@@ -70,8 +71,8 @@ func (r *reader) Offset() int64 {
 	return r.table.off
 }
 
-// Next makes the next row a sample. An index does not read the bytes of plain, uncompressed values that no option asks
-// for. The bytes of a field of the first level are in a page or in the read buffer, not copied.
+// Next returns the next row. An index does not read the bytes of plain, uncompressed values that no option needs. The
+// bytes of a first-level field are in a page or in the read buffer, not copied.
 func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 	if more, err := r.next(); err != nil || !more {
 		return nil, err
@@ -80,7 +81,7 @@ func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 	return r.spans[:], nil
 }
 
-// End closes the files. Those that read ahead are last, since they tell how large samples are.
+// End closes the files. Those with read-ahead are last, since closing them reports the size of samples.
 func (r *reader) End() {
 	r.files.Close()
 	for c, f := range r.own {
@@ -100,7 +101,7 @@ func (r *reader) End() {
 	}
 }
 
-// choose chooses the columns and leaves to read.
+// choose selects the columns and leaves to read.
 func (r *reader) choose() {
 	t, opts := r.table, &r.src.opts
 	r.needed = t.needed(opts.Fields)
@@ -140,7 +141,7 @@ func (r *reader) choose() {
 	}
 }
 
-// seek turns to a row of the part.
+// seek moves to a row of the part.
 func (r *reader) seek(row int64) error {
 	groups := r.table.groups
 	r.group = sort.Search(len(groups), func(i int) bool { return groups[i].first+groups[i].rows > row })
@@ -151,7 +152,7 @@ func (r *reader) seek(row int64) error {
 	return r.begin(row - groups[r.group].first)
 }
 
-// begin turns to a row of the row group.
+// begin moves to a row of the row group.
 func (r *reader) begin(row int64) error {
 	g := &r.table.groups[r.group]
 	r.row = row
@@ -173,7 +174,7 @@ func (r *reader) begin(row int64) error {
 	return nil
 }
 
-// file returns the file to read a chunk of size bytes from.
+// file returns the file through which to read a chunk of size bytes.
 func (r *reader) file(c *cursor, size int64) (converters.File, error) {
 	if f := r.own[c]; f != nil || size <= smallChunk || len(r.own) == mostFiles {
 		if f == nil {
@@ -188,7 +189,7 @@ func (r *reader) file(c *cursor, size int64) (converters.File, error) {
 	return f, err
 }
 
-// next makes r.sample the next row, or returns false at the end of the part.
+// next sets r.sample to the next row, or returns false at the end of the part.
 func (r *reader) next() (bool, error) {
 	for r.group < len(r.table.groups) && r.row == r.table.groups[r.group].rows {
 		if err := r.ended(); err != nil {
@@ -216,7 +217,7 @@ func (r *reader) next() (bool, error) {
 	return true, nil
 }
 
-// ended checks that columns have no values behind the last row of the group.
+// ended returns an error if a column has values after the last row of the group.
 func (r *reader) ended() error {
 	for _, c := range r.asm.cursors {
 		if c == nil {

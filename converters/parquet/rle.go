@@ -8,23 +8,23 @@ import (
 
 var errShort = errors.New("its values end early")
 
-// A runs decodes the hybrid of run lengths and packed bits, of numbers of a width up to 32 bits:
+// A runs decodes the hybrid of run lengths and packed bits, for integers of a width up to 32 bits:
 //
 //	run      uvarint 2n      one number of ⌈width/8⌉ bytes, n times
 //	packed   uvarint 2n+1    8n numbers of width bits each, least significant bits first
 type runs struct {
 	b     []byte
 	width int
-	left  int    // numbers of this run
-	value uint32 // of a run of one number
-	bits  []byte // packed numbers that follow, nil if it is a run of one number
-	at    int    // in bits, of the next number
+	left  int    // remaining numbers of this run
+	value uint32 // the number of a repeated run
+	bits  []byte // remaining packed numbers, nil for a repeated run
+	at    int    // offset in bits of the next number
 }
 
-// newRuns begins to decode numbers of a width.
+// newRuns returns a decoder of numbers of a width.
 func newRuns(b []byte, width int) runs { return runs{b: b, width: width} }
 
-// levelWidth is the width of levels up to most.
+// levelWidth returns the width of levels from 0 to most.
 func levelWidth(most int) int { return bits.Len(uint(most)) }
 
 func (r *runs) next() (uint32, error) {
@@ -45,10 +45,10 @@ func (r *runs) next() (uint32, error) {
 	return unpack(r.bits, from, r.width), nil
 }
 
-// begin turns to the next run that is not empty.
+// begin starts the next run that is not empty.
 func (r *runs) begin() error {
 	if r.width == 0 {
-		r.left, r.value = 1, 0 // the only number of width 0
+		r.left, r.value = 1, 0 // width 0 encodes only the number 0
 		return nil
 	}
 	for r.left == 0 {
@@ -72,7 +72,7 @@ func (r *runs) begin() error {
 			r.b = r.b[size:]
 			continue
 		}
-		// The padding of the last numbers of a page may be missing.
+		// The last packed numbers of a page may lack their padding.
 		size := min(int(count)*r.width, len(r.b))
 		r.left, r.bits, r.at = 8*int(count), r.b[:size:size], 0
 		r.b = r.b[size:]
@@ -80,7 +80,7 @@ func (r *runs) begin() error {
 	return nil
 }
 
-// unpack returns the number of width bits that begins at bit from of b, which has it whole.
+// unpack returns the number of width bits at bit offset from, all of which are in b.
 func unpack(b []byte, from, width int) uint32 {
 	at := from / 8
 	var v uint64

@@ -13,7 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
-// A scalar says which value is made of the bytes or the number of a leaf.
+// A scalar is a conversion from the stored value of a leaf to its value.
 type scalar uint8
 
 const (
@@ -26,19 +26,19 @@ const (
 	scalarFloat             // 32 bits
 	scalarDouble            //
 	scalarHalf              // 2 bytes
-	scalarDecimal           // of a number: text
-	scalarBigDecimal        // of big-endian bytes: text
-	scalarUUID              // 16 bytes: text
-	scalarInt96             // a time: nanoseconds since 1970
-	scalarSparkTime         // INT96 of Spark, whose times are microseconds and reach beyond year 290,000
+	scalarDecimal           // a number, to text
+	scalarBigDecimal        // big-endian bytes, to text
+	scalarUUID              // 16 bytes, to text
+	scalarInt96             // a time, to nanoseconds since 1970
+	scalarSparkTime         // INT96 of Spark, whose times are microseconds and exceed the year 290,000
 )
 
-// units are the names of numpy for the units of times.
+// units are numpy's names for units of time.
 var units = [...]string{"", "ms", "us", "ns"}
 
-// setScalar sets the type of the values. If the logical type is unknown, the physical type decides.
+// setScalar sets the conversion. If the logical type is unknown, the physical type decides.
 func (l *leaf) setScalar(e element) error {
-	unit := func(converted ...int32) string { // of a time: by the new form, or by the old ones of ms and µs
+	unit := func(converted ...int32) string { // of a time: from the logical type, or from the converted types for ms and µs
 		for i, c := range converted {
 			if e.logical.kind == 0 && e.converted == c {
 				return units[1+i]
@@ -89,7 +89,7 @@ func (l *leaf) setScalar(e element) error {
 	return nil
 }
 
-// integer sets the type of plain integers.
+// integer sets the conversion of plain integers.
 func (l *leaf) integer(e element) {
 	bits, signed := 64, true
 	if l.physical == typeInt32 {
@@ -114,7 +114,7 @@ func (l *leaf) integer(e element) {
 	}
 }
 
-// A datum is a value as it is stored: a number, or bytes.
+// A datum is a stored value: a number, or bytes.
 type datum struct {
 	num  uint64 // two's complement of 64 bits, or the bits of a float of the leaf's size
 	data []byte // nil if the bytes were not read
@@ -123,7 +123,7 @@ type datum struct {
 
 var errUTF8 = fmt.Errorf("%w: text that is not UTF-8", converters.ErrMalformed)
 
-// value makes a value of a datum that is not null.
+// value converts a datum that is not null.
 func (l *leaf) value(d *datum) (converters.Value, error) {
 	switch l.scalar {
 	case scalarText:
@@ -170,7 +170,7 @@ func (l *leaf) value(d *datum) (converters.Value, error) {
 	return converters.Bytes(d.data), nil
 }
 
-// nanoseconds is the time of an INT96: the nanoseconds of a day, 8 bytes, and the Julian day, 4 bytes.
+// nanoseconds decodes the time of an INT96: the nanoseconds of a day, 8 bytes, and the Julian day, 4 bytes.
 func nanoseconds(b []byte) (int64, error) {
 	of, days := julian(b)
 	if days < -106_751 || days > 106_750 || of < 0 || of > day {
@@ -180,8 +180,8 @@ func nanoseconds(b []byte) (int64, error) {
 	return days*day + of, nil
 }
 
-// microseconds is the time of an INT96 of Spark. It is computed modulo 2⁶⁴, since Spark writes the years behind 284,000
-// as days and nanoseconds that are negative.
+// microseconds decodes the time of an INT96 of Spark. It computes modulo 2⁶⁴, since Spark writes negative days and
+// nanoseconds for years after 284,000.
 func microseconds(b []byte) (int64, error) {
 	of, days := julian(b)
 	if of <= -day || of > day || of%1000 != 0 {
@@ -192,7 +192,7 @@ func microseconds(b []byte) (int64, error) {
 
 const day = 86_400_000_000_000 // nanoseconds
 
-// julian returns the parts of an INT96: nanoseconds of a day, and days since 1970.
+// julian returns the parts of an INT96: nanoseconds within the day, and days since 1970.
 func julian(b []byte) (of, days int64) {
 	const epoch = 2_440_588 // Julian day of 1970-01-01
 	return int64(binary.LittleEndian.Uint64(b)), int64(int32(binary.LittleEndian.Uint32(b[8:]))) - epoch

@@ -8,21 +8,22 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
-// schemaDepth is how deep a schema nests.
+// schemaDepth limits the nesting of a schema.
 const schemaDepth = 64
 
-// A shape says how values of a node are made of its leaves.
+// A shape is how a value of a node is made from its leaves.
 type shape uint8
 
 const (
 	shapeLeaf   shape = iota
-	shapeStruct       // of its children
-	shapeList         // of children[0]
-	shapeMap          // of the key, children[0], and the value, children[1], where there is one
+	shapeStruct       // of the values of its children
+	shapeList         // of values of children[0]
+	shapeMap          // of keys, children[0], and values, children[1], if it exists
 )
 
-// A node is a value of the schema. In the levels of a leaf below it, a definition level below def means that the value is null. For
-// a list or a map, one below elementDef means that it is empty, and a repetition level of elementRep that another element follows.
+// A node is an element of the schema with levels: in a leaf below it, a definition level below def means that the value
+// is null. For a list or a map, one below elementDef means that it is empty, and a repetition level of elementRep that
+// another element follows.
 type node struct {
 	name       string
 	shape      shape
@@ -38,16 +39,16 @@ type node struct {
 
 // A leaf is a column of the file.
 type leaf struct {
-	path     string // names with dots between
+	path     string // names joined by dots
 	physical int32
 	length   int // of typeFixed, bytes
-	def, rep int // largest levels
+	def, rep int // maximum levels
 	scalar   scalar
 	scale    int32
 	dtype    string
 }
 
-// A column is a child of the root: a field, or two if it is media.
+// A column is a child of the root: one field, or two if it is media.
 type column struct {
 	*node
 	bytes, path *node // of media
@@ -76,7 +77,7 @@ type builder struct {
 	leaves   []*leaf
 }
 
-// build makes columns and leaves of the elements.
+// build makes the columns and leaves for the elements.
 func (t *table) build(elements []element) error {
 	b := builder{elements: elements, spark: t.spark}
 	root, err := b.next()
@@ -181,7 +182,7 @@ func (b *builder) fields(n *node, e element, at level) error {
 	return nil
 }
 
-// part returns the child of a name that is a leaf of a type.
+// part returns the child with a name, if it is a leaf with a conversion.
 func (n *node) part(name string, of scalar) *node {
 	for _, c := range n.children {
 		if c.name == name && c.shape == shapeLeaf && c.leaf.scalar == of {
@@ -268,7 +269,7 @@ func newColumn(n *node) *column {
 	return c
 }
 
-// pathField is the name of the field that has the path of a column of media.
+// pathField is the name of the field with the path of a media column.
 func (c *column) pathField() string { return c.name + ".path" }
 
 // needed returns a function that reports whether a field is needed: see [columns.Needed].

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Types of Thrift's compact protocol, as the low four bits of a field's head have them.
+// Types of Thrift's compact protocol: the low four bits of a field's head.
 const (
 	thriftTrue   = 1
 	thriftFalse  = 2
@@ -21,7 +21,7 @@ const (
 	thriftStruct = 12
 )
 
-// thriftDepth is how deep structs and lists nest; in Parquet's own metadata they nest five deep.
+// thriftDepth limits the nesting of structs and lists; Parquet's own metadata nests five deep.
 const thriftDepth = 32
 
 var (
@@ -52,7 +52,7 @@ func (t *thrift) byte() byte {
 	return t.b[t.at-1]
 }
 
-// uvarint decodes a number of at most 64 bits.
+// uvarint decodes an unsigned integer of at most 64 bits.
 func (t *thrift) uvarint() uint64 {
 	var n uint64
 	for shift := 0; shift < 64; shift += 7 {
@@ -66,7 +66,7 @@ func (t *thrift) uvarint() uint64 {
 	return 0
 }
 
-// integer decodes a number that is the value of a field of a type.
+// integer decodes a signed integer that is the value of a field of a type.
 func (t *thrift) integer(kind byte) int64 {
 	switch kind {
 	case thriftTrue:
@@ -83,7 +83,7 @@ func (t *thrift) integer(kind byte) int64 {
 	return 0
 }
 
-// small is integer for a number of 32 bits.
+// small is integer for 32 bits.
 func (t *thrift) small(kind byte) int32 {
 	n := t.integer(kind)
 	if n < math.MinInt32 || n > math.MaxInt32 {
@@ -108,7 +108,7 @@ func (t *thrift) binary(kind byte) []byte {
 	return t.b[t.at-int(n) : t.at : t.at]
 }
 
-// record decodes a struct. field decodes the value of a field and returns true, or returns false.
+// record decodes a struct. field must decode the value of a field and return true, or return false to skip it.
 func (t *thrift) record(kind byte, field func(id int, kind byte) bool) {
 	if kind != thriftStruct || t.depth >= thriftDepth {
 		t.fail(errThrift)
@@ -132,7 +132,7 @@ func (t *thrift) record(kind byte, field func(id int, kind byte) bool) {
 	t.depth--
 }
 
-// list decodes a list. element decodes one of its elements.
+// list decodes a list. element must decode one element.
 func (t *thrift) list(kind byte, element func(kind byte)) {
 	if kind != thriftList && kind != thriftSet {
 		t.fail(errThrift)
@@ -143,7 +143,7 @@ func (t *thrift) list(kind byte, element func(kind byte)) {
 	if n == 15 {
 		n = t.uvarint()
 	}
-	if n > uint64(len(t.b)-t.at) { // an element has a byte at least
+	if n > uint64(len(t.b)-t.at) { // an element has at least one byte
 		t.fail(errThriftEnd)
 	}
 	for ; n > 0 && t.err == nil; n-- {
@@ -151,13 +151,13 @@ func (t *thrift) list(kind byte, element func(kind byte)) {
 	}
 }
 
-// skip passes over a value.
+// skip skips a value.
 func (t *thrift) skip(kind byte) {
 	if t.depth++; t.depth > thriftDepth {
 		t.fail(errThrift)
 	}
 	switch kind {
-	case thriftTrue, thriftFalse: // in the head of the field
+	case thriftTrue, thriftFalse: // encoded in the head of the field
 	case thriftByte:
 		t.byte()
 	case thriftI16, thriftI32, thriftI64:
@@ -186,7 +186,7 @@ func (t *thrift) skip(kind byte) {
 	t.depth--
 }
 
-// skipElement is skip for an element of a list or a map, where a bool has a byte of its own.
+// skipElement is skip for an element of a list or a map, where a bool takes one byte.
 func (t *thrift) skipElement(kind byte) {
 	if kind == thriftTrue || kind == thriftFalse {
 		kind = thriftByte

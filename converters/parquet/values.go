@@ -20,13 +20,12 @@ const (
 	encodingSplit           = 9
 )
 
-// A decoder decodes the values of a page, nulls aside, one after another. The bytes of a value are valid until the
-// next call.
+// A decoder decodes the values of a page, without nulls, in order. The bytes of a value are valid until the next call.
 type decoder interface {
 	next(d *datum) error
 }
 
-// newDecoder returns the decoder of the values b of a page in memory.
+// newDecoder returns the decoder for b, the values of a page in memory.
 func newDecoder(l *leaf, encoding int32, b []byte, dictionary *dictionary) (decoder, error) {
 	number := l.physical == typeInt32 || l.physical == typeInt64
 	switch {
@@ -41,7 +40,7 @@ func newDecoder(l *leaf, encoding int32, b []byte, dictionary *dictionary) (deco
 		case dictionary == nil:
 			return nil, fmt.Errorf("%w: no dictionary page before it", converters.ErrMalformed)
 		case len(b) == 0:
-			return &indexes{of: dictionary}, nil // of nulls only
+			return &indexes{of: dictionary}, nil // all values are null
 		case b[0] > 32:
 			return nil, fmt.Errorf("%w: indexes of %d bits", converters.ErrMalformed, b[0])
 		}
@@ -64,7 +63,7 @@ func newDecoder(l *leaf, encoding int32, b []byte, dictionary *dictionary) (deco
 	return nil, fmt.Errorf("%w: encoding %d of values of type %d", converters.ErrUnsupported, encoding, l.physical)
 }
 
-// width is the size of a plain value in bytes, 0 if it has none of its own.
+// width returns the size of a plain value in bytes, 0 if it varies.
 func (l *leaf) width() int {
 	switch l.physical {
 	case typeInt32, typeFloat:
@@ -79,10 +78,10 @@ func (l *leaf) width() int {
 	return 0
 }
 
-// numeric reports whether a plain value of some width is a number.
+// numeric reports whether a plain value with a width is a number.
 func (l *leaf) numeric() bool { return l.physical != typeInt96 && l.physical != typeFixed }
 
-// set makes d the value of these bytes.
+// set sets d to the value of b.
 func (d *datum) set(b []byte, number bool) {
 	switch {
 	case !number:
@@ -123,7 +122,7 @@ func (p *plainBits) next(d *datum) error {
 	return nil
 }
 
-// plainBytes are values with a length of 4 bytes before each.
+// plainBytes are byte strings, each preceded by its length in 4 bytes.
 type plainBytes struct{ b []byte }
 
 func (p *plainBytes) next(d *datum) error {
@@ -164,10 +163,10 @@ func (x *bools) next(d *datum) error {
 	return err
 }
 
-// numbers are integers as differences.
+// numbers are delta-encoded integers.
 type numbers struct {
 	deltas
-	short bool // of 32 bits
+	short bool // 32 bits
 }
 
 func (x *numbers) next(d *datum) error {
@@ -178,7 +177,7 @@ func (x *numbers) next(d *datum) error {
 	return err
 }
 
-// lengths are bytes behind all their lengths.
+// lengths are byte strings, all preceded by all their lengths.
 type lengths struct {
 	sizes deltas
 	data  []byte
@@ -212,12 +211,13 @@ func (x *lengths) next(d *datum) error {
 	return nil
 }
 
-// prefixes are bytes that begin as the ones before them: the lengths of these beginnings, then the rests as lengths.
+// prefixes are byte strings that share a prefix with the previous one: the lengths of the prefixes, then the suffixes
+// as lengths.
 type prefixes struct {
 	sizes deltas
 	rests *lengths
 	value []byte
-	fixed int // size of all values; −1: any
+	fixed int // size of each value; −1: any
 }
 
 func newPrefixes(b []byte, l *leaf) (*prefixes, error) {
@@ -256,7 +256,7 @@ func (x *prefixes) next(d *datum) error {
 	return nil
 }
 
-// split has the first bytes of all values, then the second ones, and so on.
+// split has the first byte of all values, then the second byte of all, and so on.
 type split struct {
 	b            []byte
 	width, count int

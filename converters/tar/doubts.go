@@ -4,8 +4,7 @@ import "github.com/ffconvert/ffconvert/converters"
 
 var _ converters.Doubter = (*source)(nil)
 
-// Doubts reports that Index has found the first sample of the first part to be nothing but a tar: its members may be what
-// was meant.
+// Doubts reports a first sample that consists of a tar only: its members may be the intended samples. Index finds it.
 func (s *source) Doubts() []converters.Doubt {
 	if !s.tarInTar.Load() {
 		return nil

@@ -28,36 +28,36 @@ const (
 type event int
 
 const (
-	eventEnd    event = iota // the end of the members; trailer reads on from there
+	eventEnd    event = iota // the end of the members; trailer reads the rest
 	eventSample              // scanner.group is complete
 	eventSkip                // scanner.ahead is skipped, for scanner.reason
 	eventBad                 // scanner.group is complete, and is skipped
 )
 
-// A scanner groups the members of one part into samples, for Index and for Read, so that both have the
-// same samples.
+// A scanner groups the members of one part into samples. Index and Read both use it, so that they find the same
+// samples.
 type scanner struct {
 	members
-	max   int64             // of one sample, bytes
+	max   int64             // maximum of one sample, bytes
 	load  func(string) bool // fields to read at once; nil: none
-	sizes bool              // skip the payload of all other fields
+	sizes bool              // skip the payload of all fields that load excludes
 	group group
-	class *class // of all samples; nil: they have none
+	class *class // class of all samples; nil: no classes
 
 	ahead  member // the member that was read last
-	key    []byte // of ahead, if it is a field
-	suffix []byte // of ahead, if it is a field
-	reason string // for skipping ahead; "" if it is a field
+	key    []byte // key of ahead, if it is a field
+	suffix []byte // suffix of ahead, if it is a field
+	reason string // reason for skipping ahead; "" if it is a field
 	held   bool   // ahead is not in a group yet
 	ended  bool   // next has returned the last sample
 }
 
-// A group is the sample that members are added to.
+// A group collects the members of one sample.
 type group struct {
 	sample converters.Sample // with sizes of fields
 	bytes  int64             // payload plus a block for each member
 	files  int               // fields that are members
-	open   bool              // it may get more members
+	open   bool              // more members may follow
 	fields scan.FieldSet     // the names of its fields
 	bad    bool              // it has a badField with payload
 	pathed bool              // it has a localPathField
@@ -147,7 +147,7 @@ func (s *scanner) classify() error {
 	return nil
 }
 
-// add adds the member ahead to the group as a field. If no group is open it begins one.
+// add adds the member ahead to the group as a field. If no group is open it begins a new one.
 func (s *scanner) add() error {
 	m, g := &s.ahead, &s.group
 	if !g.open {

@@ -50,8 +50,8 @@ func parseHeader(b, buf []byte) (header, error) {
 	h.dir = len(name) > 0 && name[len(name)-1] == '/'
 	metadata := h.typ == typeLongName || h.typ == typeLongLink || h.typ == typePAX || h.typ == typePAXGlobal
 	if len(prefix) > 0 && !metadata {
-		// Python joins every prefix. GNU tar joins only a prefix in a POSIX header; in its
-		// own headers it has times of the file there.
+		// Python joins every prefix. GNU tar joins only the prefix of a POSIX header; its own headers have times of the
+		// file there.
 		if string(b[257:263]) != "ustar\x00" {
 			h.name = append(buf, name...)
 			return h, fmt.Errorf("%w: a name prefix in a header that is not ustar's", converters.ErrUnsupported)
@@ -64,7 +64,7 @@ func parseHeader(b, buf []byte) (header, error) {
 	if h.size, err = number(b[124:136]); err != nil {
 		return h, fmt.Errorf("%w: size: %w", converters.ErrMalformed, err)
 	}
-	// The other fields are not used, but tarfile ends its listing if it cannot read one.
+	// The other fields are not used, but tarfile stops at a header with an invalid one.
 	for _, f := range &others {
 		if err := anyNumber(b[f.from:f.to]); err != nil {
 			return h, fmt.Errorf("%w: %s: %w", converters.ErrMalformed, f.name, err)
@@ -123,8 +123,8 @@ var (
 	errRange    = errors.New("over 8 EiB")
 )
 
-// number parses a numeric field: spaces, octal digits, then spaces and NULs; or, after a byte 0x80, a
-// big-endian number.
+// number parses a numeric field: spaces, octal digits, then spaces and NULs; or, after a byte 0x80, a big-endian
+// number.
 func number(f []byte) (int64, error) {
 	switch f[0] {
 	case 0x80:
@@ -158,8 +158,8 @@ func number(f []byte) (int64, error) {
 	return n, nil
 }
 
-// anyNumber checks a numeric field that is not used. It may be blank, or a negative binary number, like a
-// time before 1970.
+// anyNumber checks a numeric field that is not used. It may be blank, or a negative binary number, such as a time
+// before 1970.
 func anyNumber(f []byte) error {
 	if f[0] == 0x80 || f[0] == 0xff || isOctal7(f) {
 		return nil
@@ -188,5 +188,5 @@ func cstring(b []byte) []byte {
 	return b
 }
 
-// padded rounds a payload up to whole blocks.
+// padded rounds a payload size up to whole blocks.
 func padded(n int64) int64 { return (n + blockSize - 1) &^ (blockSize - 1) }

@@ -16,9 +16,9 @@ type keys struct {
 	used  int
 	file  converters.File
 	part  converters.Part
-	again scan.Window // over part, for keys with equal hashes
+	again scan.Window // to read keys with equal hashes again
 
-	prefix string // of all keys; a member has the rest
+	prefix string // common prefix of all keys; members have the rest
 
 	maxHeader int64
 }
@@ -35,7 +35,7 @@ func newKeys(f converters.File, p converters.Part, maxHeader int64) *keys {
 	return &keys{seed: maphash.MakeSeed(), slots: make([]slot, fewKeys), file: f, part: p, maxHeader: maxHeader}
 }
 
-// add adds the key of a sample at off. If an earlier sample has the key it returns the offset of that.
+// add adds the key of a sample at off. If an earlier sample has the key, add returns its offset.
 func (k *keys) add(key string, off int64) (first int64, again bool, err error) {
 	if k.used >= len(k.slots)/4*3 {
 		k.grow()
@@ -61,7 +61,7 @@ func (k *keys) add(key string, off int64) (first int64, again bool, err error) {
 func (k *keys) grow() {
 	old := k.slots
 	k.slots = make([]slot, 2*len(old))
-	clear(k.slots) // reading a new page before writing it costs two faults and an interrupt of the other processors
+	clear(k.slots) // writing a new page first avoids the two faults and the interrupt of other processors that reading it first costs
 	for _, s := range old {
 		if s.end == 0 {
 			continue

@@ -13,10 +13,10 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// mostLabel is the size of the longest file that may be a label: the digits of an integer, and blanks.
+// mostLabel is the largest size of a label file: the digits of an integer, and blanks.
 const mostLabel = 64
 
-// labels are the members of an outer tar that are named like inner tars with the suffix .cls, in the order of the tar.
+// labels are the members of an outer tar with the name of an inner tar and the suffix .cls, in the order of the tar.
 type labels map[string][]label
 
 type label struct {
@@ -32,7 +32,7 @@ func (l labels) add(m *member, content []byte) {
 	}
 }
 
-// labelled returns the name of the tar that a member of this name labels; "": none.
+// labelled returns the name of the tar for which a member of this name is the label; "": none.
 func labelled(name string) string {
 	base := path.Base(name)
 	if at := len(base) - len(".cls"); at > 0 && strings.EqualFold(base[at:], ".cls") {
@@ -41,7 +41,7 @@ func labelled(name string) string {
 	return ""
 }
 
-// apply gives the inner tars of a part the numbers of their labels.
+// apply sets the numbers of the inner tars of a part from their labels.
 func (l labels) apply(part string, tars []inner) error {
 	for i := range tars {
 		c := &tars[i].class
@@ -64,7 +64,8 @@ func (l labels) apply(part string, tars []inner) error {
 	return nil
 }
 
-// firstIsLabelled reports whether the first sample of all inner tars has a field cls. An error is no: Index meets it again.
+// firstIsLabelled reports whether the first sample of all inner tars has a field cls. After an error it returns false;
+// Index will report the error.
 func (n *Nested) firstIsLabelled(ctx context.Context) bool {
 	for i, p := range n.Parts() {
 		tars, err := n.list(ctx, i)
@@ -80,7 +81,8 @@ func (n *Nested) firstIsLabelled(ctx context.Context) bool {
 	return false
 }
 
-// looksLabelled reports whether an inner tar has a sample, or an error before that, and whether the sample has a field cls.
+// looksLabelled reports whether an inner tar has a first sample, or an error before it, and whether that sample has a
+// field cls.
 func (n *Nested) looksLabelled(p converters.Part, is *inner) (sampled, labelled bool) {
 	f, err := n.src.open(p, converters.ForIndex)
 	if err != nil {
@@ -108,7 +110,7 @@ func hasLabel(s *converters.Sample) bool {
 	return slices.ContainsFunc(s.Fields, func(f converters.Field) bool { return f.Name == classField })
 }
 
-// unlabelled returns an error if the sample that is complete should have a field cls of its own, and has none.
+// unlabelled returns an error if the complete sample must have a field cls and has none.
 func (s *scanner) unlabelled() error {
 	if s.class == nil || !s.class.own || hasLabel(&s.group.sample) {
 		return nil

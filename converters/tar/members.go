@@ -22,7 +22,7 @@ type member struct {
 type members struct {
 	c    *scan.Window
 	part string // its name, for errors
-	tar  string // the name of the member of part that has the members; "": the part itself
+	tar  string // name of the inner tar with the members; "": the part itself
 	buf  []byte // the name of the current member
 	over override
 
@@ -117,7 +117,7 @@ func (w *members) metadata(h header) error {
 	return err
 }
 
-// follows returns an error unless another header follows a global PAX header, as tarfile needs.
+// follows returns an error unless another header follows a global PAX header, as tarfile requires.
 func (w *members) follows() error {
 	if w.c.Size-w.c.Offset() < blockSize {
 		return fmt.Errorf("%w: the file ends behind a global PAX header", converters.ErrTruncated)
@@ -129,7 +129,7 @@ func (w *members) follows() error {
 	return err
 }
 
-// finish sets m from its header and the metadata before that.
+// finish sets m from its header and the preceding metadata.
 func (w *members) finish(m *member, h header) error {
 	m.typ, m.size, m.name = h.typ, h.size, h.name
 	o := &w.over
@@ -153,15 +153,15 @@ func (w *members) finish(m *member, h header) error {
 	switch m.typ {
 	case 0:
 		m.typ = typeRegular
-		// In a tar of Unix V7 a slash at the end marks a directory. Python looks at the name
-		// field, GNU tar at the resulting name, without the root.
+		// In a tar of Unix V7 a slash at the end marks a directory. Python checks the name field, GNU tar the resulting
+		// name, without the root.
 		if h.dir {
 			m.typ = typeDirectory
 			if !slash || len(bytes.Trim(m.name, "/")) == 0 {
 				return fmt.Errorf("%w: a directory to some readers, a file to others", converters.ErrMalformed)
 			}
 		}
-	case '7': // contiguous
+	case '7': // a contiguous file
 		m.typ = typeRegular
 	}
 	if slash && m.typ != typeDirectory && m.typ != typeDumpDir {
@@ -191,10 +191,10 @@ func (w *members) finish(m *member, h header) error {
 	return nil
 }
 
-// errSparse refuses all forms of sparse members: old GNU, and PAX 0.0, 0.1 and 1.0.
+// errSparse is the error for all forms of sparse members: old GNU, and PAX 0.0, 0.1 and 1.0.
 var errSparse = fmt.Errorf("%w: a sparse file", converters.ErrUnsupported)
 
-// errMetadata refuses metadata over Options.MaxHeader.
+// errMetadata is the error for metadata over Options.MaxHeader.
 var errMetadata = fmt.Errorf("%w", converters.ErrLimit)
 
 // fail places an error.

@@ -8,8 +8,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Split splits the path of a member into the key and the suffix that webdataset gives it. ok is false if
-// webdataset skips the member, for its path alone. The name of its field is the suffix in lower case.
+// Split splits the path of a member into key and suffix as webdataset does. ok is false if webdataset skips the member
+// because of its path. The name of the field is the suffix in lower case.
 func Split(path string) (key, suffix string, ok bool) {
 	name := []byte(path)
 	k, s, ok := splitName(name)

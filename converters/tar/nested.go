@@ -13,24 +13,24 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// A Nested is an opened list of tars whose members are tars, one a class, as ImageNet's training set is shipped:
+// A Nested is an opened list of tars whose members are tars, one per class, as in ImageNet's training set:
 //
 //	┌────────┬──────────────────────┬────────┬──────────────────────┬─────┐
 //	│ header │ n01440764.tar        │ header │ n01443537.tar        │ end │
 //	│ 512    │ a tar with its end   │ 512    │ a tar with its end   │     │
 //	└────────┴──────────────────────┴────────┴──────────────────────┴─────┘
 //
-// The name of the inner tar, without its suffix, is the class: all keys begin with it and a slash, and each sample has its number as the
-// last field, cls. Nothing is unpacked: an offset is a place in the outer tar.
+// The name of the inner tar, without its suffix, is the class: all keys begin with it and a slash, and each sample has
+// the number of the class as its last field, cls. Nothing is extracted: an offset is an offset in the outer tar.
 //
-// Where labels are given no class is numbered: a member n01440764.cls of the outer tar is the number of all samples of n01440764.tar, and
-// the samples of a tar without one have a field cls of their own.
+// With labels no classes are numbered: a member n01440764.cls of the outer tar is the number for all samples of
+// n01440764.tar, and each sample of a tar without such a member has its own field cls.
 type Nested struct {
 	*scan.Source
 	src     *source
 	classes []string
-	number  map[string]int64 // of each class; nil: not known yet, or labels are given
-	lists   []*innerTars     // of each part
+	number  map[string]int64 // by class; nil: not known yet, or there are labels
+	lists   []*innerTars     // by part
 }
 
 var (
@@ -41,20 +41,20 @@ var (
 
 // An inner is a tar that is a member of a part.
 type inner struct {
-	off, end int64 // of its bytes in the part
+	off, end int64 // range of bytes in the part
 	name     string
 	class    class
 }
 
-// A class is what the samples of an inner tar have in common.
+// A class is the common data of the samples of an inner tar.
 type class struct {
 	name   string
-	prefix string // of their keys
+	prefix string // prefix of their keys
 	number int64
-	own    bool // each has a field cls of its own, and there is no number
+	own    bool // each sample has its own field cls, and the class has no number
 }
 
-// innerTars are the inner tars of a part in its order; none: not listed yet.
+// innerTars are the inner tars of a part in order; empty until they are listed.
 type innerTars struct {
 	mu   sync.Mutex
 	tars []inner
@@ -64,11 +64,11 @@ const (
 	classField   = "cls"
 	skipNotTar   = "not a tar"
 	skipLabel    = "the label of a tar"
-	maxInnerTars = 1 << 20 // of a part: some hundred bytes of memory each
+	maxInnerTars = 1 << 20 // per part; each takes some hundred bytes of memory
 )
 
-// OpenNested returns a source of the tars in these tars. Without Options.Classes it reads the headers of the outer tars, to number the classes, unless
-// labels are given: beside a tar, or in the first sample.
+// OpenNested returns a source of the inner tars of the given tars. Without Options.Classes it reads the headers of the
+// outer tars to number the classes, unless there are labels, as members or in the first sample.
 func OpenNested(ctx context.Context, parts []converters.Part, opts Options) (*Nested, error) {
 	return openNested(ctx, Open(parts, opts))
 }
@@ -105,7 +105,7 @@ func openNested(ctx context.Context, src *source) (*Nested, error) {
 	return n, nil
 }
 
-// unlisted makes n list all parts when they are read.
+// unlisted makes n list each part when it is read.
 func (n *Nested) unlisted() {
 	n.lists = make([]*innerTars, len(n.Parts()))
 	for i := range n.lists {
@@ -113,7 +113,7 @@ func (n *Nested) unlisted() {
 	}
 }
 
-// list returns the inner tars of part i. It reads headers of the outer tar, once.
+// list returns the inner tars of part i. The first call reads the headers of the outer tar.
 func (n *Nested) list(ctx context.Context, i int) ([]inner, error) {
 	l, p := n.lists[i], n.Parts()[i]
 	l.mu.Lock()
@@ -158,7 +158,7 @@ type outerScanner struct {
 	scanner
 	of      *Nested
 	window  scan.Window
-	classes map[string]bool // of the inner tars before
+	classes map[string]bool // names of the preceding inner tars
 	labels  labels          // nil: labels are not read
 	ended   bool
 	spans   []converters.Span
@@ -171,7 +171,7 @@ func (o *outerScanner) begin(of *Nested, f converters.File, p converters.Part) {
 	o.reset(&o.window, p, &of.src.opts)
 }
 
-// next returns the next inner tar, or else spans of what is skipped; neither at the end.
+// next returns the next inner tar, or the spans of skipped members; neither at the end.
 func (o *outerScanner) next() (is *inner, skipped []converters.Span, err error) {
 	m, w := &o.ahead, &o.window
 	for o.spans = o.spans[:0]; len(o.spans) == 0 && !o.ended; {
@@ -215,7 +215,7 @@ func (o *outerScanner) someTar() error {
 	return &converters.Error{Where: o.part, Off: -1, Err: fmt.Errorf("%w: none of its members is a tar", converters.ErrUnsupported), Hint: "leave out option nested"}
 }
 
-// inner returns the member ahead as an inner tar with the bytes that follow; nil if it is none, with the reason in o.
+// inner returns the member ahead as an inner tar; nil if it is not one, with the reason in o.
 func (o *outerScanner) inner() (*inner, error) {
 	if err := o.classify(); err != nil || o.reason != "" {
 		return nil, err

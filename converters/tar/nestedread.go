@@ -8,7 +8,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// WithParts returns a source with these parts, which must be the parts of n from number first on. The numbers of the classes stay.
+// WithParts returns a source with these parts, which must be the parts of n from number first on. Classes keep their
+// numbers.
 func (n *Nested) WithParts(first int, parts []converters.Part) converters.Source {
 	some := *n
 	some.lists = n.lists[first : first+len(parts)]
@@ -26,13 +27,13 @@ func (n *Nested) Describe() converters.Description {
 	return converters.Description{Classes: n.classes}
 }
 
-// A nestedReader reads the samples of all inner tars of one part. A run may go on in the next inner tar.
+// A nestedReader reads the samples of all inner tars of one part. A run may continue in the next inner tar.
 type nestedReader struct {
 	reader // of the current inner tar
 	of     *Nested
-	outer  outerScanner     // of an index
-	tars   []inner          // of a run, which were not read yet
-	given  map[string]class // for an index, where labels are given
+	outer  outerScanner     // for an index
+	tars   []inner          // for a run: the inner tars not read yet
+	given  map[string]class // for an index with labels
 }
 
 // Begin prepares for the samples of a pass.
@@ -62,7 +63,7 @@ func (r *nestedReader) Begin(ctx context.Context, p *scan.Pass) error {
 	return nil
 }
 
-// Next makes the next members of an inner tar a sample. What is skipped may be a member of the part, or of an inner tar.
+// Next returns the next samples. A skipped entry may be a member of the part or of an inner tar.
 func (r *nestedReader) Next(ctx context.Context, want int64) ([]converters.Span, error) {
 	for {
 		if !r.ended {
@@ -94,7 +95,7 @@ func (r *nestedReader) Next(ctx context.Context, want int64) ([]converters.Span,
 	}
 }
 
-// enter turns to the members of an inner tar.
+// enter starts to read the members of an inner tar.
 func (r *nestedReader) enter(is *inner) {
 	r.turn(max(is.off, r.pass.Run.Off), is.end)
 	r.scanner.tar, r.scanner.class = is.name, &is.class
@@ -103,7 +104,7 @@ func (r *nestedReader) enter(is *inner) {
 	}
 }
 
-// within returns the name of a member for an account.
+// within returns the name of a member for a report of skipped entries.
 func (s *scanner) within(name []byte) string {
 	if s.tar == "" {
 		return string(name)

@@ -8,11 +8,11 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// An override has values from the metadata before a member, which replace values of its header.
+// An override holds metadata before a member that replaces values of its header.
 type override struct {
-	path    []byte // of PAX
-	long    []byte // of GNU
-	size    int64  // of PAX; -1: none
+	path    []byte // from PAX
+	long    []byte // from GNU
+	size    int64  // from PAX; -1: none
 	hasPath bool
 	hasLong bool
 	hasLink bool
@@ -73,7 +73,7 @@ func (o *override) records(b []byte, global bool) error {
 	return nil
 }
 
-// record takes one PAX record.
+// record applies one PAX record.
 func (o *override) record(key, value []byte, global bool) error {
 	switch k := string(key); {
 	case strings.HasPrefix(k, "GNU.sparse."), k == "SCHILY.realsize", k == "SUN.holesdata":
@@ -85,7 +85,7 @@ func (o *override) record(key, value []byte, global bool) error {
 			return fmt.Errorf("%w: names in the character set %q", converters.ErrUnsupported, v)
 		}
 	case k != "path" && k != "linkpath" && k != "size":
-		return nil // times, owners, attributes
+		return nil // times, owners and attributes are not used
 	}
 	if global {
 		return fmt.Errorf("%w: a global PAX header that sets %s", converters.ErrUnsupported, clip(key))

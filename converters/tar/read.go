@@ -9,11 +9,11 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// Sizes of reads in bytes. The first read of an index has the headers and the small members that lie together. Reads
-// double where headers are near each other, with the payload between them, because with small members one
-// read per header takes three quarters of the time of a conversion (BenchmarkIndex). The first read of a run is small,
-// because it may be one small sample. Reads double up to a size that is efficient for the device and fits into the
-// processor's cache.
+// Sizes of reads in bytes. The first read of an index covers adjacent headers and small members. Reads double where
+// headers are close to each other, and include the payload between them, because one read per header takes three
+// quarters of the time of converting small members (BenchmarkIndex). The first read of a run is small, because the run
+// may be one small sample. Reads double up to a size that is efficient for the device and fits into the processor's
+// cache.
 const (
 	headerRead  = 4 << 10
 	headerReads = 64 << 10
@@ -27,10 +27,10 @@ type reader struct {
 	scanner scanner
 	window  scan.Window
 	pass    *scan.Pass
-	seen    *keys // of an index; nil: Read
+	seen    *keys // keys of an index; nil for Read
 	first   bool  // the next sample is the first one of the dataset
 	ended   bool
-	spans   []converters.Span // of the last call of Next
+	spans   []converters.Span // result of the last call of Next
 }
 
 // Begin prepares for the samples of a pass. The Off of a sample is the first block of its first member, including a PAX
@@ -41,7 +41,7 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) error {
 	return nil
 }
 
-// turn turns to the samples between two offsets of the part.
+// turn starts at the samples between two offsets of the part.
 func (r *reader) turn(off, end int64) {
 	p, sizes := r.pass, scan.Sizes{First: firstRead, Usual: windowSize}
 	if p.Index {
@@ -56,15 +56,15 @@ func (r *reader) turn(off, end int64) {
 	}
 }
 
-// Offset returns the place that was reached.
+// Offset returns the current offset in the part.
 func (r *reader) Offset() int64 { return r.window.Offset() }
 
-// End lets go of the file.
+// End releases the file.
 func (r *reader) End() { r.window.File, r.scanner.class, r.seen = nil, nil, nil }
 
-// Next makes the next members a sample. Other members are skipped entries. An index reads no payload, except for
-// Options.Load and between headers that are near each other. The bytes of a sample are in the read buffer, not copied;
-// the last read goes past the run, because the next header ends the last sample.
+// Next returns the next samples and skipped entries. An index reads no payload, except for Options.Load and between
+// headers that are close to each other. The bytes of a sample are in the read buffer, not copied; the last read goes
+// past the run, because the next header ends the last sample.
 func (r *reader) Next(_ context.Context, want int64) ([]converters.Span, error) {
 	sc := &r.scanner
 	r.window.Last = want == 1
@@ -91,7 +91,7 @@ func (r *reader) Next(_ context.Context, want int64) ([]converters.Span, error) 
 	return r.spans, nil
 }
 
-// sample adds the sample that is complete; for an index, after the oddities that are accepted in it.
+// sample adds the complete sample. In an index the spans of its accepted defects precede it.
 func (r *reader) sample() error {
 	g := &r.scanner.group
 	s := &g.sample
@@ -125,7 +125,7 @@ func (r *reader) sample() error {
 	return nil
 }
 
-// end reads the end of the tar, or of one of those that were appended to each other.
+// end reads the end of the tar, or of one of several concatenated tars.
 func (r *reader) end() (err error) {
 	r.spans, r.ended, err = r.scanner.trailer(&r.src.opts, r.spans)
 	return err

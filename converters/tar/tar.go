@@ -45,8 +45,7 @@ const (
 // maxBuffer is the upper bound of the limits in Options in bytes, so that sums of sizes cannot overflow.
 const maxBuffer = 1 << 40
 
-// Options make a source accept more. The zero value refuses every tar from which another reader would
-// lose data.
+// Options accept more tars. The zero value refuses every tar from which another reader would lose data.
 type Options struct {
 	// AllowMissingTrailer accepts a tar that ends after a member without the two zero blocks.
 	// Each is reported in an accepted Span. A tar that ends anywhere else is still refused.
@@ -60,8 +59,8 @@ type Options struct {
 	// Span.
 	KeepDuplicates bool
 
-	// Classes are the names of the classes of OpenNested; the index is the number. A tar with another name is refused. nil: the
-	// names of all tars, in code-point order, unless labels are given. Empty: labels are given.
+	// Classes are the names of the classes of OpenNested; the index is the number. A tar with another name is refused.
+	// nil: the names of all tars, in code-point order, unless there are labels. Empty: there are labels.
 	Classes []string
 
 	// Load reports whether Index must read the bytes of a field, because the size of the record
@@ -91,8 +90,8 @@ var (
 	_ converters.Divisible = (*source)(nil)
 )
 
-// Open returns a source with these parts. It does not open files. Index and Read do, and check that
-// size and time of the file have not changed.
+// Open returns a source with these parts. It does not open files. Index and Read open them, and check that size and
+// time of the file have not changed.
 func Open(parts []converters.Part, opts Options) *source {
 	if opts.MaxSample <= 0 {
 		opts.MaxSample = DefaultMaxSample

@@ -15,9 +15,9 @@ const (
 )
 
 // trailer reads the zeros after the last member, up to the end of the part or an appended archive, and appends the
-// defects that are accepted there. last is false if another archive follows, at the window's position. It must
-// be called after next has returned false. GNU tar and Python pad the end to a multiple of 10,240 bytes,
-// others write two blocks only. Like both readers, trailer accepts any number of zeros from two blocks on.
+// defects that are accepted there. last is false if another archive follows, at the window's position. Call it after
+// next has returned false. GNU tar and Python pad the end to a multiple of 10,240 bytes, others write only two blocks.
+// Like both readers, trailer accepts any number of zero blocks from two on.
 func (w *members) trailer(o *Options, to []converters.Span) (_ []converters.Span, last bool, err error) {
 	start := w.c.Offset()
 	if start < w.c.Size {
@@ -28,7 +28,7 @@ func (w *members) trailer(o *Options, to []converters.Span) (_ []converters.Span
 		return to, false, err
 	}
 	more := found < w.c.Size
-	next := found &^ (blockSize - 1) // the block with the first other byte
+	next := found &^ (blockSize - 1) // the block with the first nonzero byte
 	n := found - start
 	if more {
 		n = next - start
@@ -50,7 +50,7 @@ func (w *members) trailer(o *Options, to []converters.Span) (_ []converters.Span
 		case missing && !o.AllowMissingTrailer:
 			return to, false, w.fail(start, nil, fmt.Errorf("%w: a lone zero block, then another header", converters.ErrMalformed), "option allow-missing-trailer")
 		}
-	case missing && n%blockSize != 0: // the file is cut; after two zero blocks only padding can be cut
+	case missing && n%blockSize != 0: // the file is truncated; after two zero blocks only padding can be missing
 		return to, false, w.fail(w.c.Size, nil, fmt.Errorf("%w: the file ends inside the end of the archive", converters.ErrTruncated), "")
 	case missing && !o.AllowMissingTrailer:
 		return to, false, w.fail(w.c.Size, nil, fmt.Errorf("%w: no two zero blocks end the archive", converters.ErrTruncated),

@@ -19,8 +19,8 @@
 //	│ payload  │ Deep only: Read, then the decoder for the field's name              │
 //	└──────────┴─────────────────────────────────────────────────────────────────────┘
 //
-// Findings with the same rule and text are one finding with a count and the place of the first.
-// Findings with different texts are listed one by one, up to 100 per rule and part.
+// Findings with the same rule and text are one finding with a count and the place of the first. Findings with different
+// texts are listed individually, up to 100 per rule and part.
 //
 // Memory: 18 bytes for each sample with a key, nothing for other samples. With Deep, each worker
 // also holds one sample and one decoded image.
@@ -46,8 +46,8 @@ const maxEach = 100
 // Options control a check. The zero value checks for a conversion to MessagePack of all fields,
 // from metadata only.
 type Options struct {
-	// Encode is the encoding that the conversion would use. If Encoding is empty, it is the one
-	// that the source prefers, else MessagePack.
+	// Encode is the encoding that the conversion would use. If Encoding is empty, the source's default is used, else
+	// MessagePack.
 	Encode encode.Options
 
 	// Accepted lists IDs of rules. Their findings become notes.
@@ -56,8 +56,8 @@ type Options struct {
 	// Hints replaces the hints of findings, by rule ID.
 	Hints map[string]string
 
-	// Refused holds one finding for each input that could not be opened as a source; see
-	// [Refusal]. The report lists them first, and their files as examined.
+	// Refused holds one finding for each input that could not be opened as a source; see [Refusal]. The report lists
+	// these findings first, and counts their files as examined.
 	Refused []findings.Finding
 
 	// Deep reads every sample and decodes images, by the suffix of the field's name, and the
@@ -68,7 +68,7 @@ type Options struct {
 	// image is a warning. 0 means [picture.DefaultMaxPixels].
 	MaxPixels int64
 
-	// Workers is the number of parts examined at once. 0 means GOMAXPROCS.
+	// Workers is the number of parts examined concurrently. 0 means GOMAXPROCS.
 	Workers int
 
 	// Progress, if not nil, receives the progress of the check.

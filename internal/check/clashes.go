@@ -15,8 +15,8 @@ type clash struct {
 	first, again samplePlace
 }
 
-// shares is the number of rounds in which keys are compared. Each round sorts the hashes that have
-// one remainder, so that sorting needs 1/shares of the memory of a copy of all hashes.
+// shares is the number of rounds in which keys are compared. Each round sorts the hashes that have the same remainder,
+// so that sorting needs 1/shares of the memory of a copy of all hashes.
 const shares = 16
 
 // clashes returns the first maxEach clashes of each rule, in the order of samples, and the number
@@ -91,7 +91,7 @@ func (c *checker) clash(keys []keyPlace, note func(rule string, first, again sam
 				note(ruleCaseCollision, oldest.at, k.at)
 			}
 		case k.at.part == keys[i-1].at.part && c.keys[k.at.part].reported:
-			// The source has reported the repetition.
+			// The source has already reported the repeated key.
 		default:
 			note(ruleRepeatedKey, first.at, k.at)
 		}
@@ -110,7 +110,7 @@ func (c *checker) compareKeys(ctx context.Context, t *tally) error {
 	for _, k := range few {
 		first, again := names[k.first], names[k.again]
 		if again.Entry == "" || !bytes.Equal(folded(nil, first.Entry), folded(nil, again.Entry)) {
-			continue // the part has changed, or the two keys have the same hash by chance
+			continue // the part has changed, or the keys differ and have the same hash
 		}
 		text := "the key is also in " + quoted(first.File)
 		switch {
@@ -130,11 +130,11 @@ func (c *checker) compareKeys(ctx context.Context, t *tally) error {
 	return nil
 }
 
-// names indexes the parts of the clashes again and returns the place and key of each sample. The
-// place of a sample that is not found has the file only.
+// names indexes the parts of the clashes again and returns the place and key of each sample. If a sample is not found,
+// its place has only the file.
 func (c *checker) names(ctx context.Context, few []clash) (map[samplePlace]findings.Place, error) {
 	places := make(map[samplePlace]findings.Place)
-	last := make(map[int32]int64) // ordinal by part
+	last := make(map[int32]int64) // last ordinal wanted, by part
 	for _, k := range few {
 		for _, at := range []samplePlace{k.first, k.again} {
 			places[at] = findings.Place{File: c.parts[at.part].Name, Offset: -1}

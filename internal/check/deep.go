@@ -17,7 +17,7 @@ import (
 // A decoder decodes the fields of samples. It must not be used concurrently.
 type decoder struct {
 	maxPixels int64
-	values    *encode.Encoder   // encodes one, with decoding
+	values    *encode.Encoder   // encodes and decodes one
 	one       converters.Sample // has a single field, reused for each call
 	table     bool              // the source makes raw records; fields without a decoder are not reported
 }
@@ -68,7 +68,7 @@ func (p *part) read(ctx context.Context) {
 // reports whether the sample may be encoded.
 func (p *part) decode(d *decoder, f *converters.Field, s *converters.Sample) bool {
 	if f.Value.Kind() != converters.KindBytes {
-		return true // Read has decoded it
+		return true // Read has already decoded it
 	}
 	at := p.place(s.Off, s.Key)
 	name := clipped(f.Name)

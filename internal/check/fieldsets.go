@@ -10,8 +10,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/findings"
 )
 
-// Limits on the sets that are counted one by one. Datasets have few; the limits bound the memory
-// for a dataset in which every sample has a set of its own.
+// Limits on the sets that are counted individually. Datasets have few; the limits bound the memory for a dataset in
+// which every sample has a different set.
 const (
 	maxSets      = 1000
 	maxSetFields = 1000  // fields of one set
@@ -31,7 +31,7 @@ type fieldSets struct {
 type fieldSet struct {
 	key   string         // in fieldSets.sets
 	names []string       // sorted
-	first findings.Place // of the first sample
+	first findings.Place // place of the first sample
 	count int64          // samples
 }
 
@@ -99,8 +99,8 @@ func (f *fieldSets) merge(next *fieldSets) {
 	}
 }
 
-// compare adds a finding for each set but the commonest one. Of equally common sets the one found
-// first counts as the commonest.
+// compare adds a finding for each set except the most common one. If two are equally common, the one found first counts
+// as the most common.
 func (f *fieldSets) compare(t *tally) {
 	if len(f.order) == 0 {
 		return
@@ -159,8 +159,7 @@ func listed(names []string) string {
 	return text
 }
 
-// quoted returns a plain name unchanged and quotes any other, so that the name cannot be mistaken
-// for the text around it.
+// quoted quotes a name that is not plain, so that it cannot be mistaken for the text around it.
 func quoted(name string) string {
 	if name == "" || len(name) > maxQuoted || strings.Trim(name, plainCharacters) != "" {
 		return clipped(name)
@@ -170,7 +169,7 @@ func quoted(name string) string {
 
 const plainCharacters = "/._-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// maxQuoted is how much of a name is printed, bytes.
+// maxQuoted limits a printed name, in bytes.
 const maxQuoted = 256
 
 func clipped(name string) string {

@@ -8,8 +8,8 @@ import (
 
 // A keyHash has two hashes of the key of a sample. Both are 0 for a sample without a key.
 type keyHash struct {
-	fold  uint64 // of the key with its case folded
-	exact uint64 // of the key itself
+	fold  uint64 // hash of the case-folded key
+	exact uint64 // hash of the key
 }
 
 // hashOf hashes a key. The seed is random, so that a dataset cannot be made to have colliding hashes.
@@ -45,12 +45,12 @@ func folded(b []byte, key string) []byte {
 	return b
 }
 
-// partKeys holds the key hashes of a part, by the ordinal of the sample less before. The hashes are
-// kept in pieces of keysPiece, so that growing copies at most one piece and wastes less than one.
+// partKeys holds the key hashes of a part; the hash of a sample is at its ordinal minus before. The hashes are in
+// pieces of keysPiece, so that growing copies at most one piece and wastes less than one.
 type partKeys struct {
 	pieces   [][]keyHash
 	before   int64 // samples before the first one with a key
-	reported bool  // the source itself reports keys repeated within the part
+	reported bool  // the source reports repeated keys within the part
 }
 
 const keysPiece = 8192
@@ -66,7 +66,7 @@ func (p *partKeys) add(key string, seed maphash.Seed) {
 	}
 	last := len(p.pieces) - 1
 	if last < 0 || len(p.pieces[last]) == keysPiece {
-		var room int // the first piece grows with the part
+		var room int // the first piece grows as needed
 		if last >= 0 {
 			room = keysPiece
 		}

@@ -22,7 +22,7 @@ type part struct {
 	placed  bool            // the part is a file, so offsets of spans are byte offsets
 	enc     *encode.Encoder // nil if records are encoded after reading
 	run     converters.Run  // all samples of the part
-	encoded error           // of the last record that was encoded
+	encoded error           // error of encoding the last record
 	failed  bool            // Index or Read returned an error
 
 	samples, bytes int64
@@ -40,7 +40,7 @@ func (c *checker) newPart(i int) *part {
 	return p
 }
 
-// look checks the part.
+// look checks the part: its index, then its samples if the check is deep.
 func (p *part) look(ctx context.Context) {
 	defer p.progress.Flush()
 	p.index(ctx)
@@ -52,8 +52,8 @@ func (p *part) look(ctx context.Context) {
 	}
 }
 
-// wantsSamples reports whether a part without samples is suspicious. In a folder source, files next
-// to the class directories are a part that may have none.
+// wantsSamples reports whether a part without samples is suspicious. In a folder source, the files next to the class
+// directories are a part that may have no samples.
 func (p *part) wantsSamples() bool {
 	switch {
 	case p.placed:
@@ -64,7 +64,7 @@ func (p *part) wantsSamples() bool {
 	return p.groups.order == nil // nothing was skipped either
 }
 
-// index checks what the metadata of the part shows.
+// index checks the metadata of the part.
 func (p *part) index(ctx context.Context) {
 	size := p.c.parts[p.num].Size
 	at := int64(0)
@@ -95,7 +95,7 @@ func (p *part) index(ctx context.Context) {
 	}
 }
 
-// walked adds bytes to the progress. A deep check counts each byte once, when it is read.
+// walked adds bytes to the progress. In a deep check it adds none: each byte counts once, when it is read.
 func (p *part) walked(bytes int64) {
 	if !p.c.opts.Deep {
 		p.progress.Add(0, bytes)
@@ -174,7 +174,7 @@ func (p *part) sample(span *converters.Span) {
 	}
 }
 
-// judge adds the error of encoding a sample, if any, by the rule of what a conversion would do.
+// judge adds the error of encoding a sample, if any, with the rule for what a conversion would do.
 func (p *part) judge(err error, s *converters.Sample, off int64) {
 	if err == nil {
 		return
@@ -184,7 +184,7 @@ func (p *part) judge(err error, s *converters.Sample, off int64) {
 	case errors.Is(err, encode.ErrSkip):
 		p.leftOut++
 		p.groups.add(ruleLeftOut, "left out: it lacks a required field", at, 1)
-	case rule == ruleMissingField || rule == Unsupported: // every sample may have the same error
+	case rule == ruleMissingField || rule == Unsupported: // every sample may have the same error: a group
 		p.groups.add(rule, err.Error(), at, 1).Hint = place.HintOf(err)
 	default:
 		p.add(findings.Finding{Rule: rule, Place: at, Text: err.Error(), Hint: place.HintOf(err)})

@@ -128,7 +128,7 @@ var rules = [...]findings.Rule{
 		Help: "There is no decoder for them: they could be read, but their content was not checked."},
 }
 
-// skipRules has the rule for each reason to skip an entry (Span.Skip) that is more than a note.
+// skipRules maps a reason for skipping an entry (Span.Skip) to its rule, if the entry is more than a note.
 var skipRules = map[string]string{
 	"symbolic link":        ruleSkippedLink,
 	"hard link":            ruleSkippedLink,
@@ -142,7 +142,7 @@ var skipRules = map[string]string{
 	"sample marked __bad__": ruleReservedField,
 }
 
-// acceptedRules has the rule and the hint for each defect that a source accepts, by its Span.Skip.
+// acceptedRules maps a defect that a source accepts (Span.Skip) to its rule and hint.
 var acceptedRules = map[string]struct{ rule, hint string }{
 	"missing end of archive": {MissingTrailer, "option allow-missing-trailer, if no member is missing"},
 	"appended archive":       {Concatenated, "option concatenated reads both"},
@@ -163,8 +163,8 @@ func Refusal(err error, file string) findings.Finding {
 	return f
 }
 
-// RuleOf returns the ID of the rule for an error of a source or an encoder, by its sentinel.
-// Other damage is Malformed, and it is Unreadable for all other errors.
+// RuleOf returns the ID of the rule for an error of a source or an encoder, by its sentinel. The rule is Malformed for
+// other damage and Unreadable for all other errors.
 func RuleOf(err error) string {
 	for _, kind := range kinds {
 		if errors.Is(err, kind.err) {

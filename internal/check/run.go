@@ -24,17 +24,17 @@ type checker struct {
 	opts    Options  // with defaults filled in
 	spec    *encode.Spec
 	report  *findings.Report
-	seed    maphash.Seed // of the hashes of keys
+	seed    maphash.Seed // seed of the key hashes
 
 	records int64  // records that a conversion would write
-	refused bool   // Index or Read failed in some part
+	refused bool   // Index or Read returned an error for some part
 	groups  groups // merged from all parts
 	sets    fieldSets
 	keys    []partKeys // by part number
 }
 
-// run checks all parts, Options.Workers at once, and merges their results in the order of parts, so
-// that the report does not depend on the number of workers.
+// run checks all parts, Options.Workers at a time, and merges their results in the order of parts, so that the report
+// does not depend on the number of workers.
 func (c *checker) run(ctx context.Context) error {
 	total := int64(0)
 	for _, p := range c.parts {
@@ -98,7 +98,7 @@ func (c *checker) finish(ctx context.Context) error {
 	}
 	for _, doubt := range slices.Concat(doubts, converters.SeriesDoubts(names)) {
 		rule := ruleOddTable
-		if doubt.Off < 0 { // not of a row
+		if doubt.Off < 0 { // it does not concern a row
 			rule = ruleOddSource
 		}
 		all.add(findings.Finding{Rule: rule, Place: findings.Place{File: doubt.Part, Offset: doubt.Off, Entry: doubt.Entry}, Text: doubt.Text, Hint: doubt.Hint})
@@ -133,7 +133,7 @@ func (c *checker) finish(ctx context.Context) error {
 	return nil
 }
 
-// match adds the errors that the source finds once all its samples are indexed. compareKeys finds repeated keys.
+// match adds the errors of the source's own Check, which needs all samples indexed. compareKeys reports repeated keys.
 func (c *checker) match(ctx context.Context, to *tally) {
 	from, ok := c.src.(interface{ Check(context.Context) error })
 	if !ok {
@@ -151,7 +151,7 @@ func (c *checker) match(ctx context.Context, to *tally) {
 	}
 }
 
-// hinted sets the hint of a finding from Options.Hints and removes it from an accepted one.
+// hinted sets the hint of a finding from Options.Hints, and removes the hint of an accepted finding.
 func (c *checker) hinted(f findings.Finding) findings.Finding {
 	if hint, ok := c.opts.Hints[f.Rule]; ok {
 		f.Hint = hint

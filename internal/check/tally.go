@@ -9,7 +9,7 @@ import (
 
 // A tally collects the findings of one part, or of the whole dataset.
 type tally struct {
-	found  []findings.Finding // listed one by one, up to maxEach per rule
+	found  []findings.Finding // listed findings, up to maxEach per rule
 	each   map[string]int     // number of findings in found, by rule
 	groups groups
 }
@@ -27,11 +27,11 @@ func (t *tally) add(f findings.Finding) {
 	t.found = append(t.found, f)
 }
 
-// moreOfThem is the text of a group of findings that are counted and not listed.
+// moreOfThem is the text of a group of findings that are only counted.
 const moreOfThem = "and more like these"
 
-// maxGroups bounds the groups per rule, so that a dataset in which every sample has a text of its
-// own does not fill the memory. Further texts are one group.
+// maxGroups limits the groups per rule, so that a dataset in which every sample has a different text does not fill the
+// memory. All further texts share one group.
 const maxGroups = 1000
 
 // groups counts findings by rule and text.
@@ -41,7 +41,7 @@ type groups struct {
 	texts map[string]int // number of groups, by rule
 }
 
-// A group is the first of equal findings, with the number of them.
+// A group is a finding and the number of findings equal to it.
 type group struct {
 	findings.Finding
 	files int64 // parts with such findings

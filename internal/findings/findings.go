@@ -103,9 +103,9 @@ type Report struct {
 	Facts   []Fact
 	Seconds float64   // duration of the examination; 0 means unknown
 	Files   []File    // in the order examined
-	Verdict string    // without errors; "" means sound
-	Scope   string    // one line: what the command has read and compared; an empty one is not printed
-	Unit    string    // singular name of Files in the line of totals; "" means file
+	Verdict string    // summary if there are no errors; "" means sound
+	Scope   string    // one line: what the command has read and compared; "" is not printed
+	Unit    string    // singular name of an element of Files in the line of totals; "" means file
 	Found   []Finding // listed findings
 	More    int64     // findings that are counted but not in Found
 
@@ -141,7 +141,7 @@ func (r *Report) Add(f Finding) {
 	}
 }
 
-// rule returns the rule of a finding. One that the report lacks is an error, and its ID says what it means.
+// rule returns the rule of a finding. A rule that the report lacks is an error, described by its ID.
 func (r *Report) rule(f *Finding) *Rule {
 	for i := range r.Rules {
 		if r.Rules[i].ID == f.Rule {
@@ -163,13 +163,13 @@ func (r *Report) Count(l Level) int64 {
 	return n
 }
 
-// levels are the levels, gravest first, and the workflow commands of GitHub that show them.
+// levels are the levels, most severe first, with the GitHub workflow command for each.
 var levels = []struct {
 	Level
 	command string
 }{{Error, "error"}, {Warning, "warning"}, {Note, "notice"}}
 
-// list calls write with the findings of a level, with limit of them at the most, and returns how many more there are.
+// list calls write for the findings of a level, limit at most, and returns the number of the others.
 func (r *Report) list(level Level, limit int64, write func(*Finding)) (more int64) {
 	more = r.Count(level)
 	for i := range r.Found {
@@ -182,7 +182,7 @@ func (r *Report) list(level Level, limit int64, write func(*Finding)) (more int6
 	return more
 }
 
-// Formats that are named elsewhere, too.
+// Formats that other packages name.
 const (
 	Text = "text"
 	JSON = "json"

@@ -12,13 +12,12 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// maxAnnotations is the number of annotations per level: GitHub shows 10 of a level for one step, and
-// ignores further ones.
+// maxAnnotations is the number of annotations per level: GitHub shows at most 10 of a level per step.
 const maxAnnotations = 10
 
-// writeGitHub writes one workflow command per finding, which GitHub Actions shows as an annotation, then
-// the line of totals. A line that begins with "::" is one command, whatever else is in it. Of more than maxAnnotations findings of
-// a level, the last annotation counts the rest.
+// writeGitHub writes one workflow command per finding, which GitHub Actions shows as an annotation, then the line of
+// totals. A line that begins with "::" is one command, whatever its text. If a level has more than maxAnnotations
+// findings, its last annotation counts the rest.
 func writeGitHub(w io.Writer, r *Report) error {
 	b := bufio.NewWriter(w)
 	for _, l := range levels {
@@ -42,7 +41,8 @@ func writeGitHub(w io.Writer, r *Report) error {
 	return b.Flush()
 }
 
-// located returns a finding on one line, with its file: an annotation is shown without it if the repository does not have the file.
+// located returns a finding on one line, with its file: GitHub shows no file for an annotation whose file is not in the
+// repository.
 func (f *Finding) located() string {
 	return name(cmp.Or(f.File, allFiles)) + ": " + f.message()
 }

@@ -28,7 +28,7 @@ type document struct {
 	Findings []leveled `json:"findings"`
 }
 
-// A leveled finding has the level of its rule.
+// A leveled finding includes the level of its rule.
 type leveled struct {
 	Level Level `json:"level"`
 	Finding
@@ -67,8 +67,8 @@ func writeJSON(w io.Writer, r *Report) error {
 	return enc.Encode(doc)
 }
 
-// A terminalSafe writer escapes every character of a JSON document that is not printable; JSON
-// itself requires it of the first 32 only. A Write must not end within a character.
+// A terminalSafe writer escapes every character of a JSON document that is not printable; JSON itself requires this
+// only for the first 32 characters. A Write must not end within a character.
 type terminalSafe struct{ w io.Writer }
 
 func (t terminalSafe) Write(p []byte) (int, error) {

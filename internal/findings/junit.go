@@ -100,7 +100,7 @@ func (r *Report) testcase(file string, found []*Finding) junit.Testcase {
 	return tc
 }
 
-// lines joins the first maxCaseLines findings and appends the number of the others.
+// lines joins the first maxCaseLines findings and adds the number of the others.
 func lines(s []string) string {
 	if n := len(s) - maxCaseLines; n > 0 {
 		s = append(s[:maxCaseLines:maxCaseLines], fmt.Sprintf("and %d more", n))

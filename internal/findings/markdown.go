@@ -12,15 +12,15 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// GitHub takes a job summary of 1 MiB per step, and refuses a larger one: 100 findings of each of three levels, with messages of maxItem
-// bytes, stay below it.
+// GitHub accepts a job summary of 1 MiB per step. 100 findings for each of three levels, with messages of maxItem
+// bytes, are smaller.
 const (
 	maxItems = 100
 	maxItem  = 1000
 )
 
-// writeMarkdown writes a heading, the scope, a table of totals and a list of findings, in GitHub's Markdown. Names and messages are code
-// spans, where no markup, link, mention or HTML is recognised; the table has numbers alone.
+// writeMarkdown writes a heading, the scope, a table of totals and a list of findings, in GitHub's Markdown. Names and
+// messages are code spans, in which GitHub recognises no markup, link, mention or HTML; the table has only numbers.
 func writeMarkdown(w io.Writer, r *Report) error {
 	var samples, size int64
 	for _, f := range r.Files {
@@ -69,7 +69,7 @@ func codeSpan(s string) string {
 		longest = max(longest, run)
 	}
 	fence := strings.Repeat("`", longest+1)
-	// One space at each end is removed by a reader of Markdown, unless there is nothing else.
+	// Markdown removes one space at each end, unless there is nothing else.
 	if s == "" || s[0] == '`' || s[len(s)-1] == '`' || s[0] == ' ' || s[len(s)-1] == ' ' {
 		s = " " + s + " "
 	}

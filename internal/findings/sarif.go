@@ -46,8 +46,8 @@ func writeSARIF(w io.Writer, r *Report) error {
 		}
 		id := identity(f)
 		seen[id]++
-		// The only fingerprint that GitHub uses. Without it GitHub hashes the text of the line and takes all results of one
-		// file for the same.
+		// The only fingerprint that GitHub uses. Without it GitHub hashes the text of the line, and so merges all
+		// results of one file.
 		result["partialFingerprints"] = object{"primaryLocationLineHash": fmt.Sprintf("%s:%d", id, seen[id])}
 		results = append(results, result)
 	}
@@ -72,12 +72,12 @@ func writeSARIF(w io.Writer, r *Report) error {
 	return enc.Encode(object{"$schema": schema, "version": "2.1.0", "runs": []any{run}})
 }
 
-// An object is one of JSON. Encoded, its members are sorted.
+// An object is a JSON object. Its members are encoded in sorted order.
 type object = map[string]any
 
 func message(text string) object { return object{"text": text} }
 
-// prune removes members that are empty from objects.
+// prune removes empty members from objects.
 func prune(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -100,10 +100,10 @@ func prune(v any) any {
 	return v
 }
 
-// sarifResult returns a finding as a result, without its index and its fingerprint.
+// sarifResult returns the result of a finding, without its rule index and its fingerprint.
 func (r *Report) sarifResult(f *Finding) object {
-	// GitHub refuses a document in which a result has no file, and does not show a result without a line. Other viewers use
-	// the byte offset.
+	// GitHub refuses a document in which a result has no file, and does not show a result without a line. Other viewers
+	// use the byte offset.
 	region := object{"startLine": 1}
 	if f.Offset >= 0 {
 		region["byteOffset"] = f.Offset
@@ -127,8 +127,8 @@ func (r *Report) sarifResult(f *Finding) object {
 	return result
 }
 
-// identity returns a hash that is the same for the same finding in different runs: of its rule,
-// file and entry, or offset if it has no entry. Offsets of entries change when entries are added.
+// identity returns a hash of a finding's rule, file and entry, or offset if it has no entry. It is the same in
+// different runs. The offset is not used with an entry, since it changes when entries are added.
 func identity(f *Finding) string {
 	where := cmp.Or(f.Entry, fmt.Sprint(f.Offset))
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", f.Rule, uri(f.File), where))

@@ -61,7 +61,7 @@ func (r *Report) totals() string {
 	return line
 }
 
-// allFiles is shown in place of the file of a finding that has none.
+// allFiles is printed for a finding without a file.
 const allFiles = "all files"
 
 // name returns a file name for printing. It quotes a name that could be mistaken for the text
@@ -73,11 +73,11 @@ func name(s string) string {
 	return s
 }
 
-// maxMessage is the longest message in JUnit and SARIF, in bytes. The name of an entry may have
-// 64 KiB, and GitHub refuses documents of more than 10 MB (compressed).
+// maxMessage is the longest message in JUnit and SARIF, in bytes. The name of an entry may have 64 KiB, and GitHub
+// refuses documents of more than 10 MB (compressed).
 const maxMessage = 2000
 
-// clip shortens a message to about limit bytes. It removes the middle: the place is at the start, the hint at the end.
+// clip shortens a message to about limit bytes. It cuts the middle: the place is at the start, the hint at the end.
 func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s

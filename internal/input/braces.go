@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// A sequence is a pattern taken apart: the product of its items.
+// A sequence is a parsed pattern: the product of its items.
 type sequence []item
 
-// An item is one factor of a product. Exactly one of its forms is used.
+// An item is one factor of a product. Exactly one field is used.
 type item struct {
-	literal string     // a text, when the others are empty
+	literal string     // if the other fields are empty
 	choices []sequence // {a,b}, or {a..e}
 	ints    *intRange  // {0..9}
 }
 
 type intRange struct {
 	start int64
-	step  int64 // signed; modulo 2⁶⁴, as are sums with it
+	step  int64 // signed; sums with it wrap modulo 2⁶⁴
 	n     int64 // values, at least 1
-	width int   // zero padded to it, sign included
+	width int   // results are zero padded to this width, sign included
 }
 
 var (
@@ -67,7 +67,7 @@ func parsePattern(s string, nesting int) (sequence, error) {
 			}
 		case '<':
 			if depth > 0 {
-				break // parsed with the expression
+				break // parsed by the outer expression
 			}
 			m := angledRange.FindStringSubmatch(s[i:])
 			if m == nil {
@@ -88,7 +88,7 @@ func parsePattern(s string, nesting int) (sequence, error) {
 	return seq.literal(s[start:]), nil
 }
 
-// literal appends a text, in which backslashes still escape.
+// literal appends literal text and resolves its backslash escapes.
 func (seq sequence) literal(s string) sequence {
 	if s == "" {
 		return seq
@@ -104,8 +104,7 @@ func (seq sequence) literal(s string) sequence {
 	return append(seq, item{literal: b.String()})
 }
 
-// expression appends the text between two braces: a range or a list, else the text itself with its
-// braces.
+// expression appends the text between two braces: a range, a list, or else that text literally with its braces.
 func (seq sequence) expression(s string, nesting int) (sequence, error) {
 	if m := braceRange.FindStringSubmatch(s); m != nil {
 		it, err := parseRange(m)
@@ -131,7 +130,7 @@ func (seq sequence) expression(s string, nesting int) (sequence, error) {
 	return append(seq, it), nil
 }
 
-// splitList cuts at the commas outside of braces.
+// splitList cuts s at the commas that are not within braces.
 func splitList(s string) []string {
 	var list []string
 	start, depth := 0, 0
@@ -153,9 +152,9 @@ func splitList(s string) []string {
 	return append(list, s[start:])
 }
 
-// parseRange makes an item of a match of rangeText.
+// parseRange returns the item for a match of rangeText.
 func parseRange(m []string) (item, error) {
-	step, beyond := uint64(1), false // beyond: a step of more than 64 bits yields the first value only
+	step, beyond := uint64(1), false // beyond: the step exceeds 64 bits, so the range has its first value only
 	if m[5] != "" {
 		n, err := strconv.ParseUint(m[5], 10, 64)
 		step, beyond = max(n, 1), err != nil

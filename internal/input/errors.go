@@ -11,8 +11,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// Kinds of failure, of this package and of package stage. Every error is an [*place.Error] that wraps one
-// of them, an operating system error, or the cause of a cancelled context.
+// Kinds of error of this package and of package stage. Every error is a [*place.Error] that wraps one of them, an
+// operating system error, or the cause of a cancelled context.
 var (
 	// Mistakes on the command line.
 	errPattern  = place.New(place.Usage, "bad pattern")
@@ -37,20 +37,19 @@ func (notFound) Error() string         { return "no such file" }
 func (notFound) PlaceKind() place.Kind { return place.Refused }
 func (notFound) Is(target error) bool  { return target == fs.ErrNotExist }
 
-// isMissing reports whether nothing has the name: false of a file that cannot be looked at.
+// isMissing reports whether no file has the name. It is false for a file that exists but cannot be examined.
 func isMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// namesNothing reports whether err is of a text that cannot be the name of a file, as a pattern or a
-// URL may be, or of a missing file. Windows has several errors for such a text.
+// namesNothing reports whether err means that the file is missing, or that the text, such as a pattern or a URL,
+// cannot be a file name. Windows has several errors for such a text.
 func namesNothing(err error) bool {
 	return isMissing(err) || errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.EINVAL) || runtime.GOOS == "windows"
 }
 
-// RemoteError places an error of package store. It wraps the kind of this package that is
-// the same, and the error itself. name is shown, so it must be redacted. An error that has a
-// place keeps it.
+// RemoteError adds a place to an error of package store. It wraps err and the kind of this package that corresponds to
+// it. name is shown in the error, so it must be redacted. An error that has a place is returned unchanged.
 func RemoteError(name string, err error) error {
 	e, ok := errors.AsType[*store.Error](err)
 	if _, placed := errors.AsType[*place.Error](err); placed {
@@ -62,7 +61,7 @@ func RemoteError(name string, err error) error {
 	return &place.Error{Where: name, Off: -1, Err: &remoteProblem{e}, Hint: text.Spaces(e.Hint)}
 }
 
-// A remoteProblem is a [store.Error] without its URL and its hint, which an [Error] has.
+// A remoteProblem is a [store.Error] without its URL and hint, which the enclosing [place.Error] has.
 type remoteProblem struct{ of *store.Error }
 
 func (p *remoteProblem) Error() string { return text.Spaces(p.of.Problem()) }

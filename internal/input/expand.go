@@ -61,7 +61,7 @@ func (r *intRange) append(buf []byte, i int64) []byte {
 	return append(buf, d...)
 }
 
-// count is how many names the sequence has; too many to count is MaxInt64.
+// count returns the number of names in the sequence, at most MaxInt64.
 func (seq sequence) count() int64 {
 	n := int64(1)
 	for _, it := range seq {
@@ -79,7 +79,7 @@ func (seq sequence) count() int64 {
 	return n
 }
 
-// addSat and mulSat saturate; a must not be negative and b must be positive.
+// addSat and mulSat saturate at MaxInt64; a must not be negative and b must be positive.
 func addSat(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

@@ -11,23 +11,22 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// Find expands the arguments and returns the inputs that they name, in order. It
-// looks at each file but reads none. An argument that is the name of an existing
-// file is that file, whatever braces or asterisks it holds; so is an expanded name
-// before it is read as a shell glob. A directory stands for the regular files
-// directly in it that opts.Match takes, sorted by code point or by opts.Arrange; hidden files
-// and subdirectories are left out. With opts.Directories it stands for itself, without the slash
-// at its end, and a name of a file is [ErrNotDirectory]. The URL of a service that lists objects then
-// stands for the [ObjectTree] below it, and each object counts as a name.
+// Find expands the arguments and returns the inputs that they name, in order. It examines each file but reads
+// none. An argument that is the name of an existing file is that file, even if it has braces or asterisks; an
+// expanded name is also looked up before it is read as a shell glob. A directory stands for the regular files
+// directly in it that opts.Match accepts, sorted by code point or by opts.Arrange, without hidden files and
+// subdirectories. With opts.Directories it stands for the directory, without the slash at its end, and the name of
+// a file is [ErrNotDirectory]. The URL of a service that lists objects then stands for the [ObjectTree] below it,
+// and each object counts as a name.
 //
-// With opts.Remote the URLs of objects are names. Where the service lists objects (s3:, gs:,
-// ais:), globs match keys as they match paths, and a bucket, or a URL that ends in /, stands for the
-// objects directly below it. A glob does not match a slash.
+// With opts.Remote the URLs of objects are names. Where the service lists objects (s3:, gs:, ais:), globs match
+// keys as they match paths, and a bucket, or a URL that ends in /, stands for the objects directly below it. A
+// glob does not match a slash.
 //
-// @FILE stands for the names and patterns in FILE, a line each; see [Lists].
+// @FILE stands for the names and patterns in FILE, one per line; see [Lists].
 //
-// Every missing name is looked for before [ErrNotFound] (or [ErrNoMatch], when all
-// of them are patterns) reports the first of them; any other error is reported at once.
+// All names are looked up before [ErrNotFound] (or [ErrNoMatch], if all missing names are patterns) reports the
+// first missing one; any other error is reported at once.
 func Find(ctx context.Context, args []string, opts Options) ([]Name, error) {
 	rules, err := rewriteRules(opts.Rewrite, opts.lookupEnv)
 	if err != nil {
@@ -35,7 +34,7 @@ func Find(ctx context.Context, args []string, opts Options) ([]Name, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	f := &finder{lists: lists{rules: rules, opts: opts}, limit: opts.maxNames(), seen: map[string]string{}, dirs: map[string]string{}}
-	defer f.looking.Wait() // all end soon after ctx
+	defer f.looking.Wait() // all lookups end soon after ctx
 	defer cancel()
 	f.looking.SetLimit(lookups)
 	f.room.Store(f.limit)
@@ -66,20 +65,20 @@ func Find(ctx context.Context, args []string, opts Options) ([]Name, error) {
 
 type finder struct {
 	lists
-	limit int64  // names
-	line  string // of the list that names what is being found; "": the command line
+	limit int64  // of names
+	line  string // file and line of the list with the current name; "": the command line
 
 	found  []Name
-	seen   map[string]string // resolved path or identity of an input → the name that it was given by
+	seen   map[string]string // resolved path or identity of an input → the name that the user gave
 	dirs   map[string]string // directory → its path with links resolved
 	missed misses
 
 	looking errgroup.Group
-	pending []*lookup    // remote names that are being looked at, in order
-	room    atomic.Int64 // names that lists may still give
+	pending []*lookup    // remote names that are being looked up, in order
+	room    atomic.Int64 // how many more names listings may add
 }
 
-// argument finds what one argument stands for.
+// argument finds the inputs of one argument.
 func (f *finder) argument(ctx context.Context, arg string) error {
 	if there, err := Exists(arg); err != nil {
 		return err
@@ -104,7 +103,7 @@ func (f *finder) argument(ctx context.Context, arg string) error {
 func (f *finder) add(ctx context.Context, name string) error {
 	where, shown := locate(rewrite(name, f.rules)), Shown(name)
 	if !where.remote() {
-		if err := f.settle(0); err != nil { // it comes after those
+		if err := f.settle(0); err != nil { // results keep the order of the names
 			return err
 		}
 	}
@@ -132,7 +131,7 @@ func (f *finder) add(ctx context.Context, name string) error {
 	return f.local(shown, where.localPaths())
 }
 
-// checkName refuses text that is never a name.
+// checkName refuses text that cannot be a name.
 func checkName(name string) error {
 	switch {
 	case name == "":
@@ -143,7 +142,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// pipe takes the output of a command.
+// pipe adds the output of a command as an input.
 func (f *finder) pipe(shown string, where location) error {
 	command, err := pipeCommand(where.name, shown)
 	if err != nil {
@@ -157,7 +156,7 @@ func (f *finder) pipe(shown string, where location) error {
 	return f.append(FromCommand(*command))
 }
 
-// once refuses a name of an input that was found before. where identifies the input.
+// once refuses an input that was found before. where identifies the input.
 func (f *finder) once(where, name string) error {
 	first, ok := f.seen[where]
 	if !ok {
@@ -183,7 +182,7 @@ func tooMany(name string, limit int64) error {
 	return place.Refuse(name, errPattern, "use a narrower one, or raise option max-names", "more than %d names", limit)
 }
 
-// miss notes a local name that leads nowhere.
+// miss records a local name that does not exist, or a pattern without a match.
 func (f *finder) miss(name string, pattern bool) {
 	f.missed.add(miss{name: name, line: f.line, pattern: pattern})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// local finds what a local name stands for, which may mean any of the paths.
+// local finds the inputs of a local name. paths are its possible meanings; the first that exists counts.
 func (f *finder) local(name string, paths []string) error {
 	for _, path := range paths {
 		fi, err := os.Stat(path)
@@ -37,7 +37,7 @@ func (f *finder) local(name string, paths []string) error {
 	for _, path := range matches {
 		fi, err := os.Stat(path)
 		if err != nil {
-			// It was there a moment ago, or it is a link that leads nowhere.
+			// The file was removed after it was listed, or it is a broken link.
 			if isMissing(err) {
 				f.miss(path, false)
 				continue
@@ -51,7 +51,7 @@ func (f *finder) local(name string, paths []string) error {
 	return nil
 }
 
-// take accepts what lies at path: a file, a directory's files, or the directory.
+// take adds the input at path: a file, the files of a directory, or the directory.
 func (f *finder) take(name, path string, fi fs.FileInfo) error {
 	if fi.IsDir() && !f.opts.Directories {
 		return f.directory(path)
@@ -72,7 +72,7 @@ func (f *finder) take(name, path string, fi fs.FileInfo) error {
 	return f.append(found)
 }
 
-// localName returns the input at path: a regular file, or a directory where such are inputs.
+// localName returns the input at path: a regular file, or a directory if directories are inputs.
 func localName(name, path string, fi fs.FileInfo, directories bool) (Name, error) {
 	switch {
 	case directories && !fi.IsDir():
@@ -85,7 +85,7 @@ func localName(name, path string, fi fs.FileInfo, directories bool) (Name, error
 	return Name{Name: name, Path: path, Size: fi.Size(), ModTime: fi.ModTime()}, nil
 }
 
-// trimSlashes removes the slashes at the end of a directory's name, but one of the root's.
+// trimSlashes removes the slashes at the end of a directory's name. A root keeps one.
 func trimSlashes(name string) string {
 	trimmed := strings.TrimRight(name, "/")
 	if trimmed == "" || strings.HasSuffix(trimmed, ":") { // file:///, C:/
@@ -94,7 +94,7 @@ func trimSlashes(name string) string {
 	return trimmed
 }
 
-// NotRegular refuses an input that has the mode of something other than a regular file.
+// NotRegular returns the error for an input whose mode is not a regular file's.
 func NotRegular(name string, mode fs.FileMode) *place.Error {
 	hint := ""
 	if mode&(fs.ModeNamedPipe|fs.ModeDevice) != 0 {
@@ -117,7 +117,7 @@ func kindOf(mode fs.FileMode) string {
 	return "socket"
 }
 
-// directory takes the files directly in dir. A file that matches and cannot be looked at is an error.
+// directory adds the files directly in dir. A matching file that cannot be examined is an error.
 func (f *finder) directory(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -148,7 +148,7 @@ func (f *finder) directory(dir string) error {
 			continue
 		case err != nil:
 			return place.IOError(path, err)
-		case fi.IsDir(): // through a link
+		case fi.IsDir(): // a link to a directory
 			continue
 		}
 		if err := f.take(path, path, fi); err != nil {
@@ -162,7 +162,7 @@ func (f *finder) directory(dir string) error {
 	return nil
 }
 
-// holds refuses a directory that lacks a file which it says it holds. names are those found in it, sorted.
+// holds returns an error if dir lacks a file that opts.Contents requires. names are the files found, sorted.
 func (f *finder) holds(dir string, names []string) error {
 	if f.opts.Contents == nil {
 		return nil
@@ -194,7 +194,7 @@ func readLocal(name string) ([]byte, error) {
 		return nil, place.Refuse(name, ErrNotFound, "", "")
 	case err != nil:
 		return nil, place.IOError(name, err)
-	case !fi.Mode().IsRegular(): // a pipe would be waited for
+	case !fi.Mode().IsRegular(): // opening a pipe would block
 		return nil, place.Refuse(name, ErrNotRegular, "", "a %s", kindOf(fi.Mode()))
 	}
 	file, err := os.Open(name)
@@ -212,7 +212,7 @@ func readLocal(name string) ([]byte, error) {
 	return b, nil
 }
 
-// join is filepath.Join that does not clean dir, so that ./ stays.
+// join is filepath.Join without cleaning dir, so that a leading ./ stays.
 func join(dir, base string) string {
 	if strings.HasSuffix(dir, "/") {
 		return dir + base
@@ -220,10 +220,10 @@ func join(dir, base string) string {
 	return dir + "/" + base
 }
 
-// real returns the path of a file with links resolved, equal for two names of one file. Hard
-// links differ: equal files of a dataset are often hard links.
+// real returns the path of a file with links resolved, which is equal for two names of one file. Hard links count
+// as different files: equal files of a dataset are often hard links.
 func (f *finder) real(path string) (string, error) {
-	if !filepath.IsAbs(path) { // not cleaned: .. after a link leads to the parent of its target
+	if !filepath.IsAbs(path) { // not cleaned: .. after a link is the parent of the link's target
 		wd, err := os.Getwd()
 		if err != nil {
 			return "", err

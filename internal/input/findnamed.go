@@ -12,25 +12,22 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// FindNamed returns the inputs with the given names, in order, as an earlier [Find] named them. Names
-// are literal: no pattern, list or glob is expanded. A repeated name is the same input. A directory is
-// [ErrNotRegular]; with opts.Directories a file is [ErrNotDirectory]. Standard input is refused: it
-// cannot be read again.
+// FindNamed returns the inputs with the given names, in order, as an earlier [Find] named them. Names are literal:
+// no pattern, list or glob is expanded. A repeated name is the same input. A directory is [ErrNotRegular]; with
+// opts.Directories a file is [ErrNotDirectory]. Standard input is refused: it cannot be read again.
 //
-// Rewrite rules apply as in Find. Find names an input as it was before the rules, but a file of a
-// directory or glob as it is after them; so if the rewritten name leads nowhere, the name itself is
-// looked up.
+// Rewrite rules apply as in Find. Find names an argument as it was before the rules, but a file of a directory or
+// glob as it is after them; so if nothing has the rewritten name, the unchanged name is looked up.
 //
-// Several names are looked up at a time. All missing names are collected before [ErrNotFound]
-// reports the first; any other error is reported at once. Plans keep names without secrets, so a URL
-// that needs one is not found. opts.MaxNames limits the objects of an [ObjectTree]; Match, Arrange
-// and AllowRepeats are ignored.
+// Several names are looked up concurrently. All missing names are collected before [ErrNotFound] reports the
+// first; any other error is reported at once. Plans store names without secrets, so a URL that needs a secret is
+// not found. opts.MaxNames limits the objects of an [ObjectTree]; Match, Arrange and AllowRepeats are ignored.
 func FindNamed(ctx context.Context, names []string, opts Options) ([]Name, error) {
 	rules, err := rewriteRules(opts.Rewrite, opts.lookupEnv)
 	if err != nil {
 		return nil, err
 	}
-	first := make(map[string]int, len(names)) // by name, its first place
+	first := make(map[string]int, len(names)) // name → its first index
 	found := make([]Name, len(names))
 	missing := make([]error, len(names))
 	g, within := errgroup.WithContext(ctx)
@@ -97,7 +94,7 @@ func findNamed(ctx context.Context, name string, rules []*text.Rule, opts Option
 	return found, missing, err
 }
 
-// findAt looks up a location.
+// findAt looks up a location. It returns errors as findNamed does.
 func findAt(ctx context.Context, where location, shown string, opts Options) (found Name, missing, err error) {
 	if err := where.supported(shown, opts); err != nil {
 		return found, nil, err
@@ -107,7 +104,7 @@ func findAt(ctx context.Context, where location, shown string, opts Options) (fo
 		return findTreeAt(ctx, where, shown, opts)
 	case where.remote():
 		found, err := opts.stat(ctx, where.name, shown)
-		if errors.Is(err, store.ErrNotFound) { // one reply may be wrong
+		if errors.Is(err, store.ErrNotFound) { // retried once: one reply may be wrong
 			found, err = opts.stat(ctx, where.name, shown)
 		}
 		if errors.Is(err, store.ErrNotFound) {

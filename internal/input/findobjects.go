@@ -14,14 +14,14 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// A listedDir collects the objects of a directory that match, until the listing comes to the next one.
+// A listedDir collects the matching objects of one directory until the listing reaches the next directory.
 type listedDir struct {
 	*finder
 	l     *lookup
 	p     objectPattern
 	dir   string // ends in a slash, or is ""
-	one   bool   // the pattern is of no other directory
-	seen  bool   // the listing has anything of it
+	one   bool   // the pattern matches no other directory
+	seen  bool   // the listing has an object in the directory
 	found []Name
 }
 
@@ -38,12 +38,12 @@ func (d *listedDir) base(n Name) string {
 	return strings.TrimSuffix(n.Object.URL[len(d.p.bucket)+len(d.dir):], d.p.query)
 }
 
-// end takes what was found of the directory.
+// end adds the objects of the directory to the lookup.
 func (d *listedDir) end(ctx context.Context) error {
 	if !d.seen && !d.one {
 		return nil
 	}
-	told, err := d.complete(ctx)
+	stated, err := d.complete(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,15 +59,15 @@ func (d *listedDir) end(ctx context.Context) error {
 			d.l.missed = append(d.l.missed, miss{name: name, line: d.l.line, pattern: true, remote: place.Refuse(name, ErrNoMatch, "", "")})
 		}
 	}
-	if !told && len(d.found) > 0 {
-		d.tell()
+	if !stated && len(d.found) > 0 {
+		d.note()
 	}
 	d.l.found = append(d.l.found, d.found...)
 	d.found, d.seen = nil, false
 	return nil
 }
 
-// arrange applies opts.Arrange to what was found.
+// arrange applies opts.Arrange to the objects of the directory.
 func (d *listedDir) arrange() error {
 	if d.opts.Arrange == nil {
 		return nil
@@ -90,8 +90,9 @@ func (d *listedDir) arrange() error {
 	return nil
 }
 
-// complete adds the objects that the directory must hold and the listing lacks. told: the directory says what it holds.
-func (d *listedDir) complete(ctx context.Context) (told bool, err error) {
+// complete adds the objects that opts.Contents requires and the listing lacks. stated: Contents states what the
+// directory holds.
+func (d *listedDir) complete(ctx context.Context) (stated bool, err error) {
 	if d.opts.Contents == nil {
 		return false, nil
 	}
@@ -147,11 +148,11 @@ func (d *listedDir) complete(ctx context.Context) (told bool, err error) {
 	return true, nil
 }
 
-// errTells ends the look of tellsContents.
-var errTells = errors.New("there")
+// errFound stops hasContents at the first file that opts.Contents would read.
+var errFound = errors.New("there")
 
-// tellsContents reports whether a file of the directory of p says what it must hold. That file is not read.
-func (f *finder) tellsContents(ctx context.Context, p objectPattern) (bool, error) {
+// hasContents reports whether the directory of p has a file that states what it must hold. It does not read that file.
+func (f *finder) hasContents(ctx context.Context, p objectPattern) (bool, error) {
 	if f.opts.Contents == nil {
 		return false, nil
 	}
@@ -161,9 +162,9 @@ func (f *finder) tellsContents(ctx context.Context, p objectPattern) (bool, erro
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, Shown(url), ErrNotFound
 		}
-		return nil, Shown(url), cmp.Or(err, errTells)
+		return nil, Shown(url), cmp.Or(err, errFound)
 	})
-	if errors.Is(err, errTells) {
+	if errors.Is(err, errFound) {
 		return true, nil
 	}
 	return false, err
@@ -188,8 +189,8 @@ func readObject(ctx context.Context, from store.Store, url string) ([]byte, erro
 	return m.b, nil
 }
 
-// tell notes what was found of the directory.
-func (d *listedDir) tell() {
+// note adds a message about the directory to the notes of the lookup.
+func (d *listedDir) note() {
 	if d.opts.Note == nil {
 		return
 	}
@@ -204,7 +205,7 @@ func (d *listedDir) tell() {
 	d.l.notes = append(d.l.notes, what+all)
 }
 
-// list adds the objects that a pattern matches to l.
+// list adds to l the objects that a pattern matches.
 func (f *finder) list(ctx context.Context, l *lookup, p objectPattern) error {
 	if err := p.check(l.name); err != nil {
 		return err

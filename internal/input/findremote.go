@@ -9,27 +9,27 @@ import (
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// lookups is how many remote names are looked up at once, waiting how many may be queued or
-// finished behind the oldest that is not.
+// lookups is how many remote names are looked up concurrently. waiting is how many may be queued, or finished
+// after the oldest unfinished one.
 const (
 	lookups = 16
 	waiting = 4 * lookups
 )
 
-// A lookup is a remote name that is being looked at.
+// A lookup is the lookup of one remote name.
 type lookup struct {
-	name  string // as errors show it
+	name  string // redacted, for errors
 	where location
-	line  string // of the list that names it
+	line  string // file and line of the list with the name
 
-	done   chan struct{} // closed when what follows is set
+	done   chan struct{} // closed when the fields below are set
 	found  []Name
 	missed []miss
-	notes  []string // for Options.Note
+	notes  []string // messages for Options.Note
 	err    error
 }
 
-// look starts to look up a remote name.
+// look starts the lookup of a remote name.
 func (f *finder) look(ctx context.Context, shown string, where location) error {
 	if err := f.settle(waiting); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (f *finder) look(ctx context.Context, shown string, where location) error {
 	return nil
 }
 
-// settle takes the results of lookups in order, until at most most are left.
+// settle takes the results of lookups in order until at most most lookups remain.
 func (f *finder) settle(most int) error {
 	for len(f.pending) > most {
 		l := f.pending[0]
@@ -69,7 +69,7 @@ func (f *finder) takeRemote(l *lookup) error {
 	}
 	for _, n := range l.found {
 		if !f.opts.AllowRepeats {
-			where := n.Path // of a file that was laid
+			where := n.Path // the file's path, if it is from Options.Laid
 			if n.Path == "" {
 				where = store.Identity(n.URL())
 			}
@@ -84,7 +84,7 @@ func (f *finder) takeRemote(l *lookup) error {
 	return nil
 }
 
-// resolve finds the objects that a remote name stands for.
+// resolve finds the objects of a remote name.
 func (f *finder) resolve(ctx context.Context, l *lookup) error {
 	if f.opts.Directories {
 		return f.findTree(ctx, l)
@@ -94,7 +94,7 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 	switch {
 	case listed && hasMeta(pattern.bucket):
 		return place.Refuse(l.name, errPattern, "name each bucket", "a bucket cannot be a glob")
-	case listed && pattern.base() == "": // below a prefix; there is no object of that name
+	case listed && pattern.base() == "": // the name ends in a slash, so no object has it
 		literal := pattern
 		literal.literal = true
 		if err := f.list(ctx, l, literal); err != nil || len(l.found)+len(l.missed) > 0 || !pattern.meta() {
@@ -116,7 +116,7 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 	}
 	if listed {
 		below := pattern.below()
-		tells, late := f.tellsContents(ctx, below)
+		tells, late := f.hasContents(ctx, below)
 		switch {
 		case late != nil:
 			return f.serviceFailed(ctx, l.name, late)
@@ -128,7 +128,7 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 	return nil
 }
 
-// missNothing notes a name for which err is nil and nothing was found.
+// missNothing records a miss if err is nil and no object was found.
 func (l *lookup) missNothing(err error) error {
 	if err == nil && len(l.found)+len(l.missed) == 0 {
 		l.missed = []miss{{name: l.name, line: l.line, pattern: true, remote: place.Refuse(l.name, ErrNoMatch, "", "")}}
@@ -136,7 +136,7 @@ func (l *lookup) missNothing(err error) error {
 	return err
 }
 
-// serviceFailed returns the cause of ctx if it has ended, else err, placed.
+// serviceFailed returns the cause of ctx if it has ended, else err with its place.
 func (f *finder) serviceFailed(ctx context.Context, name string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -144,8 +144,8 @@ func (f *finder) serviceFailed(ctx context.Context, name string, err error) erro
 	return RemoteError(name, err)
 }
 
-// URL returns the URL of the object or the prefix of the tree, which may hold secrets, unlike the
-// Name; "" if the name is not remote.
+// URL returns the URL of the object, or of the prefix of the tree. Unlike Name it may hold secrets. It is "" if
+// the name is not remote.
 func (n Name) URL() string {
 	switch {
 	case n.Object != nil:
@@ -170,7 +170,7 @@ func urlPath(url string) string {
 	return path
 }
 
-// findTree lists the objects below a remote name, where directories are inputs. The listing is kept:
+// findTree lists the objects below a remote name, where directories are inputs. The listing is kept in the Name:
 // package stage fetches exactly these objects.
 func (f *finder) findTree(ctx context.Context, l *lookup) error {
 	tree := NewTree(l.where.name)

@@ -10,9 +10,9 @@ import (
 
 func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[`) }
 
-// glob lists the paths that a shell would for a pattern, sorted by code point within each directory.
-// Unlike [filepath.Glob] it reports a directory that cannot be read, and * does not match hidden
-// files, such as the temporary files of a copy in progress.
+// glob lists the paths that match a pattern as in a shell, sorted by code point within each directory. Unlike
+// [filepath.Glob] it reports a directory that cannot be read, and * does not match hidden files, such as the
+// temporary files of a running copy.
 func glob(pattern string) ([]string, error) {
 	found := []string{""}
 	rest := strings.TrimLeft(pattern, "/")

@@ -36,14 +36,16 @@ type Options struct {
 	Match func(name string) bool
 	// Arrange selects and orders the names that Match takes. nil: all, by code point.
 	Arrange func(names []string) ([]string, error)
-	// Contents, if not nil, returns which files a directory must hold, by what a file of it says: read returns the bytes of
-	// one, and its name in errors. nil: the directory does not say. A service is asked for these objects by their names, since
-	// its listing may lack some. A name without a slash at its end, of which there is no object, is a directory that says so.
+	// Contents, if not nil, returns the files that a directory must hold, according to an index file in it. read
+	// returns the bytes of a file of the directory and its name for errors. nil: the directory states nothing.
+	// Remote objects are looked up by these names, since a listing may lack some. A name without a slash at its
+	// end that is no object may be such a directory.
 	Contents func(read func(name string) (text []byte, where string, err error)) (*Contents, error)
-	// Sound, if not nil, judges the bytes of a file that was fetched and that has no checksum of its service: one that is not
-	// sound may be damaged on its way, and is fetched again. It may be called from several goroutines at once. nil: all are.
+	// Sound, if not nil, reports whether the content of a fetched file is valid. It is called for objects without
+	// a checksum; an invalid file is fetched again, since the transfer may have damaged it. It may be called
+	// concurrently. nil: all are valid.
 	Sound func(name string, file io.ReaderAt, size int64) bool
-	// Note, if not nil, is told what the listing of a service has led to.
+	// Note, if not nil, receives messages about the listing of a service. name is redacted.
 	Note func(name, text string)
 	// Directories makes directories the inputs, not the files in them. With Remote a URL of
 	// s3:, gs: or ais: stands for the tree of all objects below it.
@@ -60,34 +62,32 @@ type Options struct {
 	AllowPipe bool
 	// Remote reads names with the schemes of package store. nil: they are [ErrScheme].
 	Remote store.Store
-	// Laid has files in place of objects whose services do not answer. nil: none.
+	// Laid has files to use for objects whose services do not answer. nil: none.
 	Laid *laid
 
-	// Stdin is the input of the name "-". nil: [os.Stdin]. When the context ends, a blocked Read is
-	// abandoned.
+	// Stdin is the input of the name "-". nil: [os.Stdin]. When the context ends, a blocked Read is abandoned.
 	Stdin io.Reader
 }
 
 // Contents are the files that a directory must hold.
 type Contents struct {
 	Names   []string
-	Missing error  // kind of the error of one that does not exist
-	Hint    string // of that error, before the name of the directory
+	Missing error  // kind of the error for a missing file
+	Hint    string // hint of that error; the directory's name follows it
 }
 
-// lacks returns the error of a file that a directory does not have.
+// lacks returns the error for a file that a directory does not have.
 func (c *Contents) lacks(name, dir string) error {
 	return place.Refuse(name, c.Missing, c.Hint+" "+trimSlashes(dir), "")
 }
 
-// A Name is one input that was found: a regular file, a directory where such are
-// inputs, an object of a remote store or a tree of them, standard input, or what a
-// command writes.
+// A Name is one input that was found: a regular file, a directory where directories are inputs, an object of a
+// remote store or a tree of objects, standard input, or the output of a command.
 type Name struct {
-	Name    string    // as named, after expansion; "-" is standard input
+	Name    string    // as given, after expansion; "-" is standard input
 	Path    string    // of a local file or directory, else ""
 	Size    int64     // bytes, 0 of a local directory; -1: not known
-	ModTime time.Time // of a file or an object; zero: not known
+	ModTime time.Time // of a file or an object; zero: unknown
 	Command *Command  // the input is its output; nil: none. See [FromCommand]
 
 	Directory bool // Path is a local directory
@@ -100,7 +100,7 @@ type Name struct {
 	// redacted, Size the sum of the objects' sizes.
 	Tree *ObjectTree
 
-	// Laid is why Path is a file from [Options].Laid, in place of an object; "": it is not.
+	// Laid is the reason for using a file of [Options].Laid, at Path, in place of an object; "": not used.
 	Laid string
 }
 
@@ -126,7 +126,7 @@ func (o Options) lookupEnv(key string) (string, bool) {
 	return os.LookupEnv(key)
 }
 
-// Mark pins the named input: it differs when the input has changed. "": nothing tells.
+// Mark returns the pin of the input, which differs if the input has changed. "": the input has no version.
 func (n Name) Mark() pin.Pin {
 	if n.Object != nil {
 		return n.Object.Pin()
@@ -134,27 +134,26 @@ func (n Name) Mark() pin.Pin {
 	return pin.File(n.ModTime)
 }
 
-// Once reports whether n cannot be read twice, or has no known size: it is staged once a run, and its
-// copy serves that run.
+// Once reports whether n cannot be read twice or has no known size. It is then staged once per run.
 func (n Name) Once() bool {
 	return n.Command != nil || n.IsStdin() || n.Object != nil && n.Object.Size < 0
 }
 
-// Part returns the input as a part that is not local yet: its size is as stored, and its Copy has
-// the mark alone.
+// Part returns the part for an input that is not local yet: its size is the stored size, and its Copy has only the
+// mark.
 func (n Name) Part() converters.Part {
 	return converters.Part{Name: n.Name, Size: n.Size, Copy: &converters.Copy{Mark: n.Mark()}}
 }
 
-// Repeats reports whether reading n can begin again.
+// Repeats reports whether n can be read from the start again.
 func (n Name) Repeats() bool { return n.Command == nil && !n.IsStdin() }
 
 // IsStdin reports whether n is standard input.
 func (n Name) IsStdin() bool { return n.Command == nil && n.Object == nil && n.Name == "-" }
 
-// CancelableReader returns a reader of what r has, which ends with the cause of ctx when that is
-// cancelled, even while a Read of r is blocked, as of a terminal or of the pipe of a process that
-// hangs. stop must be called. A goroutine reads r ahead by 256 KiB; it ends when r's Read returns.
+// CancelableReader returns a reader of r's content that fails with the cause of ctx when ctx is cancelled, even
+// while a Read of r is blocked, as on a terminal or the pipe of a hung process. stop must be called. A goroutine
+// reads r up to 256 KiB ahead; it ends when r's Read returns.
 func CancelableReader(ctx context.Context, r io.Reader) (cancelable io.Reader, stop func()) {
 	out, in := io.Pipe()
 	unwatch := context.AfterFunc(ctx, func() { in.CloseWithError(context.Cause(ctx)) })

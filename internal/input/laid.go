@@ -19,18 +19,18 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// laid is a directory into which a user may have laid objects, each a file by the base name of its URL, where webdataset's cache keeps it. An object
-// with such a file is looked at once, for two seconds at most, and where its service gives no answer the file is the input. Its methods may be called
-// concurrently. nil: there is none.
+// A laid is a directory of files that a user placed there as copies of objects, each named by the base name of its
+// URL, as in webdataset's cache. An object with such a file is looked up once, for at most laidPatience; if its
+// service does not answer, the file is the input. Its methods may be called concurrently. nil: no directory.
 type laid struct {
 	dir string
 
 	mu     sync.Mutex
-	silent map[string]string // by scheme and host, why a service has not answered
-	taken  map[string]taking // by path, the object that the file was taken for
+	silent map[string]string // scheme and host → why the service did not answer
+	taken  map[string]taking // path → the object that the file stands for
 }
 
-// laidPatience is how long a service may take to answer for an object that is there by hand.
+// laidPatience is how long a service may take to answer for an object that has a file.
 const laidPatience = 2 * time.Second
 
 // NewLaid returns the directory, which need not exist. "": nil.
@@ -41,7 +41,7 @@ func NewLaid(dir string) *laid {
 	return &laid{dir: dir, silent: map[string]string{}, taken: map[string]taking{}}
 }
 
-// stat finds an object. After an error of the service it returns that.
+// stat looks up an object. If the service does not answer and the object has a file, stat returns the file.
 func (o *Options) stat(ctx context.Context, url, shown string) (Name, error) {
 	if file := o.Laid.file(url); file != "" {
 		fi, err := os.Stat(file)
@@ -69,7 +69,7 @@ func (o *Options) statBriefly(ctx context.Context, url, shown, file string, fi f
 				why = problem(err)
 			}
 			o.Laid.fellSilent(service, why)
-		case errors.Is(err, store.ErrUnavailable): // it has answered, and may do better
+		case errors.Is(err, store.ErrUnavailable): // the service has answered, and may recover
 			object, err = o.Remote.Stat(ctx, url)
 			return objectName(shown, object), err
 		default:
@@ -82,7 +82,7 @@ func (o *Options) statBriefly(ctx context.Context, url, shown, file string, fi f
 	return Name{Name: shown, Path: file, Size: fi.Size(), ModTime: fi.ModTime(), Laid: why}, nil
 }
 
-// file returns the path of the file for an object; "" if there can be none.
+// file returns the path of an object's file; "" if there can be none.
 func (l *laid) file(url string) string {
 	base := BaseName(url)
 	if l == nil || base == "" || cache.Named(base) {
@@ -91,7 +91,7 @@ func (l *laid) file(url string) string {
 	return filepath.Join(l.dir, base)
 }
 
-// silence returns why a service has not answered; "" if it was not asked, or has answered.
+// silence returns why a service did not answer; "" if it was not called or has answered.
 func (l *laid) silence(service string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +104,7 @@ func (l *laid) fellSilent(service, why string) {
 	l.silent[service] = why
 }
 
-// problem returns an error of the service in a line, without the URL.
+// problem formats an error of the service on one line, without the URL.
 func problem(err error) string {
 	if e, ok := errors.AsType[*store.Error](err); ok {
 		return text.Spaces(e.Problem())
@@ -112,14 +112,14 @@ func problem(err error) string {
 	return text.Spaces(err.Error())
 }
 
-// A taking is the object that a file was taken for.
+// A taking is the object that a file stands for.
 type taking struct {
 	identity string
-	shown    string // its URL
+	shown    string // its URL, redacted
 }
 
-// take notes for which object a file is taken. It is not two of them: nothing tells which one it is. The error is at the URL that
-// sorts last, since they are taken in any order.
+// take records that a file stands for an object. It refuses a second object: the file may be either. The error is
+// at the URL that sorts last, since takes come in any order.
 func (l *laid) take(file, url, shown string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,7 +141,7 @@ func service(url string) string {
 	return scheme + "://" + host
 }
 
-// BaseName returns the name under which webdataset's cache keeps a URL: its path after the last slash. "" if there is none.
+// BaseName returns the name that webdataset's cache gives to a URL: its path after the last slash. "" if that is empty.
 func BaseName(url string) string {
 	url, _, _ = strings.Cut(url, "#")
 	url, _, _ = strings.Cut(url, "?")
@@ -154,7 +154,7 @@ func BaseName(url string) string {
 	return base
 }
 
-// LaidDoubts says that inputs were taken as a user laid them, and not compared with their services.
+// LaidDoubts returns a doubt for inputs that are files of Options.Laid and were not compared with their services.
 func LaidDoubts(found []Name) []converters.Doubt {
 	n, first := 0, -1
 	for i := range found {

@@ -14,17 +14,16 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// maxList bounds a list of names, bytes: two million names of thirty. One that comes over
-// the network is held in memory.
+// maxList limits a list of names, in bytes: two million names of thirty bytes. A list from the network is held in
+// memory.
 const maxList = 64 << 20
 
-// Lists returns the arguments with the names and patterns in FILE in place of each @FILE.
+// Lists returns the arguments with each @FILE replaced by the names and patterns in FILE.
 //
-// A list has one name or pattern per line. Blank lines and lines that begin with # are skipped; a line
-// may end in \r\n, and a byte order mark may come first. Nothing else is trimmed or unescaped:
-// paths are relative to the current directory, and need not be UTF-8. A list cannot name lists. @-
-// is standard input, which cannot be an input then; with opts.Remote @URL is an object. A list that is
-// refused is an error of the command line.
+// A list has one name or pattern per line. Blank lines and lines that begin with # are skipped; a line may end in
+// \r\n, and a byte order mark may come first. Nothing else is trimmed or unescaped: paths are relative to the
+// current directory, and need not be UTF-8. A list cannot name lists. @- is standard input, which cannot be an
+// input then; with opts.Remote @URL is an object. A refused list is an error of the command line.
 func Lists(ctx context.Context, args []string, opts Options) ([]string, error) {
 	rules, err := rewriteRules(opts.Rewrite, opts.lookupEnv)
 	if err != nil {
@@ -44,20 +43,20 @@ func Lists(ctx context.Context, args []string, opts Options) ([]string, error) {
 	return names, nil
 }
 
-// An argument is one of the command line, or a line of a list.
+// An argument is an argument of the command line, or a line of a list.
 type argument struct {
 	text string
-	line string // of the list, list.txt:3; "": the command line
+	line string // file and line of the list, list.txt:3; "": the command line
 }
 
-// lists reads lists, and gives out standard input once.
+// lists reads lists. At most one of them is standard input.
 type lists struct {
 	rules []*text.Rule
 	opts  Options
-	stdin bool // it is used up
+	stdin bool // standard input is in use
 }
 
-// useStdin refuses standard input the second time.
+// useStdin returns an error if standard input is in use.
 func (l *lists) useStdin() error {
 	if l.stdin {
 		return place.Refuse("-", errRepeated, "standard input can be read once", "")
@@ -66,7 +65,7 @@ func (l *lists) useStdin() error {
 	return nil
 }
 
-// arguments yields the arguments, and in place of each @FILE its lines. An error is the last.
+// arguments yields the arguments, with each @FILE replaced by its lines. An error is the last pair.
 func (l *lists) arguments(ctx context.Context, args []string) iter.Seq2[argument, error] {
 	return func(yield func(argument, error) bool) {
 		for _, arg := range args {
@@ -99,8 +98,7 @@ func (l *lists) arguments(ctx context.Context, args []string) iter.Seq2[argument
 	}
 }
 
-// Exists reports whether a text is the name of a local file. It returns an error if that is not
-// known, because the file cannot be looked at.
+// Exists reports whether a local file has this name. It returns an error if the file cannot be examined.
 func Exists(name string) (bool, error) {
 	_, err := os.Lstat(name)
 	switch {
@@ -114,7 +112,7 @@ func Exists(name string) (bool, error) {
 
 var byteOrderMark = []byte("\ufeff")
 
-// readList yields the lines of a list; false: the caller wants no more. name is redacted.
+// readList yields the lines of a list; it returns false if yield did. name is redacted.
 func readList(ctx context.Context, name string, r io.Reader, yield func(argument, error) bool) bool {
 	if name == "-" {
 		name = "standard input"

@@ -11,23 +11,23 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// maxListed is how many missing names one error lists; it also says how many there are.
+// maxListed is how many missing names one error lists; the error also has their total.
 const maxListed = 10
 
-// misses are the names that lead nowhere: some of them, and how many there are.
+// misses are the names for which nothing was found: the first few, and counts.
 type misses struct {
 	n       int64
-	globbed int64  // how many of them are patterns
-	remote  int64  // how many of them are of services
-	first   []miss // a few of them
+	globbed int64  // patterns among them
+	remote  int64  // remote names among them
+	first   []miss // at most maxListed
 }
 
-// A miss is a name that leads nowhere.
+// A miss is a name for which nothing was found.
 type miss struct {
 	name    string
-	line    string // of the list that names it; "": none
+	line    string // file and line of the list with the name; "": none
 	pattern bool
-	remote  error // what the service said of it; nil: it is a file, or a pattern
+	remote  error // the service's error; nil for a file or a pattern
 }
 
 func (m *misses) add(one miss) {
@@ -62,7 +62,7 @@ func (m *misses) advice(opts Options) (hint string, kind error) {
 	return "check the pattern; hidden files and subdirectories are left out", ErrNoMatch
 }
 
-// err reports them.
+// err returns the error for all misses.
 func (m *misses) err(opts Options) error {
 	hint, kind := m.advice(opts)
 	first := m.first[0]
@@ -102,7 +102,7 @@ func at(line string, err error) error {
 	return &placed
 }
 
-// A lineError adds the line of the list that has the name.
+// A lineError adds to an error the line of the list that has the name.
 type lineError struct {
 	err  error
 	line string // list.txt:3

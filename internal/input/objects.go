@@ -8,12 +8,12 @@ import (
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// An objectPattern names objects of a service that gives lists, as shell globs name files:
-// component by component of their keys.
+// An objectPattern matches the keys of a service that lists objects, component by component, as shell globs match
+// paths.
 type objectPattern struct {
 	bucket     string   // s3://bucket/
-	query      string   // what the URLs end with: ?provider= of an AIStore, or nothing
-	components []string // of the key; a last one of "" matches all objects directly below
+	query      string   // end of each URL: ?provider= of an AIStore, or ""
+	components []string // of the key; if the last is "", all objects directly below match
 	literal    bool     // no component is a glob
 }
 
@@ -28,7 +28,7 @@ func parseObjects(where location) (objectPattern, bool) {
 	return objectPattern{bucket: head + "://" + bucket + "/", query: query, components: strings.Split(key, "/")}, true
 }
 
-// splitQuery takes ?provider= off the end of an ais: URL. The query of any other URL is part of it.
+// splitQuery cuts ?provider= off an ais: URL. In any other URL a query is part of the key.
 func splitQuery(url string) (rest, query string) {
 	rest, _ = store.SplitProvider(url)
 	return rest, url[len(rest):]
@@ -40,12 +40,12 @@ func splitKey(key string) (dir, base string) {
 	return key[:i], key[i:]
 }
 
-// base is the last component; "" stands for all objects that are parts.
+// base is the last component; "" matches all objects that Options.Match accepts.
 func (p objectPattern) base() string { return p.components[len(p.components)-1] }
 
 func (p objectPattern) isGlob(component string) bool { return !p.literal && hasMeta(component) }
 
-// meta tells a pattern from the name of an object.
+// meta reports whether the pattern has a glob; without one it names a single object.
 func (p objectPattern) meta() bool { return slices.ContainsFunc(p.components, p.isGlob) }
 
 // check refuses a malformed glob. name is redacted.
@@ -58,13 +58,13 @@ func (p objectPattern) check(name string) error {
 	return nil
 }
 
-// below returns the pattern of all objects directly below the name, which is no glob.
+// below returns the pattern of all objects directly below p, which must not have a glob.
 func (p objectPattern) below() objectPattern {
 	p.components, p.literal = append(slices.Clone(p.components), ""), true
 	return p
 }
 
-// prefix returns the longest common prefix of the URLs of matching objects, and their query.
+// prefix returns the longest common prefix of the URLs of matching objects, followed by the query.
 func (p objectPattern) prefix() string {
 	key := strings.Join(p.components, "/")
 	if i := strings.IndexAny(key, "*?["); i >= 0 && !p.literal {
@@ -73,7 +73,7 @@ func (p objectPattern) prefix() string {
 	return p.bucket + key + p.query
 }
 
-// key returns the key of a listed object, false if its URL does not belong to the bucket.
+// key returns the key of a listed object, false if its URL is not in the bucket.
 func (p objectPattern) key(url string) (string, bool) {
 	key, ok := strings.CutPrefix(url, p.bucket)
 	key, also := strings.CutSuffix(key, p.query)
@@ -92,8 +92,8 @@ func (p objectPattern) matchDir(dir string) bool {
 	return dir == ""
 }
 
-// matchBase reports whether an object of a matching directory matches. Where the pattern ends in a
-// slash, part decides; nil takes all.
+// matchBase reports whether an object of a matching directory matches. If the pattern ends in a slash, part
+// decides; a nil part accepts all.
 func (p objectPattern) matchBase(base string, part func(string) bool) bool {
 	if p.base() == "" {
 		return base != "" && base[0] != '.' && (part == nil || part(base))
@@ -110,5 +110,5 @@ func (p objectPattern) match(component, name string) bool {
 	return ok && name != "" && (name[0] != '.' || component[0] == '.')
 }
 
-// shellClass makes [!a] what Go calls it.
+// shellClass translates [!a] to Go's [^a].
 func shellClass(component string) string { return strings.ReplaceAll(component, "[!", "[^") }

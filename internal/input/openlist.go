@@ -13,7 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// open opens a list; done must be called when it has been read.
+// open opens a list. The caller must call done after reading it.
 func (l *lists) open(ctx context.Context, name string) (r io.Reader, done func(), err error) {
 	where, shown := locate(rewrite(name, l.rules)), Shown(name)
 	switch {
@@ -29,7 +29,7 @@ func (l *lists) open(ctx context.Context, name string) (r io.Reader, done func()
 		return nil, nil, place.Refuse(shown, ErrScheme, "have it write to @-", "a list that a program writes")
 	}
 	opts := l.opts
-	opts.Directories = false // a list is a file all the same
+	opts.Directories = false // a list is a file even where directories are inputs
 	if err := where.supported(shown, opts); err != nil {
 		return nil, nil, err
 	}
@@ -40,7 +40,7 @@ func (l *lists) open(ctx context.Context, name string) (r io.Reader, done func()
 	return openList(shown, where.localPaths())
 }
 
-// openList opens the first of the files that is there.
+// openList opens the first of the paths that exists.
 func openList(name string, paths []string) (r io.Reader, done func(), err error) {
 	var f *os.File
 	for _, path := range paths {
@@ -70,7 +70,7 @@ func openList(name string, paths []string) (r io.Reader, done func(), err error)
 	return f, func() { f.Close() }, nil
 }
 
-// fetch reads a list over the network.
+// fetch downloads a list into memory.
 func (l *lists) fetch(ctx context.Context, url, shown string) (io.Reader, error) {
 	o, err := l.opts.Remote.Stat(ctx, url)
 	if err == nil && o.Size > maxList {

@@ -14,10 +14,10 @@ const (
 	// shards of 256 MiB are 2.5 exabytes; a pattern that means more is a typo,
 	// and it is refused before the first name is made.
 	MaxNames = 10_000_000
-	// maxPattern bounds one pattern with its variables replaced, bytes. Linux passes at most
-	// 128 KiB as one argument.
+	// maxPattern limits one pattern after substitution of its variables, in bytes. Linux passes at most 128 KiB as
+	// one argument.
 	maxPattern = 1 << 20
-	// maxNesting bounds braces within braces, and so the parser's recursion.
+	// maxNesting limits nested braces, and thereby the parser's recursion.
 	maxNesting = 64
 )
 
@@ -33,8 +33,8 @@ const (
 //	a::b                                  a, then b
 //	${NAME}                               the environment variable WDS_NAME, itself a pattern
 //
-// Of opts, MaxNames and LookupEnv matter. A product varies its last factor fastest. An error, which is the last pair, is
-// an [*place.Error] that wraps [errPattern]; too many names are found before any is made.
+// Of opts, only MaxNames and LookupEnv are used. The last factor of a product varies fastest. An error is the last
+// pair, a [*place.Error] that wraps [errPattern]. Too many names are refused before the first is made.
 func Expand(pattern string, opts Options) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		parsed, err := parsePatterns(pattern, opts)
@@ -84,8 +84,7 @@ func parsePatterns(pattern string, opts Options) ([]sequence, error) {
 
 var envName = regexp.MustCompile(`^\$\{([0-9A-Za-z_]+)\}`)
 
-// substitute replaces each ${NAME} by the value of WDS_NAME, once: what a value
-// says is not substituted again.
+// substitute replaces each ${NAME} by the value of WDS_NAME, once: values are not substituted again.
 func substitute(s string, lookup func(string) (string, bool)) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -117,7 +116,7 @@ func substitute(s string, lookup func(string) (string, bool)) (string, error) {
 	return b.String(), nil
 }
 
-// splitJoined cuts at every "::" that no backslash protects.
+// splitJoined cuts at every "::" that is not escaped.
 func splitJoined(s string) []string {
 	var pieces []string
 	start := 0

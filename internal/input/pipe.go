@@ -14,10 +14,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// pipeCommand reads pipe:COMMAND, a program and its arguments as a shell would split
-// them: with quotes and backslashes, without substitutions. Anything else that a shell would
-// interpret is refused. The program is looked up in PATH, never in the current directory. Errors
-// call it shown.
+// pipeCommand parses pipe:COMMAND, a program and its arguments, split as by a shell: with quotes and backslashes,
+// without substitutions. Anything else that a shell would interpret is refused. The program is looked up in PATH,
+// never in the current directory. shown is the redacted name for errors.
 func pipeCommand(name, shown string) (*Command, error) {
 	const scheme = "pipe:"
 	c, err := splitCommand(name[len(scheme):], shown, scheme)
@@ -27,10 +26,11 @@ func pipeCommand(name, shown string) (*Command, error) {
 	return c, err
 }
 
-// SplitCommand reads a program and its arguments as [Options].AllowPipe does behind pipe:.
+// SplitCommand parses a program and its arguments as in the names that [Options].AllowPipe allows, without the
+// pipe: prefix.
 func SplitCommand(line string) (*Command, error) { return splitCommand(line, line, "") }
 
-// splitCommand reads a command behind a scheme.
+// splitCommand parses the command in line, without its scheme.
 func splitCommand(line, shown, scheme string) (*Command, error) {
 	hint := `to have a shell read it, name one: ` + scheme + `sh -c '…'`
 	if !utf8.ValidString(line) {
@@ -39,13 +39,13 @@ func splitCommand(line, shown, scheme string) (*Command, error) {
 	if c := substitution(line); c != 0 {
 		return nil, place.Refuse(shown, errPattern, hint, "no shell reads it, and %q is a shell's", c)
 	}
-	p := &shellwords.Parser{} // not NewParser: that asks mutable globals
+	p := &shellwords.Parser{} // not NewParser, which reads mutable globals
 	words, err := p.Parse(line)
 	switch {
 	case err != nil:
 		return nil, place.Refuse(shown, errPattern, "an open quote, a backslash at the end, or a parenthesis; "+hint, "the command cannot be split into words")
 	case p.Position >= 0:
-		rest := string([]rune(line)[p.Position:]) // of 2>x, the 2 as well
+		rest := string([]rune(line)[p.Position:]) // for 2>x it includes the 2
 		return nil, place.Refuse(shown, errPattern, hint, "no shell reads it, and %q is a shell's", rest[strings.IndexAny(rest, ";&|<>")])
 	case len(words) == 0 || words[0] == "":
 		return nil, place.Refuse(shown, errPattern, "want "+scheme+"COMMAND", "it names no program")
@@ -82,20 +82,20 @@ func substitution(line string) byte {
 	return 0
 }
 
-// A Command is a program that writes an input to its standard output. It is run without a shell, in
-// this process's directory and environment. Its standard input is empty; it has its own process
-// group, so it cannot read from the terminal.
+// A Command is a program that writes an input to its standard output. It is run without a shell, in this process's
+// directory and environment. Its standard input is empty. It is in a new process group, so it cannot read from the
+// terminal.
 type Command struct {
-	Name string   // what manifests, errors and progress call it
-	Args []string // Args[0] is the program's path, which is not looked for in PATH
-	// Stderr receives what the command writes to standard error; commands that run at
-	// once share it. A Write to other than an [*os.File] must return soon. nil: [os.Stderr].
+	Name string   // for manifests, errors and progress
+	Args []string // Args[0] is the program's path; PATH is not searched
+	// Stderr receives the command's standard error; concurrent commands share it. A Write to anything but an
+	// [*os.File] must return soon. nil: [os.Stderr].
 	Stderr io.Writer
-	// Sniff decompresses its output if the content is compressed.
+	// Sniff decompresses the output if its content is compressed.
 	Sniff bool
 }
 
-// FromCommand returns the input that c writes when package stage runs it.
+// FromCommand returns the input that package stage gets by running c.
 func FromCommand(c Command) Name {
 	return Name{Name: c.Name, Size: -1, Command: &c}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// rewriteRules parses the given rules, one each, then WebDataset's GOPEN_REWRITE and WDS_REWRITE: regex=replacement;…
-// A rule changes the start of a name.
+// rewriteRules parses the given rules, then those of WebDataset's GOPEN_REWRITE and WDS_REWRITE:
+// regex=replacement;… A regex matches at the start of a name.
 func rewriteRules(given []string, lookup func(string) (string, bool)) (rules []*text.Rule, err error) {
 	for _, text := range given {
 		rule, err := parseRewrite(text)
@@ -34,7 +34,7 @@ func rewriteRules(given []string, lookup func(string) (string, bool)) (rules []*
 	return rules, nil
 }
 
-// shownRule is a rule as errors may show it: a mirror's URL may hold a password.
+// shownRule redacts a rule for errors: a mirror's URL may hold a password.
 func shownRule(text string) string {
 	expr, template, ok := strings.Cut(text, "=")
 	if !ok {

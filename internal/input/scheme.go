@@ -11,8 +11,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// Schemes that are known with or without "//" after them, like the schemes of package store: a name
-// that has one is never a file.
+// Schemes that are recognized with or without "//", like the schemes of package store. A name with one of them is
+// never a file.
 var (
 	listedSchemes = []string{"s3", "gs", "ais"} // of services that list objects
 	otherSchemes  = []string{"file", "pipe", "az", "hf", "htgs", "hdfs", "sftp", "ftps", "scp"}
@@ -20,8 +20,8 @@ var (
 
 var schemeStart = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):(//)?`)
 
-// schemeOf returns the scheme of a name in lower case, "" where the name is a path. A
-// colon alone makes no scheme: a:b.tar is a file.
+// schemeOf returns the scheme of a name in lower case, "" for a path. A colon alone does not make a scheme:
+// a:b.tar is a file.
 func schemeOf(name string) string {
 	m := schemeStart.FindStringSubmatch(name)
 	if m == nil {
@@ -34,7 +34,7 @@ func schemeOf(name string) string {
 	return ""
 }
 
-// A location is the path or URL of a name, with the scheme in lower case.
+// A location is a parsed name: its scheme in lower case, and its path or URL.
 type location struct {
 	scheme string // "" and "file" are local
 	name   string
@@ -48,7 +48,7 @@ func locate(name string) location {
 func (l location) local() bool  { return l.scheme == "" || l.scheme == "file" }
 func (l location) remote() bool { return store.Supports(l.scheme) }
 
-// localPaths returns the paths that a local name may mean, the likelier one first.
+// localPaths returns the paths that a local name may mean, the most likely one first.
 func (l location) localPaths() []string {
 	if l.scheme == "" {
 		return []string{l.name}
@@ -56,7 +56,7 @@ func (l location) localPaths() []string {
 	return fileURL(l.name[len("file:"):])
 }
 
-// supported refuses a scheme that opts do not allow. shown is the name in the error.
+// supported returns an error for a scheme that opts do not allow. shown is the name for errors.
 func (l location) supported(shown string, opts Options) error {
 	hint := ""
 	switch {
@@ -82,9 +82,8 @@ func (l location) supported(shown string, opts Options) error {
 	return place.Refuse(shown, ErrScheme, hint, "%s:", l.scheme)
 }
 
-// fileURL reads what follows "file:". RFC 8089 escapes bytes as %XX; webdataset
-// takes them as they stand, and reads file://a/b as the relative path a/b. Where
-// the two disagree, the text as it stands comes first.
+// fileURL returns the paths that the text after "file:" may mean. RFC 8089 escapes bytes as %XX; webdataset does
+// not unescape, and reads file://a/b as the relative path a/b. If the two differ, webdataset's path comes first.
 func fileURL(rest string) []string {
 	path := rest
 	if after, ok := strings.CutPrefix(rest, "//"); ok {
@@ -100,8 +99,7 @@ func fileURL(rest string) []string {
 	return paths
 }
 
-// LocalPath returns the path of an input of this name, false unless that is a local file or directory which
-// exists.
+// LocalPath returns the path for the name of an input, false unless it is an existing local file or directory.
 func LocalPath(name string) (string, bool) {
 	l := locate(name)
 	if !l.local() || name == "-" {

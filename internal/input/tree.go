@@ -26,30 +26,30 @@ const (
 // treeBlock is the block size of most file systems, bytes.
 const treeBlock = 4 << 10
 
-// An ObjectTree is a listing of the objects below a prefix, where directories are inputs. It takes
-// some 40 bytes of memory per object, and its key and version.
+// An ObjectTree is a listing of the objects below a prefix, where directories are inputs. It takes some 40 bytes
+// of memory per object, plus its key and version.
 type ObjectTree struct {
 	Files   int   // objects
-	Bytes   int64 // of all of them
-	Room    int64 // bytes that they take in the cache, as files and directories of whole blocks
-	Markers int   // objects left out: empty ones with a key that ends in a slash, which some tools make for directories
+	Bytes   int64 // sum of their sizes
+	Room    int64 // bytes in the cache, as files and directories of whole blocks
+	Markers int   // empty objects whose keys end in a slash, which some tools make for directories; they are not in the tree
 
-	url   string // what the objects' URLs begin with; ends in a slash
-	query string // what they end with: ?provider= of AIStore, or nothing
+	url   string // common start of the objects' URLs; ends in a slash
+	query string // end of the URLs: ?provider= of AIStore, or ""
 	files []treeFile
 }
 
-// A treeFile is one object: its path below the prefix, with slashes, and what pins its version.
+// A treeFile is one object: its path below the prefix, with slashes, and its version.
 type treeFile struct {
-	text     string // the path, and the version behind it
-	path     int32  // bytes of the path
+	text     string // the path followed by the version
+	path     int32  // length of the path in text
 	size     int64
-	modified int64 // nanoseconds since 1970; noTime: not known
+	modified int64 // nanoseconds since 1970; noTime: unknown
 }
 
 const noTime = math.MinInt64
 
-// NewTree begins the tree below a URL, which may end in slashes or not.
+// NewTree returns an empty tree for the objects below a URL, with or without slashes at its end.
 func NewTree(url string) *ObjectTree {
 	t := &ObjectTree{}
 	t.url, t.query = splitQuery(url)
@@ -64,7 +64,7 @@ func (t *ObjectTree) prefix() string { return t.url + t.query }
 
 func (f *treeFile) name() string { return f.text[:f.path] }
 
-// Object returns file i, as it was listed.
+// Object returns the listed object for file i.
 func (t *ObjectTree) Object(i int) store.Object {
 	f := &t.files[i]
 	o := store.Object{URL: t.url + f.name() + t.query, Size: f.size, Version: f.text[f.path:]}
@@ -74,9 +74,9 @@ func (t *ObjectTree) Object(i int) store.Object {
 	return o
 }
 
-// ModTime returns the modification time that the copy of file i gets: the same in every run for one version of the object. Its
-// seconds are the service's; its nanoseconds are a hash of the version, so that two versions of one second differ. If the
-// service gives no time, all of it is a hash, from 1970 to 2038, which every file system can store.
+// ModTime returns the modification time for the local copy of file i, the same in every run for one version of the
+// object. The seconds are the service's; the nanoseconds are a hash of the version, so that two versions of one second
+// differ. If the service gives no time, all of it is a hash, from 1970 to 2038, which every file system can store.
 func (t *ObjectTree) ModTime(i int) time.Time {
 	f := &t.files[i]
 	version := sha256.Sum256(fmt.Appendf(nil, "%s %d", f.text[f.path:], f.modified))
@@ -86,8 +86,8 @@ func (t *ObjectTree) ModTime(i int) time.Time {
 	return time.Unix(int64(binary.BigEndian.Uint32(version[:])>>1), 0)
 }
 
-// Add takes the next object of the list, which must come in the order of keys. It refuses what
-// cannot be a file below the directory, or conflicts with a file before it.
+// Add adds the next object of the listing, which must come in the order of keys. It refuses a key that cannot be a
+// file below the directory, or that conflicts with a file before it.
 func (t *ObjectTree) Add(o store.Object) error {
 	bad := func(kind error, hint, format string, args ...any) error {
 		return place.Refuse(Shown(o.URL), kind, hint, format, args...)
@@ -116,7 +116,7 @@ func (t *ObjectTree) Add(o store.Object) error {
 	}
 	room := blocks(o.Size)
 	for i, c := range key {
-		// Those that the file before has come through, too, are known.
+		// Directories that the previous file also has are counted already.
 		if c != '/' || strings.HasPrefix(last, key[:i+1]) {
 			continue
 		}
@@ -137,7 +137,7 @@ func (t *ObjectTree) Add(o store.Object) error {
 	return nil
 }
 
-// Find returns the number of the file with that path, if there is one.
+// Find returns the index of the file with that path, if it exists.
 func (t *ObjectTree) Find(path string) (i int, found bool) {
 	i = t.from(path)
 	return i, i < len(t.files) && t.files[i].name() == path
@@ -146,15 +146,15 @@ func (t *ObjectTree) Find(path string) (i int, found bool) {
 // Path returns the path of file i below the tree, with slashes.
 func (t *ObjectTree) Path(i int) string { return t.files[i].name() }
 
-// from returns the number of the first file with this path or a later one.
+// from returns the index of the first file whose path is not less than path.
 func (t *ObjectTree) from(path string) int {
 	return sort.Search(len(t.files), func(i int) bool { return t.files[i].name() >= path })
 }
 
-// blocks is the room that a file takes, bytes; an empty one takes some, too.
+// blocks returns the bytes that a file takes on disk; an empty file takes one block.
 func blocks(size int64) int64 { return max(1, (size-1)/treeBlock+1) * treeBlock }
 
-// pathProblem says why a key cannot be a path below a directory; "" where it can.
+// pathProblem returns why a key cannot be a path below a directory; "" if it can.
 func pathProblem(key string) string {
 	switch {
 	case len(key) > maxTreePath:
@@ -188,7 +188,7 @@ func (t *ObjectTree) Entries(path string) (n int) {
 	for i := t.from(path); i < len(t.files) && strings.HasPrefix(t.files[i].name(), path); n++ {
 		below := t.files[i].name()[len(path):]
 		if name, _, dir := strings.Cut(below, "/"); dir {
-			i = t.from(path + name + "0") // the byte behind a slash
+			i = t.from(path + name + "0") // '0' is the byte after '/'
 		} else {
 			i++
 		}

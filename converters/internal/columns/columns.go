@@ -1,5 +1,5 @@
-// Package columns has what Parquet and Arrow share as sources: limits with the option that sets them, fields that are
-// needed, names of classes by Hugging Face's metadata, files beside a part, decimals as text.
+// Package columns is shared by the sources Parquet and Arrow: limits with the option that sets them, selection of
+// fields, class names from Hugging Face's metadata, files next to a part, decimals as text.
 package columns
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// ElementSize is about the memory of an element of a nested value, bytes.
+// ElementSize is the approximate memory of one element of a nested value, in bytes.
 const ElementSize = 64
 
-// A Hinted error has what to do about it beside its text.
+// A Hinted error has a hint separate from its text.
 type Hinted struct {
 	Err  error
 	Hint string
@@ -28,7 +28,7 @@ func (e *Hinted) Error() string { return e.Err.Error() }
 // Unwrap returns the error without the hint.
 func (e *Hinted) Unwrap() error { return e.Err }
 
-// Place makes err an error at a place, with the hint that err has. nil stays nil.
+// Place adds the place to err, with the hint of err. nil stays nil.
 func Place(at converters.Error, err error) error {
 	if err == nil {
 		return nil
@@ -40,13 +40,13 @@ func Place(at converters.Error, err error) error {
 	return &at
 }
 
-// Over reports that a limit is exceeded, which an option sets.
+// Over returns the error for a limit that is exceeded. option is the name of the option that sets the limit.
 func Over(option, format string, args ...any) error {
 	return &Hinted{fmt.Errorf("%w: %s", converters.ErrLimit, fmt.Sprintf(format, args...)), "option " + option}
 }
 
-// Needed returns a function that reports whether a field is in one of the lists of alternatives. All are if a list has no
-// name of fields, or if lists is nil.
+// Needed returns a function that reports whether a field is in one of the lists of alternatives. It returns true for
+// all fields if a list has none of fields, or if lists is nil.
 func Needed(lists [][]string, fields []string) func(field string) bool {
 	needs := make(map[string]bool)
 	all := lists == nil
@@ -59,8 +59,8 @@ func Needed(lists [][]string, fields []string) func(field string) bool {
 	return func(field string) bool { return all || needs[field] }
 }
 
-// Classes returns the names of the classes, by number, of the only column that Hugging Face's metadata says is of
-// labels. It is nil if there is no such column, or more than one.
+// Classes returns the class names, by number, of the only column that is a ClassLabel in Hugging Face's metadata. It is
+// nil if there is no such column, or more than one.
 func Classes(metadata []byte) []string {
 	var meta struct {
 		Info struct {
@@ -68,7 +68,7 @@ func Classes(metadata []byte) []string {
 		} `json:"info"`
 	}
 	if json.Unmarshal(metadata, &meta) != nil {
-		return nil // of another program
+		return nil // metadata of another program
 	}
 	var found []string
 	labels := 0
@@ -88,7 +88,7 @@ func Classes(metadata []byte) []string {
 	return found
 }
 
-// Decimal writes a number with its last scale digits behind the point.
+// Decimal formats n with its last scale digits after the decimal point.
 func Decimal(n *big.Int, scale int32) string {
 	digits := new(big.Int).Abs(n).String()
 	if scale > 0 {
@@ -103,7 +103,7 @@ func Decimal(n *big.Int, scale int32) string {
 	return digits
 }
 
-// UUID returns the text of a UUID of 16 bytes.
+// UUID formats a 16-byte UUID.
 func UUID(b []byte) []byte {
 	var all []byte
 	for i, n := range []int{4, 2, 2, 2, 6} {
@@ -115,7 +115,7 @@ func UUID(b []byte) []byte {
 	return all
 }
 
-// TwosComplement returns a big-endian number.
+// TwosComplement converts a big-endian two's complement number.
 func TwosComplement(b []byte) *big.Int {
 	n := new(big.Int).SetBytes(b)
 	if len(b) > 0 && b[0] >= 0x80 {
@@ -124,7 +124,7 @@ func TwosComplement(b []byte) *big.Int {
 	return n
 }
 
-// Own returns a value as a part of a nested one, without memory that it shares.
+// Own returns a value as an element of a nested one, in memory that is not shared.
 func Own(v *converters.Value) any {
 	switch v.Kind() {
 	case converters.KindInt:

@@ -13,36 +13,36 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// A Codec is a compression of a block of bytes.
+// A Codec is a compression method of a block.
 type Codec int
 
-// The codecs that an Expander has.
+// The codecs of an Expander.
 const (
 	Snappy Codec = iota
 	Gzip
 	Zstd
 	LZ4Block
 	LZ4Frame
-	LZ4Hadoop // blocks behind their sizes, as Hadoop writes them; or a frame or one block, as others did under the same name
+	LZ4Hadoop // blocks preceded by their sizes, as Hadoop writes them; or a frame or one block, which others wrote with the same codec number
 	Brotli
 )
 
-// Largest ratios of snappy and LZ4. A block that claims a larger size is refused before memory is allocated.
+// Largest ratios of snappy and LZ4. A block that claims a larger size is refused before allocation.
 const (
 	snappyRatio = 64 // a copy of 64 bytes takes 3
 	lz4Ratio    = 255
 )
 
-// expandFirst is the first allocation for a decompressed block in bytes; it doubles as the block is decompressed.
+// expandFirst is the first allocation for a decompressed block in bytes; the allocation then doubles as needed.
 const expandFirst = 1 << 20
 
-// expandTrust is the share of a block that must be there before memory is allocated for all of it.
+// expandTrust: the whole block is allocated once 1/expandTrust of it is decompressed.
 const expandTrust = 8
 
-// MostWindow is the largest window of a zstd frame, bytes. A frame may claim it whatever its size.
+// MostWindow is the largest accepted window of a zstd frame, in bytes. A frame may claim any window, whatever its size.
 const MostWindow = 128 << 20
 
-// ErrSize reports a block that has another size when it is decompressed.
+// ErrSize is the error for a block whose decompressed size is not the stated one.
 var ErrSize = errors.New("it has another size when it is decompressed")
 
 // An Expander decompresses blocks. The zero value is ready.
@@ -54,10 +54,10 @@ type Expander struct {
 	in     bytes.Reader
 }
 
-// Expand decompresses b, which becomes size bytes, into the memory of to.
+// Expand decompresses b, of size bytes when decompressed, into the memory of to if its capacity is enough.
 func (x *Expander) Expand(to, b []byte, codec Codec, size int64) (_ []byte, err error) {
 	defer func() {
-		if why := recover(); why != nil { // of a library that b has misled
+		if why := recover(); why != nil { // a library panicked on a malformed b
 			*x = Expander{}
 			err = fmt.Errorf("%v", why)
 		}
@@ -86,7 +86,7 @@ func (x *Expander) Expand(to, b []byte, codec Codec, size int64) (_ []byte, err 
 	return to, err
 }
 
-// stream returns a reader of what x.in has, decompressed.
+// stream returns a reader of the decompressed content of x.in.
 func (x *Expander) stream(codec Codec) (r io.Reader, err error) {
 	switch codec {
 	case Zstd:
@@ -119,7 +119,7 @@ func (x *Expander) stream(codec Codec) (r io.Reader, err error) {
 	return x.gzip, err
 }
 
-// Sized returns a slice of size bytes. It reuses to if its capacity is enough.
+// Sized returns a slice of size bytes, in the memory of to if its capacity is enough.
 func Sized(to []byte, size int64) []byte {
 	if int64(cap(to)) >= size {
 		return to[:size]
@@ -127,7 +127,8 @@ func Sized(to []byte, size int64) []byte {
 	return make([]byte, size)
 }
 
-// fill reads size bytes, which must be all. Memory grows with the bytes that there are, to expandTrust times as much.
+// fill reads exactly size bytes. It allocates expandFirst bytes, then at most expandTrust times the bytes read, since
+// size may be false.
 func fill(to []byte, r io.Reader, size int64) ([]byte, error) {
 	to = to[:0]
 	for int64(len(to)) < size {
@@ -149,7 +150,7 @@ func fill(to []byte, r io.Reader, size int64) ([]byte, error) {
 			return to, err
 		}
 	}
-	// The end has a checksum.
+	// Reading the end verifies a checksum.
 	if n, err := r.Read(make([]byte, 1)); n > 0 || err == nil {
 		return to, ErrSize
 	} else if err != io.EOF {

@@ -11,7 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Files reads files beside a part, below its directory. It is for one goroutine.
+// Files reads files next to a part, below its directory. It must not be used concurrently.
 type Files struct {
 	Part converters.Part
 	root *os.Root // nil until the first file
@@ -19,7 +19,7 @@ type Files struct {
 
 const outsideHint = "embed the files: to_parquet and save_to_disk of Hugging Face's datasets do"
 
-// open opens a file and returns its size, which must not be over a limit.
+// open opens a file and returns its size, which must not exceed most.
 func (o *Files) open(path string, most int64) (*os.File, int64, error) {
 	fail := func(err error) (*os.File, int64, error) {
 		if e, ok := errors.AsType[*fs.PathError](err); ok {
@@ -62,7 +62,7 @@ func (o *Files) open(path string, most int64) (*os.File, int64, error) {
 	return f, st.Size(), nil
 }
 
-// Read returns the bytes of a file in new memory.
+// Read returns the content of a file in new memory.
 func (o *Files) Read(path string, most int64) ([]byte, error) {
 	f, n, err := o.open(path, most)
 	if err != nil {
@@ -76,7 +76,7 @@ func (o *Files) Read(path string, most int64) ([]byte, error) {
 	return b, nil
 }
 
-// Value returns the bytes of a file, or without load their number.
+// Value returns the content of a file, or only its size unless load is set.
 func (o *Files) Value(path string, load bool, most int64) (converters.Value, error) {
 	if load {
 		b, err := o.Read(path, most)
@@ -89,7 +89,7 @@ func (o *Files) Value(path string, load bool, most int64) (converters.Value, err
 	return converters.Opaque(n), f.Close()
 }
 
-// ReadFull reads all of b. A file that has become shorter has changed.
+// ReadFull reads all of b. A file that is too short has changed.
 func ReadFull(f io.ReaderAt, b []byte, off int64) error {
 	n, err := f.ReadAt(b, off)
 	if n == len(b) {

@@ -9,7 +9,7 @@ import (
 
 var errHadoop = errors.New("it is not LZ4 as Hadoop writes it")
 
-// frameMagic begins an LZ4 frame.
+// frameMagic is the start of an LZ4 frame.
 const frameMagic = 0x184D2204
 
 // expandBlock decompresses an LZ4 block of at most size bytes.
@@ -25,7 +25,7 @@ func expandBlock(to, b []byte, size int64) ([]byte, error) {
 	return to[:n], nil
 }
 
-// hadoop decompresses LZ4Hadoop. What is not of Hadoop's form is a frame, or one block.
+// hadoop decompresses LZ4Hadoop. Data without Hadoop's framing is an LZ4 frame, or one block.
 func (x *Expander) hadoop(to, b []byte, size int64) ([]byte, error) {
 	if size > lz4Ratio*int64(len(b)) {
 		return to, ErrSize
@@ -40,10 +40,10 @@ func (x *Expander) hadoop(to, b []byte, size int64) ([]byte, error) {
 	return x.Expand(to, b, LZ4Block, size)
 }
 
-// expandHadoop decompresses what Hadoop's codec writes into all of to, big-endian:
+// expandHadoop decompresses the output of Hadoop's codec into all of to. Sizes are big-endian:
 //
-//	group  size decompressed 4, then blocks until these bytes are there
-//	block  size compressed 4, LZ4 block
+//	group  decompressed size 4, then blocks with so many bytes in all
+//	block  compressed size 4, LZ4 block
 func expandHadoop(to, b []byte) ([]byte, error) {
 	done := 0
 	for len(b) > 0 {

@@ -2,10 +2,10 @@ package columns
 
 import "sync"
 
-// mostTables is how many bytes of metadata a Tables keeps.
+// mostTables limits the metadata that a Tables keeps, in bytes.
 const mostTables = 32 << 20
 
-// Tables keeps the metadata of the parts that were read last. The zero value is ready.
+// Tables caches the metadata of the parts that were read last. The zero value is ready.
 type Tables[T any] struct {
 	mu    sync.Mutex
 	known map[int]sized[T]
@@ -18,7 +18,7 @@ type sized[T any] struct {
 	bytes int64
 }
 
-// Get returns the metadata of a part. read reads it where it is not kept, and returns how many bytes it takes.
+// Get returns the metadata of a part. If it is not cached, read returns it and its size in bytes.
 func (all *Tables[T]) Get(part int, read func() (t T, bytes int64, err error)) (T, error) {
 	all.mu.Lock()
 	had, ok := all.known[part]

@@ -9,23 +9,22 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A dataset usually has a dozen suffixes. If every file has its own, only this many are remembered,
-// and none that is longer than this many bytes.
+// A dataset usually has a dozen suffixes. At most this many are cached, and none that is longer than this many bytes.
 const (
 	maxSuffixes  = 1024
 	maxSuffixLen = 64
 )
 
 // FieldNames names fields by the suffixes of files and of members of a tar, as WebDataset does: Seg.PNG is seg.png. It
-// returns the same string for equal names, so that a name is allocated once. The zero value is ready. It is for one
-// goroutine.
+// returns the same string for equal names, so that a name is allocated once. The zero value is ready. It must not be
+// used concurrently.
 type FieldNames struct {
 	known map[string]string
 	lower []byte // buffer
 }
 
-// Of returns the name of the field with this suffix: its lower case as Python's str.lower returns
-// it. It refuses the names of WebDataset's own entries.
+// Of returns the name of the field with this suffix: its lower case as in Python's str.lower. It refuses the names that
+// WebDataset reserves.
 func (n *FieldNames) Of(suffix []byte) (string, error) {
 	n.lower = n.lower[:0]
 	for _, c := range suffix {
@@ -67,12 +66,12 @@ func lowerText(suffix string) (string, error) {
 	return strings.ToLower(suffix), nil
 }
 
-// manyNames is the number of names from which on a map finds one faster than a loop.
+// manyNames is the number of names above which a map is faster than a loop.
 const manyNames = 32
 
 // A FieldSet is the names of the fields of one sample. The zero value is empty.
 type FieldSet struct {
-	list []string        // at most manyNames
+	list []string        // the first manyNames names
 	many map[string]bool // all names, if there are more; else nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// ReadAt reads all of b at an offset of the part, past the buffer.
+// ReadAt reads all of b at an offset of the part, without the buffer.
 func (w *Window) ReadAt(b []byte, off int64) error {
 	n, err := w.File.ReadAt(b, off)
 	switch {
@@ -20,7 +20,7 @@ func (w *Window) ReadAt(b []byte, off int64) error {
 	return err
 }
 
-// fill is Fill where fewer than n bytes are unread.
+// fill does the work of Fill if fewer than n bytes are unread.
 func (w *Window) fill(n int) error {
 	stays := w.stays()
 	if stays+n > w.sizes.Usual {
@@ -39,7 +39,7 @@ func (w *Window) fill(n int) error {
 	if w.room() < want {
 		to := w.Buf[:0]
 		if need := stays + n; need > cap(to)-w.sizes.Pad {
-			usual := w.sizes.Usual // a quarter more than is needed, since more may follow
+			usual := w.sizes.Usual // a quarter more than needed, since more may follow
 			to = make([]byte, 0, (need+need/4+usual-1)/usual*usual+w.sizes.Pad)
 		}
 		w.pack(to)
@@ -54,7 +54,7 @@ func (w *Window) fill(n int) error {
 	return nil
 }
 
-// shrink counts a call of Relax, and gives back a buffer that has grown.
+// shrink counts a call of Relax, and replaces a buffer that has grown.
 func (w *Window) shrink() {
 	if w.Unread() > w.sizes.Usual {
 		return
@@ -65,10 +65,10 @@ func (w *Window) shrink() {
 	}
 }
 
-// room returns how many bytes can be read behind the unread ones.
+// room returns how many bytes can be read after the unread ones.
 func (w *Window) room() int { return cap(w.Buf) - w.sizes.Pad - len(w.Buf) }
 
-// stays returns how many bytes before Pos must stay.
+// stays returns how many bytes before Pos are kept or held.
 func (w *Window) stays() int {
 	n := 0
 	for _, k := range w.kept {
@@ -80,7 +80,7 @@ func (w *Window) stays() int {
 	return n
 }
 
-// pack moves the bytes that must stay and the unread ones to the front of to, which may be Buf.
+// pack moves the kept, held and unread bytes to the front of to, which may be Buf.
 func (w *Window) pack(to []byte) {
 	for i := range w.kept {
 		k := &w.kept[i]

@@ -13,32 +13,33 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// Names of the one entry of a mark.
+// Names of the single entry of a mark.
 const (
 	BeginMark = "__begin__"
 	endMark   = "__end__"
 )
 
-// IsMark reports whether a map of one entry with this name is a mark.
+// IsMark reports whether a map with one entry of this name is a mark.
 func IsMark(name string) bool { return name == endMark || name == BeginMark }
 
-// Marks are the items by which a program says that its stream of samples is complete.
+// Marks check items in a stream that state that the stream is complete.
 //
+// A mark is an item of the stream, in the stream's encoding: a map with one entry. In JSON Lines:
 // A mark is an item of the stream, in the stream's own encoding: a map of one entry. JSON Lines:
 //
-//	{"__begin__": {}}                                 first, if at all: an end mark will follow
+//	{"__begin__": {}}                                 optional, first: an end mark must follow
 //	{"text": "a"}                                     samples
 //	{"text": "b"}
-//	{"__end__": {"count": 2, "sha256": "9f86d0…"}}    last: nothing but empty lines may follow
+//	{"__end__": {"count": 2, "sha256": "9f86d0…"}}    last: only empty lines may follow
 //
-//	count     the samples before the mark                                        may be missing
-//	sha256    hexadecimal, of all bytes of the stream before the end mark's item  may be missing
+//	count     number of samples before the mark                                  optional
+//	sha256    hexadecimal, of all bytes of the stream before the end mark's item  optional
 //
-// A mark is not a sample. A stream that was promised an end mark and has none is refused, and so is a mark whose count or
-// digest is another one.
+// A mark is not a sample. A stream with a begin mark and without an end mark is refused, and so is an end mark whose
+// count or digest is wrong.
 //
-// A Marks follows the samples and the marks of one part, from its start. The zero value is at the start. A nil *Marks
-// compares nothing: it is for a run of samples, of a part that was compared before.
+// A Marks checks one part, from its start. The zero value is at the start. A nil *Marks checks nothing: it is for a run
+// of samples of a part that was checked before.
 type Marks struct {
 	samples  int64
 	promised bool // there was a begin mark
@@ -57,8 +58,8 @@ func (m *Marks) Sample() error {
 	return nil
 }
 
-// Mark takes the mark f, which begins at offset off of the part. For a digest it reads the part up to there. more is false
-// if no sample of a run can follow.
+// Mark checks the mark f, which begins at offset off of the part. For a digest it reads the part up to there. more is
+// false if no sample can follow.
 func (m *Marks) Mark(ctx context.Context, f converters.Field, part io.ReaderAt, off int64) (more bool, err error) {
 	if m == nil {
 		return f.Name == BeginMark, nil
@@ -113,7 +114,7 @@ func (m *Marks) count(value any) error {
 	return nil
 }
 
-// digest compares the digest of an end mark with that of the first n bytes of a part.
+// digest compares the digest of an end mark with the SHA-256 of the first n bytes of a part.
 func digest(ctx context.Context, value any, part io.ReaderAt, n int64) error {
 	says, ok := value.(string)
 	if !ok || len(says) != hex.EncodedLen(sha256.Size) {
@@ -139,11 +140,11 @@ func digest(ctx context.Context, value any, part io.ReaderAt, n int64) error {
 	return nil
 }
 
-// block is how much of a part is read at once for a digest, bytes.
+// block is the size of a read for a digest, in bytes.
 const block = 1 << 20
 
-// Close is called at the end of a part of size bytes. It returns an error without an end mark, if that was promised or is
-// required.
+// Close is called at the end of a part of size bytes. It returns an error if an end mark is missing and there was a
+// begin mark, or required is set.
 func (m *Marks) Close(part string, size int64, required bool) error {
 	const run = "look at what the program that wrote it said, and run that again"
 	if m == nil || m.ended || !m.promised && !required {

@@ -1,4 +1,4 @@
-// Package scan is the loop of the sources over one part, and the [Window] through which they read its file.
+// Package scan is the loop with which sources read a part, and the [Window] through which they read its file.
 //
 //	type Source struct {
 //		*scan.Source // Parts, Index, Read
@@ -8,16 +8,16 @@
 //	s := &Source{opts: opts}
 //	s.Source = scan.New(parts, open, "row", func() scan.Reader { return &reader{opts: &s.opts} })
 //
-// A [Source] opens parts, keeps readers for the next pass, checks the context before each call of a reader, and places the errors
-// of a context that ended and of a part with fewer samples than a run. A format is a [Reader], which turns to an offset
-// of a part and finds one sample after another from there.
+// A [Source] opens parts, reuses readers, checks the context before each call of a reader, and places the errors of a
+// context that ended and of a part with fewer samples than a run. A format is a [Reader], which starts at an offset of
+// a part and finds one sample after another.
 //
-// Index is one pass over a part from its start; its samples have sizes in place of payload. Read is a pass from any
-// sample on, for a number of them. Both use the same Reader, so that both find the same samples. [Each] is a pass for a
-// caller that takes many samples at once.
+// Index is one pass over a part from its start; its samples have sizes in place of payload. Read is a pass over a
+// number of samples from any sample on. Both use the same Reader, so both find the same samples. [Each] is a pass for a
+// caller that takes many samples at a time.
 //
-// One source has a loop of its own, jsonl.OpenFiles: Index and the first Read of a part list its files, which counts only if
-// it is complete, and the files that no line names follow the last sample.
+// One source has another loop, jsonl.OpenFiles: Index and the first Read of a part list its files, the listing counts
+// only if it is complete, and the files that no line names follow the last sample.
 package scan
 
 import (
@@ -33,32 +33,32 @@ import (
 // An Opener opens a part, as converters.Files.Open does.
 type Opener = func(converters.Part, converters.Access) (converters.File, error)
 
-// A Reader reads the samples of one part after another. It is for one goroutine.
+// A Reader reads the samples of one part after another. It must not be used concurrently.
 type Reader interface {
-	// Begin prepares for a pass. It is called again for the next one, after an error too.
+	// Begin prepares a pass. It is called again for the next pass, also after an error.
 	Begin(ctx context.Context, p *Pass) error
 
-	// Next returns the next spans: up to want samples, which are their Shapes, and skipped entries. It returns none at the
-	// end of the part, else one or more; several save a call for each of many small samples. The spans are valid until
-	// the next call. Read uses their Shapes alone. Next is not called after an error.
+	// Next returns the next spans: up to want samples, as Shapes, and skipped entries. It returns none at the end of the
+	// part, else one or more; several save calls for small samples. The spans are valid until the next call. Read uses
+	// only their Shapes. Next is not called after an error.
 	Next(ctx context.Context, want int64) ([]converters.Span, error)
 
-	// Offset returns the place in the part that was reached, in bytes.
+	// Offset returns the current offset in the part, in bytes.
 	Offset() int64
 
-	// End ends a pass, also one whose Begin failed. The file of the pass is closed before.
+	// End ends a pass, also one whose Begin failed. The file of the pass is already closed.
 	End()
 }
 
-// A Pass is one way through a part.
+// A Pass is one sequential reading of a part.
 type Pass struct {
-	Run   converters.Run // the samples; of Index, the whole part
+	Run   converters.Run // the samples; for Index, the whole part
 	Part  converters.Part
 	File  converters.File // the part
 	Index bool            // samples have sizes in place of payload
 }
 
-// Access says how the file of the pass is read.
+// Access describes how the pass reads its file.
 func (p *Pass) Access() converters.Access {
 	if p.Index {
 		return converters.ForIndex
@@ -70,13 +70,13 @@ func (p *Pass) Access() converters.Access {
 type Source struct {
 	parts   []converters.Part
 	open    Opener
-	unit    string // a sample, for messages: row, item
+	unit    string // the format's name for a sample, for messages: row, item
 	reader  func() Reader
 	readers sync.Pool // of Reader
 }
 
-// New returns a source of parts, which does not open them. unit is what the format calls a sample. reader returns a new
-// reader. If open is nil, parts are not single files, and a pass has no file.
+// New returns a source of parts; it does not open them. unit is the format's name for a sample. reader returns a new
+// Reader. If open is nil, parts are not single files, and a pass has no file.
 func New(parts []converters.Part, open Opener, unit string, reader func() Reader) *Source {
 	return &Source{parts: parts, open: open, unit: unit, reader: reader}
 }
@@ -89,7 +89,7 @@ func (s *Source) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, e
 	return Spans(ctx, s, converters.Run{Part: p, Count: math.MaxInt64})
 }
 
-// Spans is Index for the samples of a run, which ends with its part if that has fewer samples.
+// Spans is Index for the samples of a run. If the part has fewer samples, it ends without an error.
 func Spans(ctx context.Context, s *Source, run converters.Run) iter.Seq2[*converters.Span, error] {
 	return func(yield func(*converters.Span, error) bool) {
 		err := Each(ctx, s, run, true, func(_ Reader, spans []converters.Span) (samples int64, more bool) {
@@ -129,8 +129,8 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 	}
 }
 
-// Each calls f with the spans of a run, some at a time. f returns how many samples of the run it took, and whether it wants
-// more. A part that ends before the run is an error, unless it is indexed.
+// Each calls f with the spans of a run, several at a time. f returns how many samples of the run it used, and whether
+// to continue. A part with fewer samples than the run is an error, unless index is set.
 func Each(ctx context.Context, s *Source, run converters.Run, index bool, f func(Reader, []converters.Span) (int64, bool)) error {
 	if run.Count <= 0 {
 		return nil

@@ -1,7 +1,7 @@
 package scan
 
-// Sizes of reads in bytes. The first read, and the first one after a jump, is small for an index and for a single sample.
-// Reads double up to the size of the buffer, which fits into the processor's cache.
+// Sizes of reads in bytes. The first read, and the first one after a jump, is small for an index and for a single
+// sample. Reads double up to the size of the buffer, which fits into the processor's cache.
 const (
 	SmallRead   = 4 << 10
 	firstSweep  = 64 << 10
@@ -9,7 +9,7 @@ const (
 	readWindow  = 256 << 10
 )
 
-// Sizes returns usual sizes for a pass.
+// Sizes returns the default read sizes for a pass.
 func (p *Pass) Sizes() Sizes {
 	switch {
 	case p.Index:
@@ -20,16 +20,16 @@ func (p *Pass) Sizes() Sizes {
 	return Sizes{First: firstSweep, Usual: readWindow}
 }
 
-// Begin turns to the start of a pass.
+// Begin resets the window to the start of a pass.
 func (w *Window) Begin(p *Pass, sizes Sizes) { w.Reset(p.File, p.Part.Size, p.Run.Off, sizes) }
 
-// End lets go of the file.
+// End releases the file.
 func (w *Window) End() { w.File = nil }
 
-// Reusable is the capacity up to which a slice is used again for the next sample, in elements.
+// Reusable is the capacity, in elements, up to which a slice is reused for the next sample.
 const Reusable = 64 << 10
 
-// Reuse returns an empty slice with the memory of b, unless a large sample made that large.
+// Reuse returns an empty slice with the memory of b, or nil if that exceeds Reusable.
 func Reuse[T any](b []T) []T {
 	if cap(b) > Reusable {
 		return nil

@@ -3,20 +3,20 @@ package scan
 import "io"
 
 const (
-	nearby   = 4 << 10 // a jump over more bytes starts again with Sizes.First
-	slack    = 4 << 10 // bytes read beyond what the last sample needs, for the header that ends it
-	patience = 16      // calls of Relax before a grown buffer is given back
+	nearby   = 4 << 10 // a jump over more bytes starts again with a read of Sizes.First
+	slack    = 4 << 10 // bytes read beyond the end of the last sample, for the header that ends it
+	patience = 16      // calls of Relax before a grown buffer is replaced
 )
 
-// Sizes decide how much is read at once, in bytes. Reads double from First to Usual.
+// Sizes control the size of reads, in bytes. Reads double from First to Usual.
 type Sizes struct {
-	First int // the first read, and the first one after a jump; 0: as much as the caller needs
-	Usual int // the buffer, unless a caller asks for more at once
+	First int // the first read, and the first one after a jump; 0: as much as needed
+	Usual int // the buffer, unless a caller needs more at once
 	Pad   int // zeros that follow the unread bytes, within the capacity of Buf
 }
 
-// A Window slides a buffer over one part. The zero value is ready for Reset, which may be called
-// again for the next part. It is for one goroutine.
+// A Window slides a buffer over one part. The zero value is ready for Reset, which may be called again for the next
+// part. It must not be used concurrently.
 //
 //	var w scan.Window
 //	w.Reset(file, size, off, scan.Sizes{First: 64 << 10, Usual: 1 << 20})
@@ -30,32 +30,31 @@ type Sizes struct {
 //	Buf  │ free │ kept │ free │ kept │ held │ unread │ pad │ free │
 //	                                        Pos      len           cap
 //
-// A caller checks a length against Size and against its own limit before it asks for that many
-// bytes: the buffer grows to that size. A part that has fewer bytes than Size when it
-// is read is [converters.ErrChanged].
+// A caller must check a length against Size and against its own limit before it requests that many bytes: the buffer
+// grows to that size. A part that has fewer bytes than Size when it is read is [converters.ErrChanged].
 type Window struct {
-	File io.ReaderAt // the part; a caller sets it to nil to let go of the file
+	File io.ReaderAt // the part; a caller sets it to nil to release the file
 	Size int64       // of the part, bytes
-	Buf  []byte      // what was read; valid until the next call that reads
+	Buf  []byte      // the bytes read; valid until the next call that reads
 	Pos  int         // of the next byte, in Buf; a caller may move it up to len(Buf)
-	Last bool        // the sample that is read is the last one: read little more than it needs
+	Last bool        // the current sample is the last one: read little more than it needs
 
 	sizes Sizes
 	usual int   // capacity of the usual buffer: Usual and Pad
-	base  int64 // in the part, of Buf[0], as if the bytes from first on had no gap before them
-	first int   // from here on Buf is one row of the part
-	chunk int   // bytes to read next
+	base  int64 // offset in the part of Buf[0], if Buf had no gap before first
+	first int   // from here on Buf is contiguous in the part
+	chunk int   // size of the next read
 	begun bool  // there was a read since Reset
 	kept  []extent
-	mark  int // where the held bytes begin; -1: none are held
+	mark  int // start of the held bytes in Buf; -1: none
 	calm  int // calls of Relax since the usual buffer was too small
 }
 
-// An extent is a row of kept bytes in Buf.
+// An extent is a contiguous range of kept bytes in Buf.
 type extent struct{ at, n int }
 
-// Reset turns to offset off of a part of size bytes. The buffer is used again; a new one is
-// no larger than the rest of the part.
+// Reset starts at offset off of a part of size bytes. The buffer is reused; a new one is no larger than the rest of the
+// part.
 func (w *Window) Reset(f io.ReaderAt, size, off int64, sizes Sizes) {
 	buf := w.Buf[:0]
 	if n := int(max(min(int64(sizes.Usual), size-off), 0)); cap(buf) < n+sizes.Pad {
@@ -65,16 +64,16 @@ func (w *Window) Reset(f io.ReaderAt, size, off int64, sizes Sizes) {
 	*w = Window{File: f, Size: size, Buf: buf, sizes: sizes, usual: sizes.Usual + sizes.Pad, base: off, chunk: sizes.First, kept: w.kept[:0], mark: -1, calm: w.calm}
 }
 
-// Offset returns the place of the next byte, from the start of the part.
+// Offset returns the offset of the next byte in the part.
 func (w *Window) Offset() int64 { return w.base + int64(w.Pos) }
 
-// Unread returns how many bytes from Pos on are in the buffer.
+// Unread returns how many bytes after Pos are in the buffer.
 func (w *Window) Unread() int { return len(w.Buf) - w.Pos }
 
-// Complete reports whether the buffer has all that follows in the part.
+// Complete reports whether the buffer reaches the end of the part.
 func (w *Window) Complete() bool { return w.base+int64(len(w.Buf)) >= w.Size }
 
-// Full reports whether the unread bytes are as many as the usual buffer has.
+// Full reports whether at least a usual buffer is unread.
 func (w *Window) Full() bool { return w.Unread() >= w.sizes.Usual }
 
 // Fill reads until n bytes are unread.
@@ -95,7 +94,7 @@ func (w *Window) Peek(n int) ([]byte, error) {
 	return w.Buf[w.Pos : w.Pos+n], nil
 }
 
-// Skip moves on by n bytes and reads none of them. Nothing is held.
+// Skip advances by n bytes without reading them. No bytes may be held.
 func (w *Window) Skip(n int64) {
 	if n <= int64(len(w.Buf)-w.Pos) {
 		w.Pos += int(n)
@@ -109,7 +108,7 @@ func (w *Window) Skip(n int64) {
 	w.first = w.Pos
 }
 
-// Since returns the bytes from an offset to Pos, where the buffer still has all of them.
+// Since returns the bytes from an offset to Pos, false unless all of them are in the buffer.
 func (w *Window) Since(off int64) ([]byte, bool) {
 	at := off - w.base
 	if at < int64(w.first) || at > int64(w.Pos) {
@@ -118,7 +117,7 @@ func (w *Window) Since(off int64) ([]byte, bool) {
 	return w.Buf[at:w.Pos], true
 }
 
-// SeekBack moves to an offset before Pos. Nothing is kept; held bytes begin there or before.
+// SeekBack moves back to an offset before Pos. No bytes may be kept, and held bytes must not begin after the offset.
 func (w *Window) SeekBack(off int64) {
 	if b, ok := w.Since(off); ok {
 		w.Pos -= len(b)
@@ -128,7 +127,7 @@ func (w *Window) SeekBack(off int64) {
 	clear(w.Buf[:w.sizes.Pad])
 }
 
-// Keep moves on by n bytes and keeps them.
+// Keep advances by n bytes and keeps them until Relax.
 func (w *Window) Keep(n int) error {
 	if err := w.Fill(n); err != nil {
 		return err
@@ -144,7 +143,7 @@ func (w *Window) Kept(i int) []byte {
 	return w.Buf[k.at : k.at+k.n : k.at+k.n]
 }
 
-// Hold makes the bytes from here on stay until Drop, unless some are held already.
+// Hold keeps the bytes from Pos on until Drop, unless bytes are held already.
 func (w *Window) Hold() {
 	if w.mark < 0 {
 		w.mark = w.Pos
@@ -160,9 +159,8 @@ func (w *Window) Held() []byte { return w.Buf[w.mark:w.Pos:w.Pos] }
 // Drop ends Hold.
 func (w *Window) Drop() { w.mark = -1 }
 
-// Relax ends Keep and Hold. Where the buffer has grown, it gives the buffer
-// back once the usual one has been enough for a while: runs of one large sample come one
-// after another.
+// Relax ends Keep and Hold. It replaces a buffer that has grown after the usual size has sufficed for several calls,
+// since large samples often follow one another.
 func (w *Window) Relax() {
 	w.kept, w.mark = w.kept[:0], -1
 	if cap(w.Buf) > w.usual {

@@ -38,7 +38,7 @@ func Directory(dir string) ([]Kind, error) {
 	}
 	if n := top.count[".arrow"]; n > 0 && top.names["state.json"] {
 		for name := range top.names {
-			if strings.HasPrefix(name, "cache-") && byName(name) == ".arrow" { // of map and filter, not of the dataset
+			if strings.HasPrefix(name, "cache-") && byName(name) == ".arrow" { // a cache of map and filter, not part of the dataset
 				n--
 			}
 		}
@@ -77,7 +77,7 @@ func Directory(dir string) ([]Kind, error) {
 type listing struct {
 	directories []string
 	files       int             // number of files
-	count       map[string]int  // number of files by what byName returns
+	count       map[string]int  // byName's result → number of files
 	names       map[string]bool // of files
 	more        bool            // the directory may have more entries than were read
 }
@@ -109,7 +109,7 @@ func list(dir string) (listing, error) {
 	return l, nil
 }
 
-// byName returns the first suffix of the format of a file in a directory, by its name; "image" or "other" if it has none.
+// byName returns the first suffix of the format that the name of a file has; "image" or "other" if it has none.
 func byName(name string) string {
 	switch {
 	case partName.MatchString(name):

@@ -13,10 +13,9 @@ import (
 // mostItems is the number of items that are parsed.
 const mostItems = 256
 
-// items distinguishes CBOR from MessagePack. If head is valid in both formats, items chooses the one
-// in which the first item is a map with a text key, then the one of the name's extension. The extension
-// of a table or of JSON Lines decides alone, because all ASCII bytes are MessagePack: the file is text that is damaged
-// or has another encoding.
+// items distinguishes CBOR from MessagePack. If head is valid in both formats, items chooses the one in which the first
+// item is a map with a text key, then the format of the name's extension. The extension of a table or of JSON Lines
+// decides alone: all ASCII bytes are valid MessagePack, so the file is damaged text, or text in another encoding.
 func items(name string, head []byte, cut bool) []Kind {
 	by := Name(name)
 	if len(by) == 1 && (by[0].Format == "csv" || by[0].Format == "jsonl") {
@@ -43,8 +42,8 @@ func items(name string, head []byte, cut bool) []Kind {
 	return found
 }
 
-// cborItems reports whether head is a sequence of CBOR items, and whether the first one is a map with
-// a text key. If cut is set the last item may be incomplete.
+// cborItems reports whether head is a sequence of CBOR items, and whether the first one is a map with a text key.
+// If cut is set the last item may be incomplete.
 func cborItems(head []byte, cut bool) (ok, textMap bool) {
 	key := head[1:]
 	textMap = head[0] > 0xa0 && head[0] < 0xb8 && len(key) > 0 && key[0] >= 0x60 && key[0] <= 0x7b
@@ -64,7 +63,7 @@ func cborItems(head []byte, cut bool) (ok, textMap bool) {
 	return true, textMap
 }
 
-// msgpackItems is cborItems for MessagePack.
+// msgpackItems does for MessagePack what cborItems does for CBOR.
 func msgpackItems(head []byte, cut bool) (ok, textMap bool) {
 	textMap = head[0] > 0x80 && head[0] < 0x90 && len(head) > 1 && msgpcode.IsString(head[1])
 	r := bytes.NewReader(head)

@@ -53,7 +53,7 @@ func File(name string, head []byte, size int64) []Kind {
 	}
 	if k, ok := named(mime); ok {
 		if by := Name(name); !k.Sure && len(by) == 1 && by[0].Format == "cbor" {
-			return items(name, head, cut) // other files, too, begin with two magic bytes such as BM of BMP
+			return items(name, head, cut) // not mimetype: its two-byte magics, such as BM of BMP, match other files as well
 		}
 		return []Kind{k}
 	}
@@ -98,7 +98,7 @@ var formats = []format{
 	{shardKind, []string{".ffr"}, ""},
 }
 
-// formatOf returns the format that the extension of a name is of; nil: of none.
+// formatOf returns the format for the extension of a name; nil if there is none.
 func formatOf(name string) *format {
 	i := slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.suffixes, ext(name)) })
 	if i < 0 {

@@ -31,8 +31,8 @@ func isTar(head []byte) bool {
 // mostRecords is the most records of an FFRecord file whose tables fit in 63 bits.
 const mostRecords = (math.MaxInt64 - 20) / 12
 
-// record recognizes an FFRecord file by its first offset, and an unfinished one by the header that
-// ffconvert writes first.
+// record recognizes an FFRecord file by its first offset, and an unfinished one by the header that ffconvert
+// writes first.
 func record(head []byte, size int64) (Kind, bool) {
 	k := Kind{ID: "ffrecord", What: "an FFRecord file", Format: "ffr", Sure: true}
 	if len(head) < 12 {
@@ -51,7 +51,7 @@ func record(head []byte, size int64) (Kind, bool) {
 	if at := 12 + 4*n; at+8 <= int64(len(head)) {
 		return k, int64(binary.LittleEndian.Uint64(head[at:])) == 12+12*n
 	}
-	return k, false // the table is longer than head
+	return k, false // the offset table is longer than head
 }
 
 // shard reports whether a file may be FFRecord with a table longer than head.
@@ -132,8 +132,8 @@ func magic(head []byte, _ int64) (Kind, bool) {
 	return Kind{}, false
 }
 
-// ofRecord recognizes an OFRecord file, which has no magic bytes: a length below 4 GiB, and in so many bytes the entry of
-// a map whose name is text. The file may be shorter, if it was cut.
+// ofRecord recognizes an OFRecord file, which has no magic bytes: a length below 4 GiB, then within that length a
+// map entry whose name is text. A truncated file may be shorter.
 func ofRecord(head []byte, _ int64) (Kind, bool) {
 	const entry, name = 10, 10 // tags of field 1 with a length
 	k := Kind{ID: "ofrecord", What: "an OFRecord file", Format: "ofrecord"}

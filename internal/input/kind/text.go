@@ -33,9 +33,8 @@ func isText(head []byte, cut bool) bool {
 	return utf8.Valid(head)
 }
 
-// isEncodedText reports whether head may be text in an encoding other than UTF-8 that has ASCII's control
-// characters, as Latin-1 has: it has line breaks, and at most one byte in a hundred is another control
-// character.
+// isEncodedText reports whether head may be text in another encoding with ASCII's control characters, such as
+// Latin-1: it has line breaks, and at most one byte in a hundred is another control character.
 func isEncodedText(head []byte) bool {
 	breaks, control := 0, 0
 	for _, c := range head {

@@ -1,12 +1,12 @@
 // package choose decides which samples of a dataset become records, and in which order. It sees a sample as an
-// index does: its key, and its fields with their sizes, of which few have their bytes.
+// index does: its key, and its fields with their sizes; only the fields of Options.Fields have their bytes.
 //
 //	opts := choose.Options{Where: "label=3", Limit: 1000}
 //	c, err := choose.New(opts, classes)
 //	p := c.Part("train-0001.tar")
-//	reason, err := p.Leave(sample) // "": it is chosen; else the option that leaves it out
+//	reason, err := p.Leave(sample) // "": chosen; else the option that excludes it
 //
-// Options are part of a plan: the same ones choose the same samples of the same input, on every machine.
+// Options are part of a plan: equal options choose the same samples of the same input, on every machine.
 package choose
 
 import (
@@ -18,20 +18,20 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Options say which samples are chosen. The zero value chooses all, in their order. The JSON is part of the plan.
-// A sample must pass all options; Slice and then Limit count those that have passed the others.
+// Options choose samples. The zero value chooses all, in their order. The JSON is part of the plan. A sample must
+// pass all options; Slice and then Limit count those that have passed the others.
 type Options struct {
-	Keys    *keySet `json:"keys,omitempty"`         // samples with these keys
-	Drop    *keySet `json:"drop_keys,omitempty"`    // samples without these keys
-	Unknown string  `json:"unknown_keys,omitempty"` // a listed key that no sample has: UnknownError (default) or UnknownSkip
+	Keys    *keySet `json:"keys,omitempty"`         // only samples with these keys
+	Drop    *keySet `json:"drop_keys,omitempty"`    // no samples with these keys
+	Unknown string  `json:"unknown_keys,omitempty"` // for a listed key that no sample has: UnknownError (default) or UnknownSkip
 
-	Where   string `json:"where,omitempty"`    // samples for which this expression is true: see CheckWhere
+	Where   string `json:"where,omitempty"`    // only samples for which this expression is true: see CheckWhere
 	Sample  string `json:"sample,omitempty"`   // a fraction of the samples, drawn by a hash of Seed and key: "0.1"
 	Split   string `json:"split,omitempty"`    // sides by a hash of Seed and key: "train=0.9,val=0.1"
 	Side    string `json:"side,omitempty"`     // the side of Split that is chosen
 	SplitBy string `json:"split_by,omitempty"` // a side for each value of this: class, label, or a field
 	Value   string `json:"value,omitempty"`    // the value of SplitBy that is chosen
-	Seed    uint64 `json:"seed,omitempty"`     // of Sample and Split
+	Seed    uint64 `json:"seed,omitempty"`     // for Sample and Split
 
 	Slice string `json:"slice,omitempty"` // "lo:hi:step": the samples lo, lo+step, … below hi, counted from 0
 	Limit int64  `json:"limit,omitempty"` // most samples; 0: unlimited
@@ -45,8 +45,8 @@ const (
 	UnknownSkip  = "skip"
 )
 
-// Reasons for which a sample is left out: the names of the options. MissingField is not one of them: an
-// account has the reason of samples that lack a field of their record.
+// Reasons for excluding a sample: the names of the options. MissingField is not an option: it is the reason, in
+// counts, for samples that lack a field of their record.
 const (
 	byKeys       = "keys"
 	byDrop       = "drop-keys"
@@ -62,10 +62,10 @@ const (
 // IsZero reports whether all samples are chosen, in their order.
 func (o Options) IsZero() bool { return o == Options{} }
 
-// Ordered reports whether samples are counted over all parts, so that parts must be indexed one after another.
+// Ordered reports whether samples are counted across parts, so that parts must be indexed one after another.
 func (o Options) Ordered() bool { return o.Slice != "" || o.Limit > 0 }
 
-// Drawn reports whether Seed matters.
+// Drawn reports whether Seed is used.
 func (o Options) Drawn() bool { return o.Sample != "" || o.Split != "" }
 
 // Listed reports whether a listed key that no sample has is an error.
@@ -97,10 +97,10 @@ func (o Options) Fields() []string {
 	return slices.Compact(names)
 }
 
-// labelFields are where the number of the class of a sample is; the first that exists counts.
+// labelFields are the fields that may hold the class number of a sample; the first that exists counts.
 var labelFields = []string{"cls", "index", "label"}
 
-// A Chooser chooses samples by Options. Its parts may be used concurrently, unless Options.Ordered.
+// A Chooser chooses samples according to Options. Its parts may be used concurrently, unless Options.Ordered.
 type Chooser struct {
 	opts    Options
 	nothing bool
@@ -113,14 +113,14 @@ type Chooser struct {
 	classes []string
 	unseen  unseen
 	sorted  sorted
-	values  *values // of SplitBy; nil: one is chosen
+	values  *values // values of SplitBy; nil if Options.Value chooses one
 
-	through bool // all samples pass, even if no further one is wanted
+	through bool // see Through
 
-	n, taken int64 // samples that were counted, and of these that were chosen
+	n, taken int64 // samples counted, and the chosen ones among them
 }
 
-// New checks the options. classes are the names of the classes by number; nil: they have none.
+// New checks the options. classes are the class names by number; nil: classes have no names.
 func New(opts Options, classes []string) (*Chooser, error) {
 	c := &Chooser{opts: opts, classes: classes}
 	var err error
@@ -171,28 +171,26 @@ func New(opts Options, classes []string) (*Chooser, error) {
 	return c, nil
 }
 
-// Nothing chooses no sample: for an index that compares a source with a plan.
+// Nothing returns a Chooser that chooses no sample, for an index that only compares a source with a plan.
 func Nothing() *Chooser { return &Chooser{nothing: true} }
 
 // Ordered is [Options.Ordered] of the options.
 func (c *Chooser) Ordered() bool { return c != nil && c.opts.Ordered() }
 
-// A Part chooses samples of one part, which must come in their order. It is for one goroutine.
+// A Part chooses samples of one part, whose samples must be passed in their order. It must not be used concurrently.
 type Part struct {
 	*Chooser
 	hash hasher
 }
 
-// Part returns what chooses samples of a part. The base of its name, and the ordinal, are hashed of samples
-// without a key.
+// Part returns the chooser of a part. For samples without a key, the hash is of the base of name and the ordinal.
 func (c *Chooser) Part(name string) *Part {
 	p := &Part{Chooser: c}
 	p.hash.part(name)
 	return p
 }
 
-// Leave returns the option that leaves the next sample of the part out, "" if none does. Slice and Limit
-// are not among these: see Count.
+// Leave returns the option that excludes the next sample of the part, "" if none does. Count applies Slice and Limit.
 func (p *Part) Leave(s *converters.Sample) (reason string, err error) {
 	p.hash.next(s.Key)
 	o := &p.opts
@@ -234,8 +232,8 @@ func (p *Part) Leave(s *converters.Sample) (reason string, err error) {
 	return "", nil
 }
 
-// Holds reports whether Options.Where is true of what an index has of a sample: its key, the size of its record, and its
-// label. Comparisons of fields are not for it, see [SplitWhere]. Of a record that is copied it reports what Leave does.
+// Holds reports whether Options.Where is true for the columns of an index row: the key, the size of the record, and the
+// label. The expression must not compare fields, see [SplitWhere]. For copied records it returns what Leave does.
 func (c *Chooser) Holds(key string, size, label int64, labeled bool) (bool, error) {
 	for i := range c.where {
 		if ok, err := c.where[i].holdsOf(c, key, size, label, labeled); err != nil || !ok {
@@ -245,7 +243,7 @@ func (c *Chooser) Holds(key string, size, label int64, labeled bool) (bool, erro
 	return true, nil
 }
 
-// Count counts a sample that passed Leave and becomes a record, unless it returns the option that leaves it out.
+// Count counts a sample that passed Leave. It returns the option that excludes it, "" if it becomes a record.
 func (c *Chooser) Count() (reason string) {
 	if !c.Ordered() {
 		return ""
@@ -262,11 +260,11 @@ func (c *Chooser) Count() (reason string) {
 	return ""
 }
 
-// Through makes all samples pass, for a source that compares all of them: Done is never true.
+// Through makes Done always false, for a source that compares all samples.
 func (c *Chooser) Through() { c.through = true }
 
-// Done reports that no further sample can be chosen. A list of keys of which some were not seen yet is
-// looked for to the end.
+// Done reports that no further sample can be chosen. While a listed key is still missing it is false, so that all
+// samples are searched for it.
 func (c *Chooser) Done() bool {
 	if c == nil || c.through || !c.Ordered() {
 		return false
@@ -275,7 +273,8 @@ func (c *Chooser) Done() bool {
 	return full && !(c.opts.Listed() && (c.opts.Keys.missing() > 0 || c.opts.Drop.missing() > 0))
 }
 
-// Finish returns an error if the options name what no sample of the dataset has, after all samples have passed.
+// Finish must be called after all samples have passed. It returns an error if the options name a key, field or
+// label that no sample has.
 func (c *Chooser) Finish() error {
 	if c == nil || c.nothing {
 		return nil

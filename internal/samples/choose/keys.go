@@ -15,23 +15,23 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// DefaultMaxKeys is the usual limit of a list of keys, in bytes. In memory a list takes its size, and some 50
-// bytes for each key.
+// DefaultMaxKeys is the default limit of a list of keys, in bytes. A list takes its size in memory, and some 50
+// bytes per key.
 const DefaultMaxKeys = 1 << 30
 
-// A keySet is a list of keys. Its JSON, which a plan has, tells it from other lists.
+// A keySet is a list of keys. Its JSON, which is part of a plan, identifies the list.
 type keySet struct {
 	N      int    `json:"keys"`
 	SHA256 string `json:"sha256"` // of the keys in order, each with a newline
 
 	name string            // of the file
-	at   map[string]uint32 // number by key; nil: not read, as in a plan
-	seen []atomic.Bool     // by number
-	n    atomic.Int64      // of seen
+	at   map[string]uint32 // number by key; nil if the list was not read, as in a plan
+	seen []atomic.Bool     // whether a sample had the key, by number
+	n    atomic.Int64      // number of keys seen
 }
 
-// ReadKeys reads a file of one key a line, of at most max bytes; 0: DefaultMaxKeys. Lines may end in CR LF,
-// empty lines are passed over, and a key that is listed twice counts once.
+// ReadKeys reads a file with one key per line, of at most max bytes; 0: DefaultMaxKeys. Lines may end in CR LF,
+// empty lines are ignored, and a repeated key counts once.
 func ReadKeys(name string, max int64) (*keySet, error) {
 	refuse := func(err error, hint string) (*keySet, error) {
 		return nil, &converters.Error{Where: name, Off: -1, Err: err, Hint: hint}
@@ -81,7 +81,7 @@ func pathless(err error) error {
 	return err
 }
 
-// restart forgets which keys were found.
+// restart marks all keys as not seen.
 func (k *keySet) restart() {
 	if k != nil {
 		k.seen = make([]atomic.Bool, k.N)
@@ -89,7 +89,7 @@ func (k *keySet) restart() {
 	}
 }
 
-// found reports whether a key is listed.
+// found reports whether a key is listed, and marks it as seen.
 func (k *keySet) found(key string) bool {
 	i, ok := k.at[key]
 	if ok && !k.seen[i].Load() && k.seen[i].CompareAndSwap(false, true) {
@@ -98,7 +98,7 @@ func (k *keySet) found(key string) bool {
 	return ok
 }
 
-// missing returns how many keys no sample had yet.
+// missing returns how many keys were not seen.
 func (k *keySet) missing() int64 {
 	if k == nil {
 		return 0
@@ -106,10 +106,10 @@ func (k *keySet) missing() int64 {
 	return int64(k.N) - k.n.Load()
 }
 
-// errUnknown says that no sample has a listed key.
+// errUnknown means that no sample has a listed key.
 var errUnknown = errors.New("no sample has")
 
-// unknown returns an error that names the first of the keys that no sample had.
+// unknown returns an error that names the first key that was not seen.
 func (k *keySet) unknown() error {
 	n := k.missing()
 	if n == 0 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// settings lists all options, in one order: their names, and their values as texts, "" where one is not set.
+// settings returns the name and the value of each option, in a fixed order; the value is "" if the option is not set.
 func (o *Options) settings() [][2]string {
 	set := func(k *keySet) string {
 		if k == nil {
@@ -39,14 +39,14 @@ func (o *Options) String() string {
 	return strings.Join(each, ", ")
 }
 
-// Other says in which option a dataset that was made with was differs from one made with is; "": in none. nil is
-// the zero value.
-func Other(was, is *Options) string {
-	was, is = cmp.Or(was, &Options{}), cmp.Or(is, &Options{})
-	now := is.settings()
-	for i, o := range was.settings() {
+// Other describes the first option in which made, the options of an existing dataset, differs from now; "" if none
+// does. nil means the zero value.
+func Other(made, now *Options) string {
+	made, now = cmp.Or(made, &Options{}), cmp.Or(now, &Options{})
+	set := now.settings()
+	for i, o := range made.settings() {
 		switch {
-		case o == now[i]:
+		case o == set[i]:
 		case o[1] == "":
 			return "it was made without option " + o[0]
 		default:

@@ -22,7 +22,7 @@ func (s share) holds(hash uint64) bool { return hash >= s.from && (s.last || has
 
 var decimal = regexp.MustCompile(`^[0-9]*\.?[0-9]+(e-[0-9]{1,2})?$`)
 
-// fraction reads a number above 0, 1 at most, exactly.
+// fraction parses a number above 0 and at most 1, exactly.
 func fraction(text string) (*big.Rat, error) {
 	r := new(big.Rat)
 	ok := len(text) <= 40 && decimal.MatchString(text)
@@ -35,7 +35,7 @@ func fraction(text string) (*big.Rat, error) {
 	return r, nil
 }
 
-// edge returns the hash that begins behind a fraction of all, and whether there is none.
+// edge returns the first hash above a fraction of all hashes; end is set if there is none.
 func edge(r *big.Rat) (hash uint64, end bool) {
 	all := new(big.Int).Lsh(big.NewInt(1), 64)
 	n := new(big.Int).Mul(r.Num(), all)
@@ -67,7 +67,7 @@ type side struct {
 	share    share
 }
 
-// ParseSplit reads the sides of a split: "train=0.9,val=0.1". They make at most 1 in all.
+// ParseSplit parses the sides of a split: "train=0.9,val=0.1". Their sum is at most 1.
 func ParseSplit(text string) ([]side, error) {
 	var sides []side
 	sum := new(big.Rat)
@@ -105,8 +105,8 @@ func ParseSplit(text string) ([]side, error) {
 //
 //	purpose " " seed " " key
 //
-// with seed in decimal. A sample without a key has in its place the base name of its part, a zero byte and its
-// ordinal in decimal. So a sample has the same hash wherever it lies, whatever is added to the dataset.
+// with seed in decimal. For a sample without a key, the base name of its part, a zero byte and its ordinal in
+// decimal replace the key. So the hash of a sample does not depend on the part that holds it or on other samples.
 type hasher struct {
 	base    string
 	key     string

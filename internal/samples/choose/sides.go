@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxSides limits the values of SplitBy: each becomes a dataset, and reads the index anew.
+// maxSides limits the values of SplitBy: for each value one dataset is made, and the index is read once more.
 const maxSides = 1000
 
-// values are the values of Options.SplitBy that samples have.
+// values collects the values of Options.SplitBy.
 type values struct {
 	mu  sync.Mutex
 	all map[string]struct{}
@@ -36,7 +36,7 @@ func (v *values) add(value string) error {
 	return nil
 }
 
-// Values returns the values of SplitBy that passed, sorted. For this, Options.Value is "".
+// Values returns the values of SplitBy of the samples that passed, sorted. Options.Value must be "".
 func (c *Chooser) Values() []string {
 	if c.values == nil {
 		return nil
@@ -44,7 +44,7 @@ func (c *Chooser) Values() []string {
 	return slices.Sorted(maps.Keys(c.values.all))
 }
 
-// checkName returns an error if a name cannot be the name of a side's directory.
+// checkName returns an error if a name cannot name a directory of a side.
 func checkName(name string) error {
 	var why string
 	switch {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A slice is the ordinals lo, lo+step, … below hi; hi < 0: without an end.
+// A slice is the ordinals lo, lo+step, … below hi; hi < 0: unlimited.
 type slice struct{ lo, hi, step int64 }
 
 func (s slice) holds(i int64) bool {

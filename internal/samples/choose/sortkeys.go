@@ -10,18 +10,18 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// maxSortKey limits the value by which a sample is sorted, in bytes: all are held in memory until the plan is made.
+// maxSortKey limits the value by which a sample is sorted, in bytes: all values stay in memory until the plan is made.
 const maxSortKey = 64 << 10
 
-// SortKeys are what the chosen samples of a part are sorted by, as texts whose bytes have the order: whole numbers and
-// others by their values, then texts by their bytes, then samples that have none. They take the bytes of a text, or 9 of
-// a number, and 8 for each sample.
+// SortKeys are the sort keys of the chosen samples of a part, as bytes with the order of the samples: numbers by
+// value, then texts by their bytes, then samples without a value. They take the bytes of a text, or 9 for a
+// number, and 8 per sample.
 type SortKeys struct {
 	text []byte
 	ends []int
 }
 
-// At returns what the i-th chosen sample is sorted by.
+// At returns the sort key of the i-th chosen sample.
 func (k *SortKeys) At(i int) []byte {
 	from := 0
 	if i > 0 {
@@ -30,7 +30,7 @@ func (k *SortKeys) At(i int) []byte {
 	return k.text[from:k.ends[i]]
 }
 
-// What the keys of numbers, of texts and of samples without a value begin with.
+// First byte of the sort keys of numbers, of texts and of samples without a value.
 const (
 	sortNumber = iota
 	sortText
@@ -40,7 +40,7 @@ const (
 // Sorted reports whether the options, which may be nil, sort samples.
 func (o *Options) Sorted() bool { return o != nil && o.Sort != "" }
 
-// AddSortKey adds what a chosen sample is sorted by, if the options sort.
+// AddSortKey adds the sort key of a chosen sample, if the options sort.
 func (c *Chooser) AddSortKey(k *SortKeys, s *converters.Sample) error {
 	if !c.opts.Sorted() {
 		return nil
@@ -65,7 +65,7 @@ func (c *Chooser) AddSortKey(k *SortKeys, s *converters.Sample) error {
 	return nil
 }
 
-// sorted tells whether samples with the value that the order needs were seen, and samples without it.
+// sorted records whether samples with the value of the sort order were seen, and samples without it.
 type sorted struct{ with, without atomic.Bool }
 
 func (s *sorted) saw(has bool) {
@@ -73,12 +73,12 @@ func (s *sorted) saw(has bool) {
 	if has {
 		seen = &s.with
 	}
-	if !seen.Load() { // most samples write nothing
+	if !seen.Load() { // avoids a write for most samples
 		seen.Store(true)
 	}
 }
 
-// err returns an error if there were samples, and none has the subject: its name is probably mistyped.
+// err returns an error if no sample has the value: its name is probably mistyped.
 func (s *sorted) err(by subject) error {
 	if s.with.Load() || !s.without.Load() {
 		return nil
@@ -86,9 +86,9 @@ func (s *sorted) err(by subject) error {
 	return place.Options("option sort: no chosen sample has %q; %s", by, hintDecoded)
 }
 
-// ascending returns a number with the order of f.
+// ascending maps f to a number with the same order.
 func ascending(f float64) uint64 {
-	bits := math.Float64bits(f + 0) // -0 is 0
+	bits := math.Float64bits(f + 0) // + 0 turns -0 into 0
 	if bits>>63 != 0 {
 		return ^bits
 	}

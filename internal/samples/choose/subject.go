@@ -13,10 +13,10 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A subject is what a comparison, a split or an order asks of a sample.
+// A subject is the property of a sample that a comparison, a split or a sort order uses.
 type subject struct {
-	of    string // one of the constants
-	field string // of theField, theFieldSize
+	of    string // one of the constants below
+	field string // for theField and theFieldSize
 }
 
 const (
@@ -28,7 +28,7 @@ const (
 	theFieldSize = "FIELD.size"
 )
 
-// subjectOf returns the subject of a name.
+// subjectOf returns the subject with a name.
 func subjectOf(name string) subject {
 	switch field, sized := strings.CutSuffix(name, ".size"); {
 	case name == theKey, name == theLabel, name == theClass, name == theSize:
@@ -49,13 +49,13 @@ func (s subject) String() string {
 	return s.of
 }
 
-// maxValue limits the value of a field that is compared, in bytes: an index reads it.
+// maxValue limits the value of a compared field, in bytes: an index reads it into memory.
 const maxValue = 1 << 20
 
-// A value is what a sample has of a subject: a number, or a text. It is valid as long as the sample.
+// A value is a sample's value of a subject: a number, or a text. It is valid as long as the sample.
 type value struct {
 	num number
-	txt []byte // nil of a number that was never a text
+	txt []byte // nil if num was not parsed from text
 }
 
 // text returns the value as a text.
@@ -71,7 +71,7 @@ func (v *value) text() []byte {
 
 var errNoClass = errors.New("the dataset has no classes with names; label has their numbers")
 
-// get returns what a sample has of the subject, and false if it has none.
+// get returns the sample's value of the subject, false if it has none.
 func (s subject) get(sample *converters.Sample, c *Chooser) (value, bool, error) {
 	switch s.of {
 	case theKey:
@@ -108,7 +108,7 @@ func (s subject) class(sample *converters.Sample, c *Chooser) (value, bool, erro
 	return value{txt: []byte(name)}, err == nil, err
 }
 
-// label returns the number of the class of a sample, and false if it has none.
+// label returns the class number of a sample, false if it has none.
 func (c *Chooser) label(sample *converters.Sample) (value, bool, error) {
 	for _, name := range labelFields {
 		for i := range sample.Fields {
@@ -138,7 +138,7 @@ func (c *Chooser) class(label int64) (string, error) {
 	return c.classes[label], nil
 }
 
-// size returns the bytes of all fields.
+// size returns the total bytes of all fields.
 func size(sample *converters.Sample) (n int64) {
 	for i := range sample.Fields {
 		n += sample.Fields[i].Value.Len()
@@ -180,7 +180,7 @@ func valueOf(v *converters.Value) (value, error) {
 	return value{n, text}, nil
 }
 
-// holds reports whether the comparison is true of a sample.
+// holds reports whether the comparison is true for a sample.
 func (w *condition) holds(s *converters.Sample, c *Chooser) (bool, error) {
 	switch w.of {
 	case theKey:
@@ -213,7 +213,7 @@ func (w *condition) holds(s *converters.Sample, c *Chooser) (bool, error) {
 	return w.is(order), nil
 }
 
-// holdsOf reports whether the comparison, of a key, a size, a label or a class, is true.
+// holdsOf reports whether the comparison, of a key, a size, a label or a class, is true for the given values.
 func (w *condition) holdsOf(c *Chooser, key string, size, label int64, labeled bool) (bool, error) {
 	switch w.of {
 	case theKey:
@@ -230,7 +230,7 @@ func (w *condition) holdsOf(c *Chooser, key string, size, label int64, labeled b
 	return err == nil && w.accepts(name), err
 }
 
-// accepts reports whether the comparison is true of a text.
+// accepts reports whether the comparison is true for a text.
 func (w *condition) accepts(text string) bool {
 	switch {
 	case w.prefix != "":
@@ -241,7 +241,7 @@ func (w *condition) accepts(text string) bool {
 	return w.is(strings.Compare(text, w.text))
 }
 
-// is reports whether the operator accepts an order of the sample's value and the condition's.
+// is reports whether the operator accepts order, the result of comparing the sample's value with the condition's.
 func (w *condition) is(order int) bool {
 	switch w.op {
 	case "=":
@@ -258,7 +258,7 @@ func (w *condition) is(order int) bool {
 	return order >= 0
 }
 
-// text returns the subject of a sample as the name of a side.
+// text returns the sample's value of the subject as the name of a side.
 func (s subject) text(sample *converters.Sample, c *Chooser) (string, error) {
 	v, ok, err := s.get(sample, c)
 	if err == nil && !ok {
@@ -267,12 +267,12 @@ func (s subject) text(sample *converters.Sample, c *Chooser) (string, error) {
 	return string(v.text()), err
 }
 
-// hintDecoded says why a field that the records have may not be known.
+// hintDecoded explains why a field of the records may be unknown.
 const hintDecoded = "of records that ffr copies, without option encode, only key, label and size are known"
 
-const labelled = "\x00label" // in unseen; no field is named so
+const labelled = "\x00label" // key in unseen of label and class; no field has this name
 
-// unseen are the names of fields that an expression names and no sample had yet; label and class are the ones of LabelFields.
+// unseen are the fields of an expression that no sample has had. label and class count as one, labelled.
 type unseen struct {
 	names []string
 	seen  []atomic.Bool
@@ -302,7 +302,7 @@ func (u *unseen) err() error {
 	for i, name := range u.names {
 		if !u.seen[i].Load() {
 			hint := hintDecoded
-			if name == converters.KeyField { // as records have it
+			if name == converters.KeyField { // the name of the key in records
 				hint = "the key of a sample is named key"
 			}
 			what := fmt.Sprintf("field %q", name)

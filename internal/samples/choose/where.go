@@ -17,18 +17,18 @@ type condition struct {
 	subject
 	all  string // the whole comparison, as it is written
 	op   string
-	text string         // right operand
+	text string         // the right operand
 	num  number         // text as a number, if it is one
-	re   *regexp.Regexp // of ~
+	re   *regexp.Regexp // for operator ~
 
-	prefix string // what re asks for, if that is how a text begins: faster; ""
+	prefix string // literal, if re is ^ and a literal: faster than re; else ""
 }
 
-// operators, the ones of two characters first.
+// operators, those of two characters first.
 var operators = []string{"!=", "<=", ">=", "=", "<", ">", "~"}
 
-// CheckWhere returns an error, with the column of the mistake, unless text is an expression for Options.Where: comparisons with "and"
-// between them, all of which must hold.
+// CheckWhere returns an error, with the column of the mistake, unless text is an expression for Options.Where:
+// comparisons joined by "and", all of which must hold.
 //
 //	NAME OPERATOR VALUE [and NAME OPERATOR VALUE …]
 //
@@ -42,8 +42,8 @@ func CheckWhere(text string) error {
 	return err
 }
 
-// SplitWhere parts an expression for Options.Where in two, "" where one has no comparison: index has those of key, label,
-// class and size, which an index answers for whole records, and fields has those of fields, for which a record is decoded.
+// SplitWhere splits an expression for Options.Where in two; a half without comparisons is "". index compares key,
+// label, class and size, which an index has for whole records; fields compares fields, which need a decoded record.
 func SplitWhere(text string) (index, fields string, err error) {
 	all, err := parseWhere(text)
 	var parts [2][]string
@@ -83,10 +83,10 @@ func parseWhere(text string) ([]condition, error) {
 
 type parser struct {
 	text string
-	at   int // bytes
+	at   int // offset in bytes
 }
 
-// fail returns an error with the column of the first character that is wrong, from 1.
+// fail returns an error with the column of the first wrong character, counted from 1.
 func (p *parser) fail(at int, format string, args ...any) error {
 	return fmt.Errorf("column %d: %s", utf8.RuneCountInString(p.text[:at])+1, fmt.Sprintf(format, args...))
 }
@@ -96,7 +96,7 @@ func (p *parser) space() {
 	p.at = len(p.text) - len(rest)
 }
 
-// until takes all up to a character for which end is true.
+// until consumes the text before the first character for which end is true.
 func (p *parser) until(end func(rune) bool) string {
 	rest := p.text[p.at:]
 	n := strings.IndexFunc(rest, end)
@@ -107,7 +107,7 @@ func (p *parser) until(end func(rune) bool) string {
 	return rest[:n]
 }
 
-// word takes a text in quotes, or one that ends before a character for which end is true.
+// word consumes a quoted text, or the text before the first character for which end is true.
 func (p *parser) word(end func(rune) bool) (word string, quoted bool, err error) {
 	if p.at == len(p.text) || p.text[p.at] != '\'' && p.text[p.at] != '"' {
 		return p.until(end), false, nil
@@ -158,7 +158,7 @@ func (p *parser) condition() (condition, error) {
 	return c, p.value(&c, quoted, at)
 }
 
-// value makes of the text of a condition what its subject is compared with.
+// value parses the right operand of a condition according to its subject.
 func (p *parser) value(c *condition, quoted bool, at int) (err error) {
 	sized := c.of == theSize || c.of == theFieldSize
 	switch {
@@ -189,7 +189,7 @@ func (p *parser) value(c *condition, quoted bool, at int) (err error) {
 	return nil
 }
 
-// A number is a whole number, or one that is not. ok is false for anything else.
+// A number is an integer or a float. ok is false for anything else.
 type number struct {
 	ok, whole bool
 	i         int64

@@ -9,16 +9,16 @@ import (
 	"github.com/ffconvert/ffconvert/internal/cache"
 )
 
-// An answer is what the program has answered to one part.
+// An answer is the program's output for one part.
 type answer struct {
-	ready chan struct{} // closed when what follows is set
+	ready chan struct{} // closed when the fields below are set
 	err   error
 
-	given   counts            // entries of the source, by sample that the program is given
-	size    int64             // bytes of the part, as far as its samples show
-	samples converters.Source // of one part: the samples of all answers
-	entries counts            // of the source, by sample of the answers
-	skipped []converters.Span // entries of the source that are of no sample, one span for each reason
+	given   counts            // entries of the source, by sample given to the program
+	size    int64             // end of the last indexed sample, in bytes of the part: a lower bound of its size
+	samples converters.Source // one part: the samples of all answers
+	entries counts            // entries of the source, by sample of the answers
+	skipped []converters.Span // entries of the source that belong to no sample, one span per reason
 	report  *converters.Filtered
 	lease   *cache.Lease
 }
@@ -30,7 +30,7 @@ func (a *answer) release() error {
 	return a.lease.Remove()
 }
 
-// skip counts an entry that is of no sample.
+// skip counts an entry that belongs to no sample.
 func (a *answer) skip(span *converters.Span) {
 	n := max(1, span.Entries)
 	if span.Accepted {
@@ -44,7 +44,7 @@ func (a *answer) skip(span *converters.Span) {
 	a.skipped[i].Entries += n
 }
 
-// skips yields the entries that are of no sample, each that is accepted by itself. It reports whether yield wants more.
+// skips yields the skipped entries, with each accepted defect as its own span. It returns false if yield did.
 func (a *answer) skips(yield func(*converters.Span, error) bool) bool {
 	for _, span := range a.skipped {
 		times := 1
@@ -60,7 +60,7 @@ func (a *answer) skips(yield func(*converters.Span, error) bool) bool {
 	return true
 }
 
-// answers returns the answers to a part of s. If it has none it runs the program; other callers wait for these meanwhile.
+// answers returns the answers to a part of s. The first caller runs the program; concurrent callers wait for it.
 func (f *Filter) answers(ctx context.Context, s *source, p int) (*answer, error) {
 	number := s.first + p
 	f.mu.Lock()

@@ -74,8 +74,8 @@ func (f *Filter) ask(ctx context.Context, s *source, p int, a *answer) error {
 	return nil
 }
 
-// progress returns a function that tells Options.Progress how many of a part's samples have answers. size is the part's,
-// of which each sample counts an equal share.
+// progress returns a function that reports to Options.Progress how many of a part's samples have answers. size is
+// the part's, in bytes; each sample counts as an equal share of it.
 func (f *Filter) progress(samples, size int64) func(done int64) {
 	if f.opts.Progress == nil {
 		return func(int64) {}
@@ -88,7 +88,7 @@ func (f *Filter) progress(samples, size int64) func(done int64) {
 	}
 }
 
-// length returns the bytes of the fields of a sample.
+// length returns the total bytes of the fields of a sample.
 func length(s *converters.Sample) int64 {
 	n := int64(0)
 	for i := range s.Fields {
@@ -97,7 +97,8 @@ func length(s *converters.Sample) int64 {
 	return n
 }
 
-// give writes a run, the samples of a whole part, to a process, and the samples in its answers to to. It counts the answers in a.
+// give writes a run, the samples of a whole part, to a process, and the samples of its answers to to. It counts
+// the answers in a.
 func (f *Filter) give(ctx context.Context, s *source, run converters.Run, to io.Writer, a *answer) error {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -127,7 +128,7 @@ func (f *Filter) give(ctx context.Context, s *source, run converters.Run, to io.
 	return err
 }
 
-// A copyWriter remembers the error of the copy, which the process knows nothing of.
+// A copyWriter keeps the write error of the copy, to distinguish it from an error of the process.
 type copyWriter struct {
 	w   *cache.Lease
 	err error
@@ -141,7 +142,7 @@ func (c *copyWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// cacheError places a failure to keep the answers to a part.
+// cacheError adds the place to an error of writing the answers of a part.
 func cacheError(name, dir string, err error) error {
 	e := place.IOError(name, fmt.Errorf("what the filter answered, kept in %s: %w", text.Name(dir), err))
 	e.Hint = "see to the directory, or name another option cache-dir"

@@ -1,6 +1,6 @@
 package filter
 
-// counts are the numbers of entries of consecutive samples. Equal neighbours take the memory of one.
+// counts are the numbers of entries of consecutive samples, run-length encoded.
 type counts []count
 
 type count struct {
@@ -8,7 +8,7 @@ type count struct {
 	samples int64
 }
 
-// add appends samples that have the same number of entries.
+// add appends samples that each have the given number of entries.
 func (c *counts) add(entries int, samples int64) {
 	if samples == 0 {
 		return
@@ -20,7 +20,7 @@ func (c *counts) add(entries int, samples int64) {
 	*c = append(*c, count{entries, samples})
 }
 
-// all returns a function that returns the entries of one sample after the other, and 0 behind the last.
+// all returns a function that returns the entries of each sample in turn, and 0 after the last.
 func (c counts) all() func() int {
 	i, left := -1, int64(0)
 	return func() int {

@@ -13,8 +13,8 @@
 //	answer   map        one sample
 //	         [map …]    samples; [] if it is dropped
 //
-// The answers decide how many samples there are and how large these are, so the samples of a part are made once, while
-// it is indexed, and kept in the cache: a CBOR sequence, which package converters/cbor reads from there on. One process
-// answers a whole part. A process that answers all samples before the end of its input gets the next part; any other process
-// is started again for each part. So an answer must depend on its sample alone, not on earlier samples.
+// The answers determine the number of samples and their sizes, so the program runs once per part, when the part is
+// indexed, and the samples are kept in the cache: a CBOR sequence, which package converters/cbor then reads. One
+// process answers a whole part. A process that answers all samples before the end of its input gets the next part; any
+// other process is started again for each part. So an answer must depend on its sample alone, not on earlier samples.
 package filter

@@ -18,15 +18,15 @@ var (
 	errHung   = errors.New("it neither reads nor writes")
 )
 
-// fail returns an error of a process that has given done answers to a part. key is the one of the first sample without an
-// answer. p is nil if it had none.
+// fail adds the place to an error of a process that has answered done samples of a part. key is the key of the
+// first sample without an answer. p is nil if the process had no part.
 func (w *worker) fail(p *part, done int64, key string, err error) error {
 	const hint = "every sample must get one answer: docs/plugins.md"
 	e := &place.Error{Where: w.name, Off: -1, Err: err}
 	if p != nil {
 		e.Where, e.Entry = p.name, key
 	}
-	if own, ok := errors.AsType[*place.Error](err); ok && own.Where == w.name { // its end
+	if own, ok := errors.AsType[*place.Error](err); ok && own.Where == w.name { // the error of its exit
 		err, e.Hint = own.Err, own.Hint
 	}
 	switch {

@@ -12,50 +12,51 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// Options name the program and the cache of its answers.
+// Options name the program and the cache for its answers.
 type Options struct {
 	Command   *input.Command
 	Guarded   bool // see [stage.Options]
-	Processes int  // that run at once, at least 1
+	Processes int  // maximum of concurrent processes, at least 1
 
-	// Timeout is how long a process may neither read nor write while it has samples to answer, or is to end. 0: forever.
+	// Timeout is how long a process may neither read nor write while it has samples to answer or must exit. 0:
+	// unlimited.
 	Timeout time.Duration
 
-	// Progress is told of samples that were answered, and of the bytes of the source that they are in. nil: nothing is.
+	// Progress receives the number of answered samples and their bytes in the source. nil: not called.
 	Progress func(samples, bytes int64)
 
 	CacheDir string // see [stage.Options]
 	NoCache  error
 	Quota    int64
 
-	// Check may refuse the answers to a part, of which it is given the number and the name. nil: all are taken.
+	// Check may refuse the answers to a part; it receives the number and the name of the part. nil: all are accepted.
 	Check func(part int, name string, is *converters.Filtered) error
 
-	lull time.Duration // in place of usualLull; tests only
+	lull time.Duration // replaces usualLull in tests
 }
 
-// A Filter is a program with its processes and the samples that they have made. Its methods may be called
+// A Filter is a program with its running processes and the samples of their answers. Its methods may be called
 // concurrently.
 type Filter struct {
 	opts  Options
-	slots chan struct{} // has a value for each process that works
+	slots chan struct{} // has a value for each busy process
 
 	mu     sync.Mutex
 	idle   []*worker
-	cache  *cache.Cache    // nil: nothing has needed it yet
-	copies map[int]*answer // by number of the part
-	users  map[int]int     // Holds of each part
+	cache  *cache.Cache    // nil until the first answer
+	copies map[int]*answer // by part number
+	users  map[int]int     // number of Holds, by part number
 	taken  int             // first part of the last Hold
-	failed error           // of the first part that has failed; no other is begun then
+	failed error           // error of the first part that failed; no other part is started after it
 }
 
-// New returns a filter that has started nothing yet.
+// New returns a filter. It starts no process.
 func New(opts Options) *Filter {
 	return &Filter{opts: opts, slots: make(chan struct{}, max(1, opts.Processes)), copies: make(map[int]*answer), users: make(map[int]int)}
 }
 
-// work calls use with a process that no other caller has. If use returns an error, or true because the
-// process has ended, the process is stopped and not used again. After an error every call returns that error.
+// work calls use with a process that no other caller has. If use returns an error, or true because the process has
+// exited, the process is stopped and not used again. After an error every call returns that error.
 func (f *Filter) work(ctx context.Context, use func(*worker) (ended bool, err error)) error {
 	select {
 	case f.slots <- struct{}{}:
@@ -84,8 +85,8 @@ func (f *Filter) work(ctx context.Context, use func(*worker) (ended bool, err er
 	return nil
 }
 
-// fail keeps the first error, and returns its argument. The caller must still hold the slot of the process: a part that
-// waits for the slot would start another process otherwise.
+// fail keeps the first error, and returns its argument. The caller must still hold the slot of the process;
+// otherwise a part that waits for the slot would start another process.
 func (f *Filter) fail(err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,7 +104,7 @@ func (f *Filter) process() (*worker, error) {
 		w, f.idle = f.idle[n], f.idle[:n]
 	}
 	f.mu.Unlock()
-	if w != nil && w.Exited() { // it has ended with nothing to do
+	if w != nil && w.Exited() { // it exited while it was idle
 		err := w.finish(context.Background())
 		w.Stop()
 		if err != nil {
@@ -117,8 +118,8 @@ func (f *Filter) process() (*worker, error) {
 	return f.opts.startWorker()
 }
 
-// Finish ends the processes. It returns an error if an exit status is not 0, or if a process has written more answers
-// than it was given samples: the first one. No source of the filter may be read meanwhile.
+// Finish ends the processes. It returns the first error: an exit status other than 0, or more answers than
+// samples. No source of the filter may be read during the call.
 func (f *Filter) Finish(ctx context.Context) error {
 	f.mu.Lock()
 	idle := f.idle
@@ -154,8 +155,8 @@ func (f *Filter) Close() error {
 	return errors.Join(all...)
 }
 
-// Hold keeps the answers to parts first … first+n-1 until release is called. The answers to parts before are
-// removed then. It is for callers that need one shard's parts after another's; without it Close removes all.
+// Hold keeps the answers to parts first … first+n-1 until release is called, and removes the answers to earlier
+// parts. Callers that need the parts of one shard after another use it; otherwise only Close removes answers.
 func (f *Filter) Hold(first, n int) (release func() error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -182,7 +183,7 @@ func (f *Filter) Hold(first, n int) (release func() error) {
 	}
 }
 
-// open opens the cache when the first copy needs it.
+// open returns the cache; the first call opens it.
 func (f *Filter) open() (*cache.Cache, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,10 +7,10 @@ import (
 	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
-// A head is the head of an item of an answer, with its bytes.
+// A head is the head of a CBOR item of an answer, with its bytes.
 type head struct {
 	heads.Head
-	raw [heads.Max]byte // of which Size count
+	raw [heads.Max]byte // the first Size bytes are set
 }
 
 // readHead reads a head, or io.EOF before its first byte.
@@ -33,7 +33,7 @@ func readHead(in *bufio.Reader) (h head, err error) {
 	return h, nil
 }
 
-// isOpen reports whether an array or a map ends with a break.
+// isOpen reports whether the item is an array or a map of indefinite length.
 func (h head) isOpen() bool { return h.Kind == heads.OpenArray || h.Kind == heads.OpenMap }
 
 func (h head) isMap() bool { return h.Kind == heads.Map || h.Kind == heads.OpenMap }

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// keys are the keys of samples that a process was given and has not answered yet.
+// keys are the keys of the samples that a process has received and not answered.
 type keys struct {
 	mu   sync.Mutex
 	all  []string
-	next int // of all, the first without an answer
+	next int // index of the first without an answer
 }
 
 func (k *keys) push(key string) {
@@ -22,7 +22,7 @@ func (k *keys) push(key string) {
 	k.all = append(k.all, strings.Clone(key))
 }
 
-// first returns the key of the first sample without an answer; false: all have one.
+// first returns the key of the first sample without an answer; false if all have one.
 func (k *keys) first() (string, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -32,13 +32,13 @@ func (k *keys) first() (string, bool) {
 	return k.all[k.next], true
 }
 
-// oldest returns the key that first does, "" for none.
+// oldest returns the key that first returns, or "".
 func (k *keys) oldest() string {
 	key, _ := k.first()
 	return key
 }
 
-// pop says that the first sample has its answer.
+// pop removes the first sample, which has its answer.
 func (k *keys) pop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -8,16 +8,16 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 )
 
-// dropped is the reason for skipping the entries of samples that the program drops.
+// dropped is the Span.Skip of the entries of samples that the program drops.
 const dropped = "dropped by the filter"
 
-// A source has the samples that a program answers. It is [converters.Divisible] if the inner source is.
+// A source yields the samples of the program's answers. It is [converters.Divisible] if the inner source is.
 type source struct {
-	converters.Source // whose samples the program is given
+	converters.Source // the source of the samples given to the program
 
 	f        *Filter
 	spec     func(part int) *encode.Spec
-	answered converters.Divisible // makes the source of the answers to a part
+	answered converters.Divisible // template for the source of the answers to a part
 	first    int                  // number of part 0 in the dataset
 }
 
@@ -27,8 +27,8 @@ var (
 	_ converters.Filtering = (*source)(nil)
 )
 
-// Source returns the source of the answers to the samples of inner. spec returns how samples of a part of inner are written
-// to the program, a CBOR map; answered is a source of CBOR sequences.
+// Source returns the source of the answers to the samples of inner. spec returns how the samples of a part of
+// inner are encoded for the program, as a CBOR map; answered is a source of CBOR sequences.
 func (f *Filter) Source(inner converters.Source, spec func(part int) *encode.Spec, answered converters.Divisible) converters.Source {
 	s := &source{Source: inner, f: f, spec: spec, answered: answered}
 	if _, ok := inner.(converters.Divisible); ok {
@@ -37,10 +37,10 @@ func (f *Filter) Source(inner converters.Source, spec func(part int) *encode.Spe
 	return s
 }
 
-// divisible is a source of a divisible source.
+// A divisible is a source whose inner source is divisible.
 type divisible struct{ *source }
 
-// WithParts returns a source of other parts of the dataset, which go through the same program.
+// WithParts returns a source of other parts of the dataset, with the same program.
 func (s divisible) WithParts(first int, parts []converters.Part) converters.Source {
 	some := *s.source
 	some.Source = s.Source.(converters.Divisible).WithParts(first, parts)
@@ -49,13 +49,13 @@ func (s divisible) WithParts(first int, parts []converters.Part) converters.Sour
 	return divisible{&some}
 }
 
-// Describe returns what the source says, without columns and types: the program may change them.
+// Describe returns the classes and added fields of the inner source: the program may change its columns and types.
 func (s *source) Describe() converters.Description {
-	says := converters.Describe(s.Source)
-	return converters.Description{Classes: says.Classes, Added: says.Added}
+	desc := converters.Describe(s.Source)
+	return converters.Description{Classes: desc.Classes, Added: desc.Added}
 }
 
-// Doubts returns the doubts of the source.
+// Doubts returns the doubts of the inner source.
 func (s *source) Doubts() []converters.Doubt {
 	if d, ok := s.Source.(converters.Doubter); ok {
 		return d.Doubts()
@@ -63,7 +63,7 @@ func (s *source) Doubts() []converters.Doubt {
 	return nil
 }
 
-// Check makes the check of the source, and ends all processes. It is called when all parts were indexed.
+// Check runs the check of the inner source and ends all processes. Call it after indexing all parts.
 func (s *source) Check(ctx context.Context) error {
 	if err := s.f.Finish(ctx); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (s *source) Check(ctx context.Context) error {
 	return nil
 }
 
-// Filtered returns what the program has answered to a part that was indexed; nil if it was not.
+// Filtered returns counts of the answers to a part; nil if the part was not indexed.
 func (s *source) Filtered(p int) *converters.Filtered {
 	s.f.mu.Lock()
 	a := s.f.copies[s.first+p]
@@ -86,7 +86,7 @@ func (s *source) Filtered(p int) *converters.Filtered {
 	return a.report
 }
 
-// Index gives the samples of a part to the program, unless it has their answers, and yields the samples in these.
+// Index gives the samples of a part to the program, unless their answers exist, and yields the samples of the answers.
 func (s *source) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
 	return func(yield func(*converters.Span, error) bool) {
 		a, err := s.f.answers(ctx, s, p)
@@ -112,7 +112,7 @@ func (s *source) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, e
 	}
 }
 
-// Read yields a run of the samples in the answers to a part.
+// Read yields a run of samples of the answers to a part.
 func (s *source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
 		a, err := s.f.answers(ctx, s, run.Part)

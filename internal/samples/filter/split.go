@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	openMap   = 5<<5 | 31 // a map up to a break
+	openMap   = 5<<5 | 31 // head of a map of indefinite length
 	breakByte = 7<<5 | 31
 
-	// maxDepth ends the recursion of value. It is above the limit of package cbor, which reads the samples after this.
+	// maxDepth limits the recursion of value. It exceeds the limit of package cbor, which then reads the samples.
 	maxDepth = cbor.DefaultMaxDepth + 8
 )
 
-// A splitter takes the samples out of answers and writes them one behind the other. It finds where items end and whether a
-// sample has a key; all else is checked when the samples are indexed. It holds no sample: a map is written as one of
-// indefinite length, so that the key may be added at its end.
+// A splitter extracts the samples of the answers and writes them as a CBOR sequence. It finds where items end and
+// whether a sample has a key; everything else is checked when the samples are indexed. It buffers no sample: it
+// writes a map as one of indefinite length, so that it can append the key.
 type splitter struct {
 	in  *bufio.Reader
 	out *bufio.Writer
-	max int64 // bytes of a sample
+	max int64 // maximum bytes of a sample
 
-	size  int64 // bytes of the sample under way
-	keyed bool  // it has a key
+	size  int64 // bytes of the current sample so far
+	keyed bool  // the current sample has a key
 }
 
 func malformed(format string, args ...any) error {
@@ -41,8 +41,8 @@ func (s *splitter) begin() error {
 	return err
 }
 
-// answer copies the samples of one answer and returns how many there are. key is the key of the sample that was
-// asked about, "" if it has none.
+// answer copies the samples of one answer and returns their number. key is the key of the sample that is answered,
+// "" if it has none.
 func (s *splitter) answer(key string) (samples int64, err error) {
 	defer func() {
 		if err == io.EOF {
@@ -80,7 +80,7 @@ func (s *splitter) answer(key string) (samples int64, err error) {
 	return samples, nil
 }
 
-// sample copies a map, of which the head was read. It gets the key if it has none.
+// sample copies a map after its head h. It appends key if the map has none.
 func (s *splitter) sample(h head, key string) error {
 	s.size, s.keyed = 0, false
 	if err := s.put(openMap); err != nil {
@@ -97,7 +97,7 @@ func (s *splitter) sample(h head, key string) error {
 	return s.put(append(last, breakByte)...)
 }
 
-// pairs copies what follows the head of a map, up to a break.
+// pairs copies the pairs of a map after its head h, and the break of a map of indefinite length.
 func (s *splitter) pairs(h head, depth int) error {
 	for n := uint64(0); h.isOpen() || n < h.Arg; n++ {
 		k, err := readHead(s.in)
@@ -111,7 +111,7 @@ func (s *splitter) pairs(h head, depth int) error {
 			return malformed("a sample of the answer has %s where the name of a field must be", k.name())
 		}
 		if depth == 1 && k.Kind == heads.Text && k.Arg == uint64(len(converters.KeyField)) {
-			name, _ := s.in.Peek(len(converters.KeyField)) // a cut is found below
+			name, _ := s.in.Peek(len(converters.KeyField)) // copying the key reports the error
 			s.keyed = s.keyed || string(name) == converters.KeyField
 		}
 		if err := s.value(k, depth); err != nil {
@@ -133,7 +133,7 @@ func (s *splitter) next(depth int) error {
 	return s.value(h, depth)
 }
 
-// value copies an item of which the head was read.
+// value copies an item after its head h.
 func (s *splitter) value(h head, depth int) error {
 	if depth >= maxDepth {
 		return fmt.Errorf("%w: an answer is nested deeper than %d", converters.ErrLimit, maxDepth)
@@ -174,7 +174,7 @@ func (s *splitter) value(h head, depth int) error {
 	return nil
 }
 
-// chunks copies strings of a kind and the break after them.
+// chunks copies the strings of a kind and the break that follows them.
 func (s *splitter) chunks(of heads.Kind) error {
 	for {
 		chunk, err := readHead(s.in)
@@ -195,7 +195,7 @@ func (s *splitter) chunks(of heads.Kind) error {
 	}
 }
 
-// payload copies the bytes of a string.
+// payload copies the n bytes of a string.
 func (s *splitter) payload(n uint64) error {
 	if n > uint64(s.max) {
 		return s.tooLarge()
@@ -208,13 +208,13 @@ func (s *splitter) payload(n uint64) error {
 		if err := s.put(b...); err != nil {
 			return err
 		}
-		s.in.Discard(len(b)) // it is buffered
+		s.in.Discard(len(b)) // cannot fail: they are buffered
 		n -= uint64(len(b))
 	}
 	return nil
 }
 
-// put writes bytes of a sample.
+// put writes bytes of the current sample.
 func (s *splitter) put(b ...byte) error {
 	if s.size += int64(len(b)); s.size > s.max {
 		return s.tooLarge()
@@ -227,7 +227,7 @@ func (s *splitter) tooLarge() error {
 	return fmt.Errorf("%w: a sample of the answer has more than %d bytes", converters.ErrLimit, s.max)
 }
 
-// cut returns io.ErrUnexpectedEOF for the end of the output, and other errors unchanged.
+// cut returns io.ErrUnexpectedEOF for io.EOF, and other errors unchanged.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// A watch calls a function when a process was waited for and has not moved for the limit. A nil watch does nothing.
+// A watch calls a function when the process has neither read nor written for the limit while this process waits
+// for it. A nil watch does nothing.
 type watch struct {
 	limit time.Duration
 
 	mu      sync.Mutex
 	timer   *time.Timer
-	waiting bool // for the process, not for the source
-	late    bool // half the limit has passed. If this process was stopped meanwhile, the other half lets it read what is there
+	waiting bool // this process waits for the process, not for the source
+	late    bool // half the limit has passed. If this process was suspended, the second half lets it read pending output
 	over    bool // the function was called
 }
 
@@ -39,7 +40,7 @@ func newWatch(limit time.Duration, hung func()) *watch {
 	return w
 }
 
-// moved says that the process has read or written something.
+// moved resets the timer: the process has read or written something.
 func (w *watch) moved() {
 	if w == nil {
 		return
@@ -49,13 +50,13 @@ func (w *watch) moved() {
 	w.again()
 }
 
-// again starts the limit anew.
+// again starts the limit again.
 func (w *watch) again() {
 	w.late = false
 	w.timer.Reset(w.limit / 2)
 }
 
-// wait says that the process is waited for, until done is called.
+// wait starts waiting for the process; done ends it.
 func (w *watch) wait() (done func()) {
 	w.set(true)
 	return func() { w.set(false) }

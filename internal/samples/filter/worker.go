@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// usualLull is how long a process that has been given a whole part may write nothing before its input is ended: it may
-	// keep answers back until then. It is started anew for the next part.
+	// usualLull is how long a process that has received a whole part may write nothing before its input is closed, since
+	// it may hold answers back until then. A new process then answers the next part.
 	usualLull = time.Second
-	// gone is how long a process may go on that has closed its input.
+	// gone is how long a process may run after it has closed its input.
 	gone = 5 * time.Second
 
 	bufferSize = 64 << 10 // of input and output
-	step       = 1 << 20  // of writes, bytes
+	step       = 1 << 20  // bytes per write
 
 	progressEvery = 100 * time.Millisecond
 )
@@ -36,7 +36,7 @@ const (
 type worker struct {
 	*stage.Process
 	name  string
-	in    *bufio.Reader // of answers
+	in    *bufio.Reader // answers
 	lull  time.Duration // see usualLull
 	watch *watch
 
@@ -44,17 +44,17 @@ type worker struct {
 	phase phase
 }
 
-// A phase is what has become of the input of a worker.
+// A phase is the state of a worker's input.
 type phase int
 
 const (
-	feeding phase = iota // the process is given samples
-	fed                  // it was given the whole part
-	shut                 // its input was ended
+	feeding phase = iota // the process is receiving samples
+	fed                  // it has received the whole part
+	shut                 // this side has closed its input
 	broken               // the process has closed its input
 )
 
-// set enters a phase, in which a Read that waits longer than quiet is woken; 0: none is.
+// set enters a phase. A Read that waits longer than quiet calls worker.quiet; 0: never.
 func (w *worker) set(to phase, quiet time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,7 +78,7 @@ func (o *Options) startWorker() (*worker, error) {
 	return w, nil
 }
 
-// Read reads answers. While a process that was given the whole part writes nothing, Read ends its input.
+// Read reads answers. If a process that has received its whole part writes nothing for a while, Read closes its input.
 func (w *worker) Read(b []byte) (int, error) {
 	for {
 		w.mu.Lock()
@@ -94,7 +94,7 @@ func (w *worker) Read(b []byte) (int, error) {
 	}
 }
 
-// Write writes samples in pieces, so that the watch sees a large one move.
+// Write writes samples in pieces, so that the watch sees progress within a large one.
 func (w *worker) Write(b []byte) (n int, err error) {
 	defer w.watch.wait()()
 	for n < len(b) && err == nil {
@@ -106,7 +106,7 @@ func (w *worker) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// quiet decides what becomes of a process that has written nothing for a while: it reports whether to read on.
+// quiet handles a process that has written nothing for the quiet time of its phase. It reports whether to read on.
 func (w *worker) quiet() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,19 +121,19 @@ func (w *worker) quiet() bool {
 	return true
 }
 
-// A part is what one process is given in one go.
+// A part is the input of one process for one call of do.
 type part struct {
 	name     string
 	samples  iter.Seq2[*converters.Sample, error]
 	n        int64
 	enc      *encode.Encoder
-	out      *bufio.Writer       // of the samples in the answers
-	answer   func(samples int64) // is called with the number of samples in each answer
-	progress func(done int64)    // is called now and then with the number of answers
+	out      *bufio.Writer       // for the samples of the answers
+	answer   func(samples int64) // called with the number of samples of each answer
+	progress func(done int64)    // called from time to time with the number of answers
 }
 
-// do gives the process the samples of a part and takes its answers. ended reports whether the process has ended with status
-// 0. After an error the process must be stopped.
+// do gives the process the samples of a part and reads its answers. ended reports whether the process has exited
+// with status 0. After an error the process must be stopped.
 func (w *worker) do(ctx context.Context, p *part) (ended bool, err error) {
 	unwatch := context.AfterFunc(ctx, w.Interrupt)
 	defer w.watch.set(false)
@@ -157,7 +157,7 @@ func (w *worker) do(ctx context.Context, p *part) (ended bool, err error) {
 		return false, context.Cause(ctx)
 	}
 	if _, placed := errors.AsType[*place.Error](unfed); placed {
-		return false, unfed // of the source
+		return false, unfed // an error of the source
 	}
 	if err == nil && unfed != nil {
 		err = errUnread
@@ -196,7 +196,7 @@ func (w *worker) feed(p *part, waiting *keys) error {
 	return nil
 }
 
-// refused gives a process that has closed its input the time to end: its status says more than err.
+// refused waits a short time for the exit of a process that has closed its input: its status explains more than err.
 func (w *worker) refused(err error) error {
 	if errors.Is(err, syscall.EPIPE) {
 		w.set(broken, gone)
@@ -204,10 +204,10 @@ func (w *worker) refused(err error) error {
 	return err
 }
 
-// take reads the answers of a part. done is the number of complete answers.
+// take reads the answers to a part. done is the number of complete answers.
 func (w *worker) take(p *part, waiting *keys) (done int64, err error) {
 	s := &splitter{in: w.in, out: p.out, max: cbor.DefaultMaxItem}
-	last := time.Now() // of a call of progress
+	last := time.Now() // last call of progress
 	for ; done < p.n; done++ {
 		if time.Since(last) > progressEvery {
 			p.progress(done)
@@ -231,7 +231,7 @@ func (w *worker) take(p *part, waiting *keys) (done int64, err error) {
 	return done, nil
 }
 
-// finish ends the input of an idle process and waits for its end.
+// finish closes the input of an idle process and waits for its exit.
 func (w *worker) finish(ctx context.Context) error {
 	unwatch := context.AfterFunc(ctx, w.Interrupt)
 	defer w.watch.wait()()
@@ -247,7 +247,7 @@ func (w *worker) finish(ctx context.Context) error {
 	return nil
 }
 
-// end reads to the end of the output, which must be here.
+// end returns an error unless the output has ended.
 func (w *worker) end() error {
 	if _, err := w.in.Peek(1); err == io.EOF {
 		return nil

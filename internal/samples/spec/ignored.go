@@ -7,8 +7,9 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// ignoredKeys say how a dataset is read while a model is trained, and nothing of its samples: the keys of WebDataset's specifications
-// (MultiShardSample in shardlists.py, construct_dataset in dsspecs.py) and the attributes of OneFlow's OFRecord loader. A reason completes "it".
+// ignoredKeys are keys that control how a dataset is read during training and do not affect its samples: the keys
+// of WebDataset's specifications (MultiShardSample in shardlists.py, construct_dataset in dsspecs.py) and the
+// attributes of OneFlow's OFRecord loader. A reason completes "it".
 var ignoredKeys = map[string]string{
 	"resample": drawsShards, "resampled": drawsShards, "choose": drawsShards, "perepoch": drawsShards,
 	"epoch": readsSamples, "epoch_shuffle": readsSamples, "chunksize": readsSamples,
@@ -18,7 +19,7 @@ var ignoredKeys = map[string]string{
 	"shuffle_buffer_size": shuffles, "shuffle_after_epoch": shuffles,
 }
 
-// ignoredOfCollections are keys that mean something for the whole dataset alone.
+// ignoredOfCollections are keys that have a meaning only for the whole dataset.
 var ignoredOfCollections = map[string]string{
 	"shuffle": orders, "random_shuffle": orders, "seed": orders, "random_seed": orders,
 }
@@ -33,14 +34,14 @@ const (
 	orders       = "is for the whole dataset; give it beside dataset:"
 )
 
-// An ignored key was found in a file.
+// An ignored is an ignored key that was found in a file.
 type ignored struct {
 	key, why string
-	line     int // of the first
+	line     int // line of the first occurrence
 	count    int
 }
 
-// ignores reports whether a key has no meaning, and counts it.
+// ignores reports whether a key is ignored, and counts it.
 func (r *reader) ignores(p pair, of ...map[string]string) bool {
 	for _, keys := range of {
 		why, known := keys[p.key]
@@ -73,7 +74,7 @@ func (r *reader) doubts() []converters.Doubt {
 	return all
 }
 
-// fieldsOf returns the fields of WebDataset's extensions: "jpg;png cls", or a list.
+// fieldsOf returns the fields named by WebDataset's extensions: "jpg;png cls", or a list.
 func (r *reader) fieldsOf(p pair) string {
 	return strings.Join(strings.Fields(strings.Join(r.texts(p.value), " ")), ",")
 }

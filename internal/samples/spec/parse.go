@@ -8,7 +8,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Parse reads a YAML file. An error that is a mistake in it is an [*Error].
+// Parse parses a YAML file. The error for a mistake in the file is an [*Error].
 func Parse(name string, data []byte) (*Spec, error) {
 	body, err := parse(name, data)
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *reader) spec(body ast.Node) *Spec {
 	return s
 }
 
-// defaults are what the file says of all collections.
+// defaults are the prefix and bucket for all collections.
 type defaults struct{ prefix, bucket string }
 
 func (r *reader) collections(list *pair, d defaults) []Collection {
@@ -75,7 +75,7 @@ func (r *reader) collections(list *pair, d defaults) []Collection {
 		r.fail(list.at, "name the shards of several by one pattern", "more than %d collections", MaxCollections)
 	}
 	var all []Collection
-	patterns := 0 // bytes
+	patterns := 0 // bytes of all patterns
 	for _, entry := range entries.Values {
 		c := r.collection(entry, d)
 		if r.err != nil {
@@ -104,7 +104,7 @@ func (r *reader) collection(entry ast.Node, d defaults) *Collection {
 		c.at[p.key] = p.valueAt()
 		switch p.key {
 		case "name":
-			r.text(p.value) // for people
+			r.text(p.value) // a comment for people; not used
 		case "shards":
 			c.Shards = r.texts(p.value)
 		case "buckets":
@@ -135,7 +135,7 @@ func (r *reader) collection(entry ast.Node, d defaults) *Collection {
 	return c
 }
 
-// times returns how often a collection is read. at has the keys of the collection read so far.
+// times returns how often a collection is read. at has the keys of the collection parsed so far.
 func (r *reader) times(p pair, at map[string]*token.Token) float64 {
 	for _, other := range []string{"fraction", "subsample", "repeat"} {
 		if other != p.key && at[other] != nil {
@@ -151,7 +151,7 @@ func (r *reader) times(p pair, at map[string]*token.Token) float64 {
 	return times
 }
 
-// bucket returns what stands between the prefix and the patterns: a slash ends it, as Python's os.path.join has it.
+// bucket returns the text between the prefix and the patterns. It ends in a slash, as with Python's os.path.join.
 func (r *reader) bucket(p pair) string {
 	buckets := r.texts(p.value)
 	if len(buckets) != 1 {
@@ -163,7 +163,7 @@ func (r *reader) bucket(p pair) string {
 	return ""
 }
 
-// putBefore adds the prefix, which includes the bucket, to each pattern.
+// putBefore adds prefix, which includes the bucket, to each pattern.
 func (r *reader) putBefore(c *Collection, prefix string) {
 	at := c.at["shards"]
 	if len(prefix)*len(c.Shards) > maxPatterns {
@@ -181,7 +181,7 @@ func (r *reader) putBefore(c *Collection, prefix string) {
 	}
 }
 
-// renames returns a list of NEW=OLD. The value is a mapping NEW: OLD, or such a list.
+// renames returns a list of NEW=OLD. v is a mapping NEW: OLD, or such a list.
 func (r *reader) renames(v ast.Node) []string {
 	if !isMapping(v) {
 		return r.texts(v)

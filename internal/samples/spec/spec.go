@@ -1,6 +1,6 @@
-// Package spec reads specifications: YAML files that name the collections of which one dataset is
-// made. A plan keeps what decides the dataset, as JSON. The package knows no formats: the caller checks
-// format and options, and places its errors with [Collection.Error].
+// Package spec reads specifications: YAML files that list the collections of a dataset. A plan stores the content
+// as JSON, without settings that do not affect the dataset. The package knows no formats: the caller checks format
+// and options, and adds the place to its errors with [Collection.Error].
 //
 //	s, err := spec.Read("dataset.yaml")
 //	for _, c := range s.Collections { … } // c.Format, c.Shards, c.Options
@@ -35,14 +35,14 @@ type Spec struct {
 	SeedGiven *uint64 `json:"-"` // the seed in the file; nil if it has none
 	Shuffle   bool    `json:"-"` // whether the file asks for a shuffle
 
-	Doubts []converters.Doubt `json:"-"` // of the keys in the file that have no meaning
+	Doubts []converters.Doubt `json:"-"` // for the ignored keys of the file
 }
 
 // A Collection is one entry of dataset:.
 type Collection struct {
 	Format  string            `json:"format"`
 	Shards  []string          `json:"shards"`          // patterns, each beginning with the prefix and the bucket
-	Times   float64           `json:"times,omitempty"` // of wrap.Collection; 0: once
+	Times   float64           `json:"times,omitempty"` // see wrap.Collection; 0: once
 	Fields  string            `json:"fields,omitempty"`
 	Rename  []string          `json:"rename,omitempty"`
 	Options map[string]string `json:"options,omitempty"` // of the format
@@ -53,7 +53,7 @@ type Collection struct {
 	lists []string                // names of the options that have a list as their value in the file
 }
 
-// Where returns the place of the collection in the file, for messages.
+// Where returns the file, line and column of the collection, for messages.
 func (c *Collection) Where() string { return c.where }
 
 // IsList reports whether the value of an option is a list in the file.
@@ -62,8 +62,8 @@ func (c *Collection) IsList(name string) bool { return slices.Contains(c.lists, 
 // Passes returns how many times the collection is read.
 func (c *Collection) Passes() int { return wrap.Collection{Times: c.Times}.Passes() }
 
-// Error returns err with the place of a key of the collection, or of options.NAME. The key "" is the
-// whole collection; err is wrapped then.
+// Error adds to err the place of a key of the collection, or of options.NAME. The key "" means the whole
+// collection; err is wrapped then.
 func (c *Collection) Error(key string, err error) error {
 	switch {
 	case key == "":
@@ -74,16 +74,15 @@ func (c *Collection) Error(key string, err error) error {
 	return fail(c.file, c.at[key], "", "%s: %s", key, oneLine(err.Error()))
 }
 
-// MaxCollections limits the entries of a specification. Each takes some 10 KiB for the options of its
-// format.
+// MaxCollections limits the entries of a specification. Each takes some 10 KiB for the options of its format.
 const MaxCollections = 1000
 
 // maxPatterns limits the patterns of a specification, in bytes including the prefix of each: a plan
 // stores them.
 const maxPatterns = 4 << 20
 
-// check returns an error, and the key that it is about, if a value is out of range. It stores a Times
-// of 1 as 0, so that equal collections are equal in JSON.
+// check returns an error, and the key with the mistake, if a value is out of range. It stores a Times of 1 as 0,
+// so that equal collections have equal JSON.
 func (c *Collection) check() (key string, err error) {
 	if len(c.Shards) == 0 {
 		return "shards", errors.New("no shards are named")
@@ -103,12 +102,12 @@ func (c *Collection) check() (key string, err error) {
 	return "", nil
 }
 
-// Drawn reports whether a share of a collection is drawn.
+// Drawn reports whether any collection is read in part, as a random share.
 func (s *Spec) Drawn() bool {
 	return slices.ContainsFunc(s.Collections, func(c Collection) bool { return c.Times != float64(int(c.Times)) })
 }
 
-// Move takes the shards of each collection from another specification of as many.
+// Move copies the shards of each collection from another specification with the same number of collections.
 func (s *Spec) Move(to *Spec) {
 	for i := range s.Collections {
 		s.Collections[i].Shards, s.Collections[i].where = to.Collections[i].Shards, to.Collections[i].where
@@ -140,7 +139,7 @@ func Read(name string) (*Spec, error) {
 	return Parse(name, data)
 }
 
-// Text returns the JSON that a plan keeps, without the secrets of URLs.
+// Text returns the JSON for a plan, with secrets of URLs redacted.
 func (s *Spec) Text() (string, error) {
 	kept := *s
 	kept.Collections = slices.Clone(s.Collections)
@@ -158,9 +157,9 @@ func (s *Spec) Text() (string, error) {
 	return string(bytes.TrimSpace(b.Bytes())), err
 }
 
-// FromText reads the JSON that a plan keeps. The plan may be hostile, so the limits of a file apply.
+// FromText parses the JSON of a plan. The plan may be hostile, so the limits of a file apply.
 func FromText(text string) (*Spec, error) {
-	if len(text) > 8*maxPatterns { // a byte may take six
+	if len(text) > 8*maxPatterns { // JSON may need six bytes for one
 		return nil, errors.New("its specification is too large")
 	}
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))

@@ -11,8 +11,8 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 )
 
-// A reader makes values of the nodes of one file. It keeps the first error; values that are read
-// after it are not used.
+// A reader converts the nodes of one file to values. It keeps the first error; values that are read after it are
+// not used.
 type reader struct {
 	name    string
 	err     error
@@ -81,7 +81,7 @@ func (r *reader) mapping(n ast.Node, hint string, keys ...string) []pair {
 	return pairs
 }
 
-// silent reports whether a key may stand in a file but is not named to people who mistyped one: see ignores.
+// silent reports whether a key is allowed but not suggested for a mistyped key: see ignores.
 func (r *reader) silent(key string) bool {
 	_, anywhere := ignoredKeys[key]
 	_, known := ignoredOfCollections[key]
@@ -95,7 +95,7 @@ func tokenOf(n ast.Node) *token.Token {
 	return n.GetToken()
 }
 
-// text returns text that is not empty. It refuses numbers: a name like 007 would lose its zeros.
+// text returns a nonempty text. It refuses numbers: a name like 007 would lose its zeros.
 func (r *reader) text(n ast.Node) string {
 	text := ""
 	switch n := n.(type) {
@@ -112,10 +112,10 @@ func (r *reader) text(n ast.Node) string {
 	return text
 }
 
-// texts returns a list of texts; a single text is a list of one.
+// texts returns a list of texts; a single text counts as a list of one.
 func (r *reader) texts(n ast.Node) []string { return r.list(n, r.text) }
 
-// list returns the values of a list; a single value is a list of one.
+// list returns the values of a list; a single value counts as a list of one.
 func (r *reader) list(n ast.Node, value func(ast.Node) string) []string {
 	list, ok := n.(*ast.SequenceNode)
 	if !ok {
@@ -131,7 +131,7 @@ func (r *reader) list(n ast.Node, value func(ast.Node) string) []string {
 	return all
 }
 
-// scalar returns text, which may be empty; for a number, true or false its text in the file.
+// scalar returns a text, which may be empty, or the source text of a number or boolean.
 func (r *reader) scalar(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
@@ -142,7 +142,7 @@ func (r *reader) scalar(n ast.Node) string {
 	return r.text(n)
 }
 
-// scalars returns a scalar, or a list of scalars in the form that a flag with a list accepts.
+// scalars returns a scalar, or a list of scalars joined as in the value of a flag.
 func (r *reader) scalars(n ast.Node) string {
 	values := r.list(n, r.scalar)
 	if _, list := n.(*ast.SequenceNode); !list {
@@ -165,7 +165,7 @@ func (r *reader) number(n ast.Node) float64 {
 	return 0
 }
 
-// seed returns a seed; given is false for -1, which in OneFlow is no seed.
+// seed returns a seed; given is false for -1, which means no seed in OneFlow.
 func (r *reader) seed(n ast.Node) (seed uint64, given bool) {
 	if _, ok := n.(*ast.IntegerNode); ok {
 		if i, err := strconv.ParseUint(n.GetToken().Value, 0, 64); err == nil {

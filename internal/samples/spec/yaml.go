@@ -25,10 +25,10 @@ const (
 	maxDepth  = 8       // nested brackets; a specification needs four
 )
 
-// An Error places a mistake in a YAML file. It prints on one line.
+// An Error is a mistake in a YAML file with its place. It prints on one line.
 type Error struct {
 	File         string
-	Line, Column int // from 1 on
+	Line, Column int // counted from 1
 	What, Hint   string
 }
 
@@ -40,16 +40,16 @@ func (e *Error) Error() string {
 	return text
 }
 
-// fail returns an error at a token; nil: at the beginning.
+// fail returns an error at a token; nil: at the start of the file.
 func fail(name string, at *token.Token, hint, format string, args ...any) error {
-	e := &Error{name, 1, 1, input.Shown(fmt.Sprintf(format, args...)), hint} // what it quotes may be a signed URL
+	e := &Error{name, 1, 1, input.Shown(fmt.Sprintf(format, args...)), hint} // the message may quote a signed URL
 	if at != nil && at.Position != nil {
 		e.Line, e.Column = max(1, at.Position.Line), max(1, at.Position.Column)
 	}
 	return e
 }
 
-// parse returns the only document of a file; nil where it is empty.
+// parse returns the single document of a file; nil if it is empty.
 func parse(name string, data []byte) (body ast.Node, err error) {
 	if len(data) > MaxSize {
 		return nil, &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: it has more than %d bytes", converters.ErrLimit, MaxSize), Hint: hintPatterns}
@@ -69,7 +69,7 @@ func parse(name string, data []byte) (body ast.Node, err error) {
 			body, err = nil, fail(name, nil, "", "not YAML that can be read: %s", oneLine(fmt.Sprint(r)))
 		}
 	}()
-	file, err := parser.Parse(all, 0, parser.AllowDuplicateMapKey()) // mapping finds repeated keys in less time
+	file, err := parser.Parse(all, 0, parser.AllowDuplicateMapKey()) // r.mapping finds repeated keys faster
 	if err != nil {
 		return nil, syntax(name, err)
 	}
@@ -85,8 +85,8 @@ func parse(name string, data []byte) (body ast.Node, err error) {
 	return body, nil
 }
 
-// tokens splits a file into tokens. It refuses tokens that a specification does not need and that the
-// parser would expand or convert.
+// tokens splits a file into tokens. It refuses tokens that a specification does not need and that the parser would
+// expand or convert.
 func tokens(name, text string) (token.Tokens, error) {
 	var s scanner.Scanner
 	s.Init(text)
@@ -132,7 +132,7 @@ const (
 	hintQuote    = "text with any of { [ : # & * ! in it stands in quotes"
 )
 
-// syntax returns an error of the library, which has several lines, as an Error on one line.
+// syntax returns the library's error, which has several lines, as an Error on one line.
 func syntax(name string, err error) error {
 	var placed interface {
 		GetToken() *token.Token

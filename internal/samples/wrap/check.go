@@ -14,38 +14,38 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// seen are the keys of the samples that were indexed.
+// seen are the keys of the indexed samples.
 type seen struct {
 	seed  maphash.Seed
 	mu    sync.Mutex
 	parts []seenPart
 
-	checked atomic.Bool // all samples were indexed, so that unmatched rows are final
+	checked atomic.Bool // all samples were indexed, so unmatched rows are known
 }
 
 type seenPart struct {
-	hashes  []uint64 // of the keys
+	hashes  []uint64 // hashes of the keys
 	lacking []lack   // by table
 }
 
-// A lack is the samples of a part that a table has no row for.
+// A lack counts the samples of a part that have no row in a table.
 type lack struct {
 	samples int64
-	first   string // key of the first of them
+	first   string // key of the first such sample
 }
 
 func newSeen(parts int) *seen {
 	return &seen{seed: maphash.MakeSeed(), parts: make([]seenPart, parts)}
 }
 
-// set enters a part that was indexed, perhaps not for the first time.
+// set stores the result of indexing a part. A part may be indexed again.
 func (s *seen) set(part int, of seenPart) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.parts[part] = of
 }
 
-// add enters the key of the next sample of the part.
+// add records the key of the next sample of the part.
 func (p *seenPart) add(seed maphash.Seed, key string, opts *Keys) {
 	if key == "" {
 		return
@@ -66,7 +66,7 @@ func (p *seenPart) add(seed maphash.Seed, key string, opts *Keys) {
 	}
 }
 
-// Check returns an error if several samples have one key, or if tables and samples do not match. It tells of the
+// Check returns an error if several samples have one key, or if tables and samples do not match. It covers the
 // samples that were indexed.
 func (s *rekeyed) Check(ctx context.Context) error {
 	s.seen.checked.Store(true)
@@ -88,7 +88,7 @@ func (s *rekeyed) Check(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// unmatched counts samples without a row, and rows without a sample.
+// unmatched returns doubts that count the samples without a row, and the rows without a sample.
 func (s *rekeyed) unmatched() []converters.Doubt {
 	var all []converters.Doubt
 	for i, t := range s.opts.Tables {
@@ -113,8 +113,8 @@ func (s *rekeyed) unmatched() []converters.Doubt {
 	return all
 }
 
-// clash returns an error if two samples have the same key. Where hashes are equal it reads the keys of their
-// parts again: different keys may have one hash.
+// clash returns an error if two samples have the same key. For equal hashes it reads the keys of their parts
+// again: different keys may have the same hash.
 func (s *rekeyed) clash(ctx context.Context) error {
 	type entry struct {
 		hash uint64
@@ -164,5 +164,5 @@ func (s *rekeyed) clash(ctx context.Context) error {
 	return nil
 }
 
-// mostSuspects bounds the equal hashes that are looked into: of more, one is of equal keys.
+// mostSuspects limits the equal hashes that are compared by key: among more, some keys are equal.
 const mostSuspects = 1000

@@ -17,7 +17,7 @@ import (
 // can be computed directly. A draw may be used concurrently.
 type draw struct {
 	part  *converters.Part
-	key   uint64 // of the part
+	key   uint64 // seed of the part's generator
 	below uint64 // a sample is drawn if its number is less
 
 	mu    sync.Mutex
@@ -94,8 +94,8 @@ func (d *draw) block(ctx context.Context, k int64) (block, rank int64, err error
 	return int64(at), d.ranks[at], nil
 }
 
-// most returns an upper bound on the number of samples of the part: its size in bytes, or 2³² for a
-// directory of files. It bounds the work for a number read from a plan.
+// most returns an upper bound on the number of samples of the part: its size in bytes, or 2³² for a directory of
+// files. It limits the work for a number read from a plan.
 func (d *draw) most() int64 {
 	if d.part.Path == "" {
 		return 1 << 32

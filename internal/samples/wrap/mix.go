@@ -1,6 +1,6 @@
 // Package wrap makes a source of other sources: a mixture of several, or one with other keys and more fields.
 //
-// [Mix] takes each collection whole, several times, or in part, as a random share of its samples.
+// [Mix] reads each collection whole, several times, or in part, as a random share of its samples.
 //
 //	src, err := wrap.Mix([]wrap.Collection{
 //		{Source: tar.Open(photos, tar.Options{})},               // all of it
@@ -63,15 +63,15 @@ func (c Collection) Passes() int {
 	return int(math.Ceil(c.Times))
 }
 
-// A mixture is several sources in turn.
+// A mixture concatenates the parts of several sources.
 type mixture struct {
 	parts   []converters.Part
 	places  []origin            // by part
 	members []converters.Source // one for each pass over a collection
-	says    converters.Description
+	desc    converters.Description
 }
 
-// An origin is the origin of a part of the mixture.
+// An origin is where a part of the mixture comes from.
 type origin struct {
 	member int   // index into mixture.members
 	part   int   // part of the member
@@ -125,7 +125,7 @@ func (s *mixture) add(src converters.Source, draw func(part int) *draw) {
 	}
 }
 
-// Check makes the checks of the collections that need all their samples, which were indexed.
+// Check runs the checks of the collections that need all samples. Call it after indexing all parts.
 func (s *mixture) Check(ctx context.Context) error {
 	var all []error
 	seen := make(map[converters.Source]bool)
@@ -154,37 +154,36 @@ func (s *mixture) Doubts() []converters.Doubt {
 	return all
 }
 
-// Describe returns the description that all collections have in common, with the classes of the
-// collections that have any. If the descriptions differ otherwise, it is only the encoding
-// MessagePack, which suits all sources.
-func (s *mixture) Describe() converters.Description { return s.says }
+// Describe returns the description shared by all collections, with the classes of the collections that have any. If the
+// descriptions differ otherwise, it has only the encoding MessagePack, which can hold the samples of every source.
+func (s *mixture) Describe() converters.Description { return s.desc }
 
 func (s *mixture) describe(collections []Collection) error {
 	named := -1 // the first collection with classes
 	var added []converters.AddedField
 	for i, c := range collections {
-		says := converters.Describe(c.Source)
+		desc := converters.Describe(c.Source)
 		if i == 0 {
-			s.says = says
+			s.desc = desc
 		}
-		classes := s.says.Classes
+		classes := s.desc.Classes
 		switch {
-		case says.Classes == nil:
+		case desc.Classes == nil:
 		case named < 0:
-			named, classes = i, says.Classes
-		case !slices.Equal(says.Classes, classes):
+			named, classes = i, desc.Classes
+		case !slices.Equal(desc.Classes, classes):
 			err := fmt.Errorf("%w: it numbers its classes otherwise than %s", converters.ErrUnsupported, collections[named].Name)
 			return &converters.Error{Where: c.Name, Off: -1, Err: err, Hint: "give both the same list of classes"}
 		}
-		added = append(added, says.Added...)
-		says.Classes, s.says.Classes = nil, nil
-		says.Added, s.says.Added = nil, nil
-		if !reflect.DeepEqual(says, s.says) {
-			s.says = converters.Description{Encoding: "msgpack"}
+		added = append(added, desc.Added...)
+		desc.Classes, s.desc.Classes = nil, nil
+		desc.Added, s.desc.Added = nil, nil
+		if !reflect.DeepEqual(desc, s.desc) {
+			s.desc = converters.Description{Encoding: "msgpack"}
 		}
-		s.says.Classes = classes
+		s.desc.Classes = classes
 	}
-	s.says.Added = added
+	s.desc.Added = added
 	return nil
 }
 
@@ -193,7 +192,7 @@ type divisibleMixture struct{ *mixture }
 
 // WithParts returns a mixture with other parts. It draws the same samples of these parts.
 func (s divisibleMixture) WithParts(first int, parts []converters.Part) converters.Source {
-	some := &mixture{parts: parts, says: s.says}
+	some := &mixture{parts: parts, desc: s.desc}
 	for from := 0; from < len(parts); {
 		at := s.places[first+from]
 		to := from + 1
@@ -210,7 +209,7 @@ func (s divisibleMixture) WithParts(first int, parts []converters.Part) converte
 	return divisibleMixture{some}
 }
 
-// of returns the same draw for another copy of the part.
+// of returns the same draw for a part that replaces the original, as a copy of it.
 func (d *draw) of(part *converters.Part) *draw {
 	if d == nil {
 		return nil

@@ -17,7 +17,7 @@ func (s *mixture) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, 
 	}
 	return func(yield func(*converters.Span, error) bool) {
 		ordinal := int64(0)
-		known := false // one of the current samples that are alike was drawn, so the next is Alike
+		known := false // one of the current equal samples was drawn, so the next is Alike
 		var own converters.Span
 		for span, err := range all {
 			if err == nil && span.Shape != nil {
@@ -38,7 +38,7 @@ func (s *mixture) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, 
 	}
 }
 
-// Read yields the drawn samples of a run. It also reads the samples between them.
+// Read yields the drawn samples of a run. It reads the samples between them too.
 func (s *mixture) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
 		if run.Count <= 0 {

@@ -10,40 +10,40 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// Keys say what to change. The zero value changes nothing.
+// Keys describe the changes to keys and fields. The zero value changes nothing.
 type Keys struct {
-	// Rules replace all their matches in a key, one rule after another.
+	// Rules are applied in order; each replaces all its matches in a key.
 	Rules []*text.Rule
 
-	// Prefix returns what precedes the keys of a part after the rules. It is called with the number of the
+	// Prefix returns the text to put before the keys of a part, after the rules. Its argument is the number of the
 	// part among the parts of Rekey. nil: nothing.
 	Prefix func(part int) string
 
-	// Tables are fields to add, by the key that comes of the rules and the prefix.
+	// Tables are fields to add, looked up by the changed key.
 	Tables []*Table
 
-	// Added says where the fields of Tables are from.
+	// Added describes the source of the fields of Tables.
 	Added []converters.AddedField
 
-	// Unmatched accepts samples that a table has no row for, which do not get its field, and rows without a
-	// sample. They are doubts then; otherwise Check refuses them.
+	// Unmatched accepts samples without a row in a table, which do not get its field, and rows without a sample,
+	// and reports them as doubts; otherwise Check refuses them.
 	Unmatched bool
 
-	// Unique makes Check refuse keys that several samples have. It takes 16 bytes of memory a sample.
+	// Unique makes Check refuse keys that several samples have. It takes 16 bytes of memory per sample.
 	Unique bool
 }
 
-// errNoKey reports a sample without a key where one is to be changed or looked up.
+// errNoKey is the error for a sample without a key, if keys are changed or looked up.
 var errNoKey = fmt.Errorf("%w: the sample has no key", converters.ErrUnsupported)
 
-// keeps reports whether keys and fields stay unchanged.
+// keeps reports whether o changes neither keys nor fields.
 func (o *Keys) keeps() bool { return o.Rules == nil && o.Prefix == nil && o.Tables == nil }
 
-// A rekeyed is a source with other keys and more fields. It is [converters.Divisible] if the wrapped source is.
+// A rekeyed is a source with changed keys and added fields. It is [converters.Divisible] if the wrapped source is.
 type rekeyed struct {
 	converters.Source
 	opts  Keys
-	first int // number of part 0 among the parts of Rekey
+	first int // number of its part 0 among the parts of Rekey
 	seen  *seen
 }
 
@@ -56,7 +56,7 @@ func Rekey(src converters.Source, opts Keys) converters.Source {
 	return s
 }
 
-// divisibleRekeyed is a rekeyed of a divisible source.
+// A divisibleRekeyed is a rekeyed whose wrapped source is divisible.
 type divisibleRekeyed struct{ *rekeyed }
 
 // WithParts returns a source of other parts of the dataset, with the same changes.
@@ -65,14 +65,15 @@ func (s divisibleRekeyed) WithParts(first int, parts []converters.Part) converte
 	return divisibleRekeyed{&rekeyed{Source: src, opts: s.opts, first: s.first + first, seen: s.seen}}
 }
 
-// Describe returns what the source says, and which fields are added.
+// Describe returns the description of the wrapped source and the added fields.
 func (s *rekeyed) Describe() converters.Description {
-	says := converters.Describe(s.Source)
-	says.Added = append(says.Added[:len(says.Added):len(says.Added)], s.opts.Added...)
-	return says
+	desc := converters.Describe(s.Source)
+	desc.Added = append(desc.Added[:len(desc.Added):len(desc.Added)], s.opts.Added...)
+	return desc
 }
 
-// Doubts returns the doubts of the source but those of files that are tables, and what Keys.Unmatched accepts.
+// Doubts returns the doubts of the wrapped source, except those about files that are tables, and the doubts of
+// Keys.Unmatched.
 func (s *rekeyed) Doubts() []converters.Doubt {
 	var all []converters.Doubt
 	if d, ok := s.Source.(converters.Doubter); ok {
@@ -136,7 +137,7 @@ type changer struct {
 	opts   *Keys
 	part   converters.Part
 	prefix string
-	before string // key of the last sample before the change
+	before string // key of the last sample as the wrapped source has it
 	key    [2][]byte
 	sample converters.Sample
 }
@@ -153,7 +154,7 @@ func (c *changer) fail(off int64, err error) error {
 	return &converters.Error{Where: c.part.Name, Off: off, Entry: c.before, Err: err}
 }
 
-// change returns s with another key and more fields. It is valid until the next call, and as long as s is.
+// change returns s with a changed key and added fields. The result is valid until the next call, and as long as s is.
 func (c *changer) change(s *converters.Sample) (*converters.Sample, error) {
 	c.before = s.Key
 	if c.opts.keeps() {
@@ -180,11 +181,11 @@ func (c *changer) change(s *converters.Sample) (*converters.Sample, error) {
 	return &c.sample, nil
 }
 
-// add adds the field of a table, if that has a row of the key.
+// add adds the field of a table if it has a row for the key.
 func (c *changer) add(t *Table) error {
 	v, ok := t.find(c.sample.Key)
 	if !ok {
-		return nil // Check tells
+		return nil // Check reports it
 	}
 	if _, twice := c.sample.Field(t.field); twice {
 		return fmt.Errorf("%w: the sample has a field %q already", converters.ErrDuplicate, t.field)

@@ -13,19 +13,19 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Rows say how a table is divided into values. The zero value means CSV whose first line names the columns.
+// Rows describe the format of a table. The zero value means CSV whose first line names the columns.
 type Rows struct {
-	Comma   rune     // between values; 0: a comma
-	Columns []string // names of the columns; nil: the first line has them
+	Comma   rune     // delimiter; 0: a comma
+	Columns []string // names of the columns; nil: the first line names them
 
-	// Quotes is "yes" if quotes around a value are not of it, as in RFC 4180, and "no" if all bytes are of it, and a line
-	// is a row. "auto" or "": yes with a comma. With another delimiter no, but a table is refused in which
-	// all quotes are as in RFC 4180, since it may be either.
+	// Quotes is "yes" if quotes around a value are removed, as in RFC 4180, and "no" if quotes are part of the
+	// value and each line is a row. "auto" or "" means yes for commas. For another delimiter it means no, but a
+	// table in which all quotes are valid RFC 4180 is refused, since it may have either meaning.
 	Quotes string
 }
 
-// ReadRows reads the column of a field. Values are integers if all are, else numbers
-// if all are and none is an integer that a float64 does not hold, else text. name is for errors.
+// ReadRows reads one column as a field. Values are integers if all are, else numbers if all are and a float64
+// holds every integer exactly, else text. name is for errors.
 func ReadRows(r io.Reader, name, field string, how Rows) (*Table, error) {
 	if how.Comma == 0 {
 		how.Comma = ','
@@ -55,8 +55,8 @@ type rowReader struct {
 	Table
 	how        Rows
 	columns    []string
-	key, value int      // columns of the keys and of the field
-	texts      []string // of the field
+	key, value int      // indexes of the columns of the keys and of the field
+	texts      []string // values of the field
 }
 
 // head finds the columns of the keys and of the field.
@@ -75,7 +75,7 @@ func (t *rowReader) head(columns []string) error {
 	return &converters.Error{Where: t.name, Off: -1, Err: err, Hint: hint}
 }
 
-// row adds a row, which may be the one that names the columns.
+// row adds a row, or reads the names of the columns from it.
 func (t *rowReader) row(line int, values []string) error {
 	if t.columns == nil {
 		return t.head(values)
@@ -94,7 +94,7 @@ func (t *rowReader) row(line int, values []string) error {
 	return t.addKey(strings.Clone(values[t.key]), line)
 }
 
-// readCSV reads rows as RFC 4180 has them.
+// readCSV reads rows as in RFC 4180.
 func (t *rowReader) readCSV(r io.Reader) error {
 	in := csv.NewReader(skipMark(r))
 	in.Comma, in.ReuseRecord, in.FieldsPerRecord = t.how.Comma, true, -1
@@ -116,7 +116,7 @@ func (t *rowReader) readCSV(r io.Reader) error {
 	}
 }
 
-// readLines reads a row a line, whose quotes are of the values.
+// readLines reads one row per line; quotes are part of the values.
 func (t *rowReader) readLines(r io.Reader) error {
 	in := bufio.NewScanner(skipMark(r))
 	in.Buffer(nil, maxLine)
@@ -131,7 +131,7 @@ func (t *rowReader) readLines(r io.Reader) error {
 			one := csv.NewReader(strings.NewReader(text))
 			one.Comma = t.how.Comma
 			if _, err := one.Read(); err != nil {
-				plain = true // a quote that is nothing but a character
+				plain = true // a quote within a value
 			} else if quoted == 0 {
 				quoted = line
 			}
@@ -150,11 +150,11 @@ func (t *rowReader) readLines(r io.Reader) error {
 	return nil
 }
 
-// skipMark returns r without a byte order mark at its start.
+// skipMark skips a byte order mark at the start of r.
 func skipMark(r io.Reader) io.Reader {
 	in := bufio.NewReader(r)
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
-		in.Discard(3) // which Peek has read
+		in.Discard(3) // the three bytes are buffered
 	}
 	return in
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/ffconvert/ffconvert/decode"
 )
 
-// keyColumns are the names that the column, or the JSON member, of the keys may have, the likelier one first. In CSV
-// it may have any name if it is the first column.
+// keyColumns are the possible names of the column, or JSON member, with the keys, the most likely first. In CSV
+// the first column may have any name.
 var keyColumns = []string{"key", converters.KeyField}
 
-// A Table has the values of one field by key. It takes some 150 bytes of memory a row, beside keys and texts.
+// A Table holds the values of one field by key. It takes some 150 bytes of memory per row, plus keys and texts.
 type Table struct {
 	name   string
 	field  string
@@ -27,7 +27,8 @@ type Table struct {
 	used   []atomic.Bool
 }
 
-// typed returns texts as integers if all are, else as numbers if all are and a float64 holds every integer among them, else as text.
+// typed converts texts to integers if all are, else to numbers if all are and a float64 holds every integer
+// exactly, else to text.
 func typed(texts []string) []converters.Value {
 	parse := []func(string) (converters.Value, error){
 		func(s string) (converters.Value, error) {
@@ -58,10 +59,11 @@ func typed(texts []string) []converters.Value {
 	return values
 }
 
-// maxLine is the longest line of JSON Lines that is read, in bytes.
+// maxLine is the longest accepted line of JSON Lines, in bytes.
 const maxLine = 64 << 20
 
-// ReadJSONL reads a member of JSON Lines, an object a line with its key in a member of KeyColumns. name is for errors.
+// ReadJSONL reads one member of JSON Lines: one object per line, with its key in a member of keyColumns. name is
+// for errors.
 func ReadJSONL(r io.Reader, name, field string) (*Table, error) {
 	t := &Table{name: name, field: field, rows: make(map[string]int)}
 	in := bufio.NewScanner(r)
@@ -145,7 +147,7 @@ func (t *Table) use(key string) bool {
 	return ok
 }
 
-// unused counts the rows that no sample has used, and returns the key of the first.
+// unused returns the number of rows that no sample has used, and the key of the first.
 func (t *Table) unused() (n int, first string) {
 	for i := range t.used {
 		if t.used[i].Load() {

@@ -10,15 +10,15 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// An Unlike has what differs in the columns of the parts of a dataset, by the names of the parts. The zero value is ready.
-type Unlike struct {
+// Mismatches collects the differences between the columns of a dataset's parts. The zero value is ready.
+type Mismatches struct {
 	mu    sync.Mutex
 	parts map[string]string
 }
 
-// Compare refuses a part whose integers mean something else than those of the first part: of classes, of times. Of other
-// differences in columns it keeps a doubt.
-func (u *Unlike) Compare(part string, first, here converters.Description) error {
+// Compare returns an error if the integers of a part have another meaning than those of the first part: classes, or
+// units of time. It keeps a doubt about other differences of columns.
+func (u *Mismatches) Compare(part string, first, here converters.Description) error {
 	refuse := func(differs, hint string) error {
 		return &Hinted{fmt.Errorf("%w: %s", converters.ErrUnsupported, differs), hint}
 	}
@@ -54,13 +54,13 @@ func (u *Unlike) Compare(part string, first, here converters.Description) error 
 	return nil
 }
 
-// ofTime reports whether a type is integers of some unit.
+// ofTime reports whether a type is a number of units of time.
 func ofTime(dtype string) bool {
 	return strings.HasPrefix(dtype, "datetime64") || strings.HasPrefix(dtype, "timedelta64")
 }
 
-// Doubts reports the first of the parts that have other columns than the first part.
-func (u *Unlike) Doubts(parts []converters.Part) []converters.Doubt {
+// Doubts reports the first part whose columns differ from those of the first part.
+func (u *Mismatches) Doubts(parts []converters.Part) []converters.Doubt {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, p := range parts {
