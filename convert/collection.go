@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/samples/spec"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )

@@ -98,8 +98,8 @@ type Conversion struct {
 	Options
 }
 
-// A Result is the report of a conversion.
-type Result struct {
+// A result is the report of a conversion.
+type result struct {
 	*shard.Report                         // Seconds covers all of Write
 	Columns       []converters.ColumnType // columns, if the source is an opened table; else nil
 	HeaderMissed  bool                    // the first lines are words but do not name the columns, and no option says so
@@ -108,13 +108,13 @@ type Result struct {
 
 // Write converts the sources: it finds and stages them, plans, writes shards, and commits them
 // with a manifest. The same call resumes a Write that was interrupted.
-func (c Conversion) Write(ctx context.Context) (*Result, error) {
+func (c Conversion) Write(ctx context.Context) (*result, error) {
 	began := time.Now()
 	in, err := c.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var done Result
+	var done result
 	err = in.inOutput(ctx, func(w *work, out *dataset.Writing) error {
 		err := w.plan(ctx, out, nil, func(parts shard.PartProvider, p *plan.Plan) (err error) {
 			done.Report, err = shard.Write(ctx, parts, p, out, w.writeOptions())

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 func Example() {

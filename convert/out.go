@@ -151,16 +151,16 @@ func unplanned(name string, there func(file string) (bool, error)) error {
 		return err
 	}
 	if complete {
-		return advise(VerifyOrPlan, fmt.Errorf("%s: here is the manifest of a dataset that was complete, and its plan is gone", name))
+		return advise(verifyOrPlan, fmt.Errorf("%s: here is the manifest of a dataset that was complete, and its plan is gone", name))
 	}
 	copied, err := there(dataset.CopyName)
 	if err != nil {
 		return err
 	}
 	if copied {
-		return advise(TheCopy, fmt.Errorf("%s: %w: a copy of a dataset is not finished", name, ErrUnplanned))
+		return advise(theCopy, fmt.Errorf("%s: %w: a copy of a dataset is not finished", name, ErrUnplanned))
 	}
-	return advise(APlan, fmt.Errorf("%s: %w", name, ErrUnplanned))
+	return advise(aPlan, fmt.Errorf("%s: %w", name, ErrUnplanned))
 }
 
 // ReadStatus reads the progress of the dataset in a directory or an object store. It locks and changes nothing.
@@ -196,7 +196,7 @@ func (o *output) checkPlan() error {
 		return err
 	}
 	if begun, err := fs.Glob(os.DirFS(dir), dataset.WorkDir+"/*.journal"); err != nil || len(begun) > 0 { // an export
-		return advise(TheExport, cmp.Or(err, fmt.Errorf("%s: %w", dir, errExport)))
+		return advise(theExport, cmp.Or(err, fmt.Errorf("%s: %w", dir, errExport)))
 	}
 	return unplanned(dir, func(file string) (bool, error) {
 		_, err := os.Lstat(filepath.Join(dir, file))

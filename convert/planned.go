@@ -48,7 +48,7 @@ func (c Conversion) resolvePlan(p *plan.Plan, named []string) (*request, error) 
 			}
 		}
 		if len(r.Sources) == 0 || slices.Contains(r.Sources, "-") || slices.Contains(r.Sources, "@-") {
-			return nil, advise(NamedSources, fmt.Errorf("%s: its sources must be named", c.Out))
+			return nil, advise(namedSources, fmt.Errorf("%s: its sources must be named", c.Out))
 		}
 	}
 	r.Reader = f.Reader()
@@ -99,7 +99,7 @@ func (r *request) noProgram() error {
 func (r *request) checkFilter() error {
 	switch planned := r.existing.Source.Filter; {
 	case planned != "" && r.Filter == nil:
-		return advise(TheFilter, fmt.Errorf("%s: its samples passed through the program %s, which no plan alone runs", r.Out, text.Name(planned)))
+		return advise(theFilter, fmt.Errorf("%s: its samples passed through the program %s, which no plan alone runs", r.Out, text.Name(planned)))
 	case planned == "" && r.Filter != nil:
 		return place.Options("%s: it was made without option filter; leave it out, or plan anew with it", r.Out)
 	}
@@ -111,5 +111,5 @@ func (r *request) adviseNames(err error) error {
 	if r.renamed || !errors.Is(err, input.ErrNotFound) {
 		return err
 	}
-	return advise(NamedSources, err)
+	return advise(namedSources, err)
 }

@@ -119,16 +119,16 @@ type Advice string
 const (
 	MoreRoomForAll    Advice = "" // the command has the text: a larger cache, or fewer parts at once
 	MoreRoomForOne    Advice = "raise option cache-size, or make more shards, by option shards or option shard-size, where it has several parts"
-	DirectoryForCache Advice = "name a directory that can be written to with option cache-dir"
+	directoryForCache Advice = "name a directory that can be written to with option cache-dir"
 	NotAligned        Advice = "leave option whole-parts out; option exact cuts at samples"
 	FewerInputs       Advice = "option max-names"
-	NamedSources      Advice = "run it where the conversion was planned, or name the sources: ffconvert COMMAND OUT SOURCE"
+	namedSources      Advice = "run it where the conversion was planned, or name the sources: ffconvert COMMAND OUT SOURCE"
 	ProgramArguments  Advice = "to run a plugin again, name it and its arguments: ffconvert COMMAND --plugin NAME OUT ARGS"
-	TheFilter         Advice = "give it again with option filter"
-	APlan             Advice = "ffconvert plan makes one"
-	VerifyOrPlan      Advice = "ffconvert verify OUT checks the dataset, the command that made it writes the plan anew"
-	TheCopy           Advice = "the same ffconvert copy goes on"
-	TheExport         Advice = "the same ffconvert export goes on"
+	theFilter         Advice = "give it again with option filter"
+	aPlan             Advice = "ffconvert plan makes one"
+	verifyOrPlan      Advice = "ffconvert verify OUT checks the dataset, the command that made it writes the plan anew"
+	theCopy           Advice = "the same ffconvert copy goes on"
+	theExport         Advice = "the same ffconvert export goes on"
 )
 
 // An AdvisedError is an error with an advice.

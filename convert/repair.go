@@ -54,7 +54,7 @@ func (c Conversion) Repair(ctx context.Context, report func([]verify.Problem) er
 func (c Conversion) repair(ctx context.Context, out *dataset.Writing, report func([]verify.Problem) error) (*Repaired, error) {
 	kept, err := out.Kept()
 	if err != nil {
-		if at, ok := errors.AsType[*AdvisedError](planned(out.Dataset)); ok && at.Advice == TheCopy {
+		if at, ok := errors.AsType[*AdvisedError](planned(out.Dataset)); ok && at.Advice == theCopy {
 			return nil, at
 		}
 		return nil, err

@@ -109,7 +109,7 @@ func (w *work) removeCache(ctx context.Context, err error) error {
 func TemporaryCache(in *stage.Options) (remove func() error) {
 	dir, err := os.MkdirTemp("", "ffconvert-*")
 	if err != nil {
-		in.NoCache = advise(DirectoryForCache, fmt.Errorf("no place for copies of compressed or remote inputs: %v", err))
+		in.NoCache = advise(directoryForCache, fmt.Errorf("no place for copies of compressed or remote inputs: %v", err))
 		return func() error { return nil }
 	}
 	in.CacheDir = dir

@@ -24,8 +24,8 @@ func (o *taskFlag) Add(flags *pflag.FlagSet) {
 	flags.Var(&o.task, "task", "the slice that is this task's, K of N counted from 0 (default "+taskVariable+", else by the array job of Slurm, Kubernetes, PBS or LSF, with "+tasksVariable+" for N where that does not say it, else all)")
 }
 
-// Find returns the task of this process, and the flag or variables that it was read from.
-func (o *taskFlag) Find() (plan.Task, string, error) {
+// find returns the task of this process, and the flag or variables that it was read from.
+func (o *taskFlag) find() (plan.Task, string, error) {
 	return of(string(o.task), os.LookupEnv)
 }
 

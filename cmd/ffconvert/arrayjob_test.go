@@ -134,7 +134,7 @@ func TestTaskFlag(t *testing.T) {
 			}
 			continue
 		}
-		task, from, err2 := o.Find()
+		task, from, err2 := o.find()
 		if err != nil || err2 != nil || task != row.want || from != "--task" {
 			t.Errorf("%s: %v from %q: %v %v", row.args, task, from, err, err2)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/internal/cache"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 

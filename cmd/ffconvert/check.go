@@ -19,10 +19,10 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/internal/check"
 	"github.com/ffconvert/ffconvert/internal/findings"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/picture"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/internal/check"
 	"github.com/ffconvert/ffconvert/internal/findings"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // The page has the rules of check as a report has them, with flags in place of options.

@@ -14,9 +14,9 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset/compare"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )

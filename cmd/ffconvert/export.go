@@ -17,10 +17,10 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/export"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/export"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 func newExportFolderCommand() *cobra.Command {

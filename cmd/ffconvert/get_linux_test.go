@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/record"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // globalOptions are the flags that every command has.

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/tar"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 

@@ -15,9 +15,9 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 )

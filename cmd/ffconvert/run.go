@@ -63,7 +63,7 @@ Fetched and decompressed inputs lie inside OUT, unless --cache-dir names a disk 
 }
 
 func runRun(ctx context.Context, opts runOptions, dir string, sources []string) error {
-	task, _, err := opts.Find()
+	task, _, err := opts.find()
 	if err != nil {
 		return err
 	}

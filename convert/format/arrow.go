@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/arrow"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // Names in directories that save_to_disk of Hugging Face's datasets writes.

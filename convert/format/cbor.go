@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/cbor"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 func cborOptions(set *option.Set) Opener {

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/csv"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // A table is a CSV source with its options.

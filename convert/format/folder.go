@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/folder"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 func folderOptions(set *option.Set) Opener {

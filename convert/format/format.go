@@ -4,10 +4,10 @@ import (
 	"context"
 	"io"
 
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // A Format is one kind of dataset that can be converted.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/jsonl"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 func jsonlOptions(set *option.Set) Opener {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/samples/wrap"
 	"github.com/ffconvert/ffconvert/internal/text"
 )

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/mds"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // mdsExts are the extensions of shards in MosaicML Streaming: uncompressed, and with each compression.

@@ -1,10 +1,10 @@
 package format
 
 import (
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters/csv"
 	"github.com/ffconvert/ffconvert/converters/ofrecord"
 	"github.com/ffconvert/ffconvert/converters/tfrecord"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // ofrecordOptions adds the options of OFRecord. Its parts have the same names as those of CSV.

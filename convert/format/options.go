@@ -5,10 +5,10 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // loaded returns a function that reports whether an index must read a field; nil: it reads none.

@@ -3,9 +3,9 @@ package format
 import (
 	"context"
 
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/parquet"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 func parquetOptions(set *option.Set) Opener {

@@ -3,7 +3,7 @@ package format
 import (
 	"strings"
 
-	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // formats is the table of source formats: see docs/adding-a-format.md.

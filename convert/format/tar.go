@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/tar"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 func tarOptions(set *option.Set) Opener {

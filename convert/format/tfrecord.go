@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/tfrecord"
 	"github.com/ffconvert/ffconvert/internal/input/kind"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // isTFRecord reports whether a file in a directory is named as a TFRecord file.

@@ -14,7 +14,7 @@ var layers = []struct {
 	folders []string
 }{
 	{"helpers", []string{
-		"internal/ahead", "internal/atomicfile", "internal/blocking", "internal/crcline",
+		"internal/ahead", "internal/atomicfile", "internal/blocking", "internal/crcline", "internal/option",
 		"internal/pickle", "internal/picture", "internal/pin", "internal/place", "internal/text",
 	}},
 	{"bytes", []string{"aio", "record", "verify", "internal/blocksum", "internal/direct"}},

@@ -8,7 +8,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
-	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // A reader converts the nodes of one file to values. It keeps the first error; values that are read after it are

@@ -3,8 +3,8 @@ package cliflag
 import (
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 

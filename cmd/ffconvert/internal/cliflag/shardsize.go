@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // A shardSize is a target size in bytes. One below leastShard is a number whose unit was forgotten: --shard-size 1 makes a shard of each sample.

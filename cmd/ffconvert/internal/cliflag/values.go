@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // maxPeriod is the longest time that a flag takes. Sums of a few of them fit in a [time.Duration].

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // choices returns the words that a flag accepts; nil if it is not limited to a few words.

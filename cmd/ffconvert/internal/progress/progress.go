@@ -20,8 +20,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // A Flag is the value of --progress, with the values of --verbose and --color.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/convert"
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 func TestProgressEndsAtItsTotal(t *testing.T) {

@@ -149,7 +149,7 @@ func (x *content) manifest(shardPath string) error {
 func (x *content) describe(m *dataset.Manifest, dir string) error {
 	x.Tool, x.Source, x.Encoding = m.Tool, m.Source.Format, m.Encode.Encoding
 	x.Created, x.Verified, x.Skipped = &m.Created, &m.Verified, m.Totals.Skipped
-	x.Choice, x.LeftOut, x.NotWhole = m.Choice, m.Totals.LeftOutBy, NewNotWhole(m)
+	x.Choice, x.LeftOut, x.NotWhole = m.Choice, m.Totals.LeftOutBy, newNotWhole(m)
 	for i := range m.Shards {
 		x.Index += m.Shards[i].Index.Bytes
 	}
@@ -244,7 +244,7 @@ func (x *content) Print(w io.Writer) error {
 		row("left out", "%s", text.Line(LeftOutText(x.LeftOut)))
 	}
 	if x.NotWhole.Fields > 0 {
-		row("not whole", "%s", text.Line(x.NotWhole.Text()))
+		row("not whole", "%s", text.Line(x.NotWhole.text()))
 	}
 	x.fieldCounts.print(row)
 	if len(x.SourceFields) > 0 && x.Source != "csv" {

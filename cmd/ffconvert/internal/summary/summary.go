@@ -175,7 +175,7 @@ func NewConversion(out string, r *shard.Report) Conversion {
 		proof:    newProof(r),
 		filtered: filtered{t.FilterRead, t.FilterDropped, t.FilterAdded},
 		LeftOut:  t.SamplesLeftOut, LeftOutBy: t.LeftOutBy, Unread: t.SourcesUnread, Partly: t.SourcesPartly, Skipped: t.Skipped, Accepted: t.Accepted, FieldsLeft: t.FieldsLeftOut,
-		NotWhole: NewNotWhole(r.Manifest),
+		NotWhole: newNotWhole(r.Manifest),
 	}
 }
 
