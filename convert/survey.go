@@ -15,7 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A selection says which parts are indexed.
+// A selection determines which parts are indexed.
 type selection struct {
 	some  []int            // numbers of the parts; nil: all
 	known *dataset.Indexed // parts that are already indexed and not read again
