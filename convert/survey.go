@@ -133,7 +133,6 @@ func (w *work) trim(ctx context.Context) (enough int, err error) {
 	return 0, nil
 }
 
-// planOf plans the shards of a survey of all parts.
 func (w *work) planOf(s *survey) (*plan.Plan, error) {
 	how, err := w.optionsOf(s.opened)
 	if err != nil {
