@@ -27,10 +27,10 @@ const mergeGap = 16 << 10
 // find the one that fails.
 var errAgain = errors.New("aio: internal error: not read again")
 
-// ReadBatch reads all requests of reqs, with up to Depth reads in flight. The requests may be of any
-// number, order and length, and of several files. Those that the page cache has are read from there
-// first; see [File.UsePageCache]. Adjacent requests are read together, up to BlockSize. ReadBatch returns when the kernel does not own any buffer. The error joins the errors
-// of all requests, and the error of a cancelled ctx once. A failed request does not affect others.
+// ReadBatch reads all requests of reqs, with up to Depth reads in flight. The requests may be of any number, order and
+// length, and of several files. Requests in the page cache are read from there first; see [File.UsePageCache]. Adjacent
+// requests are read together, up to BlockSize. ReadBatch returns when the kernel does not own any buffer. The error
+// joins the errors of all requests, and the error of a cancelled ctx once. A failed request does not affect others.
 func (r *Reader) ReadBatch(ctx context.Context, reqs []Request) error {
 	b := batch{Reader: r, ctx: ctx, reqs: reqs}
 	if err := r.begin(); err != nil {
@@ -82,8 +82,8 @@ type piece struct {
 	n           int
 }
 
-// read reads all requests: first from the page cache, then through the ring, then through the pool, then again, one by one,
-// the requests of failed merged reads.
+// read reads all requests: first from the page cache, then through the ring, then through the pool, and finally, one by
+// one, the requests of failed merged reads.
 func (b *batch) read() error {
 	b.sort()
 	b.fromCache()

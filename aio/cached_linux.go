@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inCache reports whether the page cache has size bytes of a file from off on. It is false if the system does
-// not say: Linux before 6.5, and newer ones for a file of another user. A read with RWF_NOWAIT would tell as
-// well, but makes the kernel read ahead into the page cache.
+// inCache reports whether the page cache has size bytes of a file from off. It returns false if the kernel does
+// not answer: Linux before 6.5, or a newer one for a file of another user. A read with RWF_NOWAIT would answer too,
+// but makes the kernel read ahead into the page cache.
 func inCache(f *os.File, off, size int64) bool {
 	from := alignDown(off, pageSize)
 	span := unix.CachestatRange{Off: uint64(from), Len: uint64(alignUp(off+size, pageSize) - from)}
@@ -18,7 +18,7 @@ func inCache(f *os.File, off, size int64) bool {
 	return err == nil && stat.Cache*uint64(os.Getpagesize()) >= span.Len
 }
 
-// willNeed has the kernel begin to read size bytes from off on into the page cache. It does not wait for them.
+// willNeed makes the kernel start reading size bytes from off into the page cache. It does not wait for them.
 func willNeed(f *os.File, off, size int64) {
 	_ = unix.Fadvise(int(f.Fd()), off, size, unix.FADV_WILLNEED)
 }
@@ -26,8 +26,8 @@ func willNeed(f *os.File, off, size int64) {
 // ReadAhead turns the kernel's read-ahead of f on or off. It has no effect on the bytes that are read.
 //
 // Read-ahead marks pages in the page cache. Each later read of a marked page, also through another descriptor
-// without read-ahead, makes the kernel read ahead again. So a file of which only a small part is needed, such as
-// a header, must be read without.
+// without read-ahead, makes the kernel read ahead again. So turn it off for a file of which only a small part is
+// needed, such as a header.
 func ReadAhead(f *os.File, on bool) {
 	advice := unix.FADV_RANDOM
 	if on {
@@ -36,7 +36,7 @@ func ReadAhead(f *os.File, on bool) {
 	_ = unix.Fadvise(int(f.Fd()), 0, 0, advice)
 }
 
-// readCached reads bytes that inCache found. It does not wait for the device: a page that is gone, or that
+// readCached reads bytes that inCache found. It does not wait for the device: a page that was evicted, or that
 // is still being read, ends the read with EAGAIN or a short count.
 func readCached(f *File, buf []byte, off int64) (int, error) {
 	n, err := unix.Preadv2(f.fd, [][]byte{buf}, off, unix.RWF_NOWAIT)

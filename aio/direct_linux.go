@@ -27,7 +27,7 @@ func openDirect(open func(flag int) (*os.File, error)) (f *os.File, align int, w
 }
 
 // SetDirect turns O_DIRECT of an open file on or off, for every read and write through this descriptor or a
-// duplicate of it. The error is the kernel's alone.
+// duplicate of it. The error is that of the kernel, unwrapped.
 func SetDirect(f *os.File, on bool) error {
 	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
 	if err != nil {
@@ -41,8 +41,8 @@ func SetDirect(f *os.File, on bool) error {
 	return err
 }
 
-// asDirect returns an open file as one that Readers read past the page cache, without another descriptor:
-// there may be few. O_DIRECT is on. The caller turns it off to read f through the page cache, and closes f, not
+// asDirect returns a File that reads f past the page cache through the same descriptor, since descriptors may be
+// scarce. O_DIRECT is on. The caller turns it off to read f through the page cache, and closes f, not
 // the File.
 func asDirect(f *os.File) (*File, error) {
 	st, err := f.Stat()

@@ -24,8 +24,7 @@
 //		crc = crc32.Update(crc, crc32.IEEETable, block)
 //	}
 //
-// A source of a conversion, of which the samples are not known beforehand, is read by a [Stream], which reads ahead
-// of its caller.
+// A [Stream] reads a source of a conversion, whose samples are not known beforehand, ahead of its caller.
 //
 // # Backends
 //

@@ -20,7 +20,7 @@ type File struct {
 	fd    int
 	size  int64
 	align int    // alignment of requests in bytes, a power of two; 1 without O_DIRECT
-	why   string // reason for not using O_DIRECT; empty with O_DIRECT
+	why   string // f's descriptor is also read through the page cache: see setDirect
 	both  bool   // its descriptor is also read through the page cache: see setDirect
 
 	buffered *File        // the same file without O_DIRECT; nil: do not read from the page cache
@@ -88,7 +88,7 @@ func (f *File) Size() int64 { return f.size }
 // direct reports whether Readers read the file with O_DIRECT, past the page cache.
 func (f *File) direct() bool { return f.why == "" }
 
-// Stat describes the open file, even if its path names another file by now.
+// Stat describes the open file, even if its path now names another file.
 func (f *File) Stat() (os.FileInfo, error) { return f.os.Stat() }
 
 // Close closes the file. It returns an error while a Reader reads the file. A second Close does

@@ -9,15 +9,15 @@ import (
 
 const (
 	inputDepth = 32        // requests in flight
-	inputBlock = 128 << 10 // bytes of the largest
-	mostInputs = 8         // Readers in use at once, which have up to 32 MiB
+	inputBlock = 128 << 10 // largest request in bytes
+	mostInputs = 8         // Readers in use at once, with up to 32 MiB in all
 )
 
-// idleFor is how long a Reader waits for its next file. The kernel takes 30 to 50 ms to destroy a queue
-// (BenchmarkDestroy), which is too much for each file.
+// idleFor is how long an idle Reader is kept for the next file. The kernel takes 30 to 50 ms to destroy a queue
+// (BenchmarkDestroy), too long to do it for each file.
 const idleFor = time.Second
 
-// inputReaders lends to all Streams of the process.
+// inputReaders lends Readers to all Streams of the process.
 var inputReaders = readerList{open: func() (*Reader, error) {
 	return NewReader(Options{Depth: inputDepth, BlockSize: inputBlock})
 }}
@@ -28,12 +28,12 @@ type readerList struct {
 	mu   sync.Mutex
 	lent int
 	idle []*Reader
-	last *time.Timer // closes the idle ones
+	last *time.Timer // closes idle Readers
 }
 
 var errTooMany = errors.New("aio: too many files read ahead")
 
-// get returns a Reader. put takes it back.
+// get returns a Reader. The caller returns it with put.
 func (l *readerList) get() (*Reader, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,7 +53,7 @@ func (l *readerList) get() (*Reader, error) {
 	return r, err
 }
 
-// put takes back a Reader that has nothing in flight. It closes one that has failed.
+// put takes back a Reader without requests in flight. It closes a Reader that has failed.
 func (l *readerList) put(r *Reader) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,7 +76,7 @@ func (l *readerList) closeIdle() {
 	l.idle = nil
 	l.mu.Unlock()
 	for _, r := range idle {
-		r.Close() // it has no file and no request: nothing is lost
+		r.Close() // no file and no request depends on it
 	}
 }
 
@@ -84,30 +84,30 @@ const (
 	// askAtOnce is the size of one read-ahead request. The kernel cuts a larger one to the largest request
 	// of the device.
 	askAtOnce = 512 << 10
-	askLeast  = 128 << 10 // bytes that are read ahead at first
-	askMost   = 4 << 20   // and at most
+	askLeast  = 128 << 10 // bytes of the first read-ahead
+	askMost   = 4 << 20   // most bytes of a read-ahead
 )
 
-// A cacheReader reads a file through the page cache. Where reads follow one another it has the kernel read ahead,
-// further than it would by itself.
+// A cacheReader reads a file through the page cache. For sequential reads it makes the kernel read further ahead
+// than the kernel does by default.
 type cacheReader struct {
 	file   *os.File
-	gap    int64 // largest gap in bytes between reads in a row
-	row    int64 // bytes that are read in a row before the kernel is asked to read ahead
-	from   int64 // where the reads in a row began
-	end    int64 // where the last read ended
-	asked  int64 // the kernel was asked to read up to here
-	window int64 // bytes to ask ahead
+	gap    int64 // largest gap in bytes between two sequential reads
+	row    int64 // bytes of sequential reads before the kernel is asked to read ahead
+	from   int64 // start of the sequential reads
+	end    int64 // end of the last read
+	asked  int64 // end of the last read-ahead
+	window int64 // bytes to read ahead
 }
 
-// jump begins a new row of reads unless off continues the last one.
+// jump starts a new sequence of reads unless off continues the last one.
 func (c *cacheReader) jump(off int64) {
 	if off < c.end || off > c.end+c.gap {
 		c.from, c.asked, c.window = off, off, askLeast
 	}
 }
 
-// read reads ahead as far as the row of reads allows.
+// read reads ahead if reads are sequential, and then reads b.
 func (c *cacheReader) read(b []byte, off int64) (int, error) {
 	if end := off + int64(len(b)); end-c.from > c.row && c.asked < end+c.window/2 {
 		for c.asked = max(c.asked, off); c.asked < end+c.window; c.asked += askAtOnce {

@@ -86,8 +86,8 @@ func typeOfMount(fdinfo, mountinfo string) string {
 // cachedSpan is the number of bytes that cached maps at a time.
 const cachedSpan = 256 << 20
 
-// cached reports whether the page cache may have pages of the file. It is true if the kernel does not
-// tell: it tells only the owner of the file and processes that may write to it.
+// cached reports whether the page cache may have pages of the file. It returns true if the kernel does not
+// answer: it answers only the owner of the file and processes that may write to it.
 func cached(fd int, size int64) bool {
 	pages := make([]byte, (min(size, cachedSpan)+int64(os.Getpagesize())-1)/int64(os.Getpagesize()))
 	for off := int64(0); off < size; off += cachedSpan {

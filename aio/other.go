@@ -11,7 +11,7 @@ import (
 func newRing() kernel { return nil }
 func ringMem(int) int { return 0 }
 
-// inCache is false: the system does not say.
+// inCache returns false: there is no system call for it.
 func inCache(*os.File, int64, int64) bool { return false }
 
 // willNeed does nothing: the system reads ahead by itself.

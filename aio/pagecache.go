@@ -55,8 +55,8 @@ func (b *batch) fromCache() {
 	b.order = rest
 }
 
-// inCache reports whether the page cache probably has the bytes of q. answers is the number of requests
-// in a row with the same answer, negative if it was "no".
+// inCache reports whether the page cache probably has the bytes of q. answers counts consecutive equal answers
+// of the kernel: positive for "yes", negative for "no".
 func (b *batch) inCache(q *Request, answers *int64) bool {
 	n := *answers
 	asked := n > -manyMisses && n < manyHits || n%askEvery == 0

@@ -14,9 +14,9 @@ import (
 // is not temporary.
 const maxTries = 64
 
-// maxSubmit is the most requests of one io_submit. The kernel prepares all of them, some 4 µs each, before the
-// device gets the first, and the device tends to complete one group of requests at once. So with 64 at once the device
-// and the reader waited for each other; with 8, random reads of 4 KiB with 64 in flight took 0.9 times as long.
+// maxSubmit is the most requests of one io_submit. The kernel prepares all of them, about 4 µs each, before the
+// device gets the first, and the device tends to complete one group of requests at once. With 64 per call the device
+// and the reader waited for each other; with 8, random reads of 4 KiB at depth 64 took 0.9 times as long.
 const maxSubmit = 8
 
 // A slot is one block buffer and the read that fills it.
@@ -56,7 +56,7 @@ func (r *Reader) finish(i int, off int, err error) {
 	r.done = append(r.done, i)
 }
 
-// bytes returns what a slot that is done has read from file offset off on. At the end of the file the error
+// bytes returns the bytes from file offset off in a finished slot. At the end of the file the error
 // is io.EOF.
 func (s *slot) bytes(off int64) ([]byte, error) {
 	have, err := s.need, s.err
@@ -99,8 +99,8 @@ func (r *Reader) flush() error {
 	return nil
 }
 
-// submit submits the whole queue, maxSubmit requests at a time. It returns the number of requests and bytes that the kernel
-// accepted, and the requests of the last system call.
+// submit submits the whole queue, maxSubmit requests at a time. It returns the number of requests and bytes that the
+// kernel accepted, and the requests of the last system call.
 func (r *Reader) submit() (taken, size int, last []request, err error) {
 	for tries := 0; len(r.queue) > 0; {
 		r.reqs = r.reqs[:0]

@@ -21,7 +21,7 @@ type Reader struct {
 	pool kernel // pread; nil until it is needed
 	k    kernel // ring or pool, in use for the current file
 
-	// What the page cache has of a file, and a read of that.
+	// Functions of the page cache, replaced in tests.
 	cacheHas  func(f *os.File, off, size int64) bool
 	cacheRead func(f *File, buf []byte, off int64) (int, error)
 
@@ -168,7 +168,7 @@ func (r *Reader) begin() error {
 	return nil
 }
 
-// placed adds the place of the read to the error of a closed Reader.
+// placed adds file and offset to the error of a closed Reader.
 func placed(f *File, off int64, err error) error {
 	if f != nil && errors.Is(err, os.ErrClosed) {
 		return &ReadError{f.path, off, err}

@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	// streamLeast is the least run, in bytes, that is worth a Reader: at the end of the process the kernel takes 35 ms
-	// to destroy its queue. The runs of small samples are shorter.
+	// streamLeast is the smallest run, in bytes, that justifies a Reader: when the process ends the kernel takes 35 ms
+	// to destroy its queue. Runs of small samples are shorter.
 	streamLeast = 2 << 20
 	// streamCached is how many of the next bytes must be in the page cache, or all up to the end of the run, to
-	// read them from there. It is larger than what the kernel reads ahead, which would else look like a file
-	// that is cached: a page may be marked by another process's reads, and make the kernel read on from it.
+	// read them from there. It exceeds the kernel's read-ahead, which would otherwise look like a cached file:
+	// a read by another process can mark a page, and later reads of that page make the kernel read ahead.
 	streamCached = 32 << 20
 )
 
 const (
-	// indexGap is the largest gap in bytes between reads in a row of an index. To read so few bytes takes a device no
-	// longer than another request.
+	// indexGap is the largest gap in bytes between sequential reads of an index. A device reads so few bytes in
+	// the time of one more request.
 	indexGap = 32 << 10
-	indexRow = 128 << 10 // bytes that an index reads in a row before the rest is read ahead
+	indexRow = 128 << 10 // bytes of sequential reads of an index before the kernel is asked to read ahead
 )
 
-// OpenIndex returns a file that reads f at scattered places through the page cache, and owns f. Only reads in a row
-// make the kernel read ahead, so that the pages are there when the file is read again.
+// OpenIndex returns a Stream that reads scattered places of f through the page cache, and owns f. Sequential reads
+// make the kernel read ahead, so that these pages are cached when the file is read again.
 func OpenIndex(f *os.File) *Stream {
 	ReadAhead(f, false)
 	s := &Stream{file: f, cache: cacheReader{file: f, gap: indexGap, row: indexRow, window: askLeast}, plain: true, index: true}
@@ -35,15 +35,15 @@ func OpenIndex(f *os.File) *Stream {
 	return s
 }
 
-// OpenStream returns a file that reads f in order, ahead of its caller, and owns it. If the page
-// cache has the next 32 MiB, or the rest of the run, they are copied from there. Otherwise the file is read past
+// OpenStream returns a Stream that reads f sequentially, ahead of its caller, and owns f. If the page
+// cache has the next 32 MiB, or the rest of the run, the Stream copies them from there. Otherwise it reads past
 // the page cache, with many reads in flight; or through it, with read-ahead, if the file system has no direct
 // reads or the run has less than 2 MiB. At most 8 streams read past the page cache at a time, with 4 MiB each.
 //
-// size is about how many bytes the caller will read, 0 if it is unknown: so much is read ahead at once, and
-// more little by little.
+// size is about the number of bytes that the caller will read, 0 if unknown. A known size is read ahead at once;
+// otherwise the read-ahead grows gradually.
 //
-// Each read should begin where the last one ended, or a little later. A read at any other place is right but
+// Each read should begin at the end of the last one, or slightly later. Reads at other offsets are correct but
 // slow.
 func OpenStream(f *os.File, size int64) *Stream {
 	ReadAhead(f, false)
@@ -53,24 +53,24 @@ func OpenStream(f *os.File, size int64) *Stream {
 	}
 }
 
-// A Stream is a file of [OpenStream] or [OpenIndex], for one goroutine at a time. While it reads past the page cache,
-// blocks [first, next) are in flight or read. Block i is in slot i % Depth of the reader, and begins at
+// A Stream is a file opened by [OpenStream] or [OpenIndex]. It is for one goroutine at a time. While it reads past the
+// page cache, blocks [first, next) are in flight or read. Block i is in slot i % Depth of the reader, and begins at
 // base + i × BlockSize.
 type Stream struct {
 	readers *readerList
-	file    *os.File // through the page cache
+	file    *os.File // reads through the page cache
 	cache   cacheReader
-	hint    int64 // bytes that it will read from the first one on
-	cached  int64 // up to here the page cache has the file
-	plain   bool  // it does not read past the page cache
-	index   bool  // it never asks what the page cache has
+	hint    int64 // bytes that the caller will read from the first offset
+	cached  int64 // the page cache has the file up to here
+	plain   bool  // never reads past the page cache
+	index   bool  // never asks whether the page cache has data
 
-	r           *Reader // nil if it does not read past the page cache
-	direct      *File   // of the same descriptor; nil until it does
+	r           *Reader // nil unless it reads past the page cache
+	direct      *File   // of the same descriptor; nil before the first read past the page cache
 	base        int64
 	first, next int
-	depth       int   // blocks to have in flight: doubles up to Depth
-	sure        int64 // up to here the caller will probably read
+	depth       int   // blocks to keep in flight: doubles up to Depth
+	sure        int64 // the caller will probably read up to here
 }
 
 // Close waits for the reads in flight and closes the file.
@@ -78,7 +78,7 @@ func (s *Stream) Close() error {
 	return errors.Join(s.stop(), s.file.Close())
 }
 
-// ReadAt may be called with any offset; see [OpenStream] for which are fast.
+// ReadAt reads at any offset; see [OpenStream] for which are fast.
 func (s *Stream) ReadAt(b []byte, off int64) (n int, err error) {
 	for n < len(b) && err == nil {
 		var m int
@@ -92,7 +92,7 @@ func (s *Stream) ReadAt(b []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// near reads through the page cache. It reads nothing if it begins to read past it.
+// near reads through the page cache. It returns 0 bytes when it switches to reads past the page cache.
 func (s *Stream) near(b []byte, off int64) (int, error) {
 	s.cache.jump(off)
 	var n int
@@ -109,7 +109,7 @@ func (s *Stream) near(b []byte, off int64) (int, error) {
 	return n, err
 }
 
-// inCache reports whether the page cache has size bytes from off on, and more that follow.
+// inCache reports whether the page cache has size bytes from off, and enough bytes after them.
 func (s *Stream) inCache(off, size int64) bool {
 	if off+size <= s.cached {
 		return true
@@ -130,7 +130,7 @@ func (s *Stream) inCache(off, size int64) bool {
 	return off+size <= to
 }
 
-// start begins to read past the page cache from off on, if that is possible.
+// start starts reading past the page cache from off, if possible.
 func (s *Stream) start(off int64) error {
 	r, err := s.readers.get()
 	if err == nil {
@@ -138,7 +138,7 @@ func (s *Stream) start(off int64) error {
 			err = errors.Join(err, s.readers.put(r))
 		}
 	}
-	if err != nil { // the file is open: it can be read
+	if err != nil { // f is open, so it can be read through the page cache
 		s.plain = true
 		return nil
 	}
@@ -183,7 +183,7 @@ func (s *Stream) stop() error {
 	return errors.Join(s.direct.setDirect(false), s.readers.put(r))
 }
 
-// ahead copies what the block at off has. It copies nothing if it ends reading past the page cache.
+// ahead copies bytes of the block at off. It returns 0 bytes when it stops reading past the page cache.
 func (s *Stream) ahead(b []byte, off int64) (int, error) {
 	if s.r.broken != nil {
 		return 0, s.r.broken
@@ -217,14 +217,14 @@ func (s *Stream) ahead(b []byte, off int64) (int, error) {
 	return n, err
 }
 
-// fetch begins to read the next block.
+// fetch starts reading the next block.
 func (s *Stream) fetch() {
 	off := s.at(s.next)
 	s.r.prepare(s.next%len(s.r.slots), s.direct, off, int(min(int64(s.r.opts.BlockSize), s.direct.size-off)))
 	s.next++
 }
 
-// pass leaves block first behind, and waits until its slot may be used again.
+// pass releases block first, and waits until its slot can be reused.
 func (s *Stream) pass() error {
 	err := s.r.await(s.first % len(s.r.slots))
 	s.r.done = s.r.done[:0]
@@ -235,5 +235,5 @@ func (s *Stream) pass() error {
 	return err
 }
 
-// at returns where a block begins.
+// at returns the offset of a block.
 func (s *Stream) at(block int) int64 { return s.base + int64(block)*int64(s.r.opts.BlockSize) }

@@ -18,7 +18,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A Cut says where shards may be cut.
+// A Cut determines where shards may be cut.
 type Cut int
 
 const (

@@ -86,7 +86,7 @@ func (r *request) find(ctx context.Context) (in *inputs, err error) {
 // findEach finds the inputs of all collections of a specification, in order.
 func (in *inputs) findEach(ctx context.Context) error {
 	opts := in.inputOptions().Options
-	opts.Stdin = noInput{} // reading standard input because a file or plan says so would surprise the user
+	opts.Stdin = noInput{} // a file or a plan must not make the program read standard input
 	total := int64(0)
 	for _, c := range in.collections {
 		found, err := input.Find(ctx, c.entry.Shards, c.InputOptions(opts))

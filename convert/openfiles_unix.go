@@ -7,7 +7,6 @@ import (
 	"syscall"
 )
 
-// openFiles returns the number of files that the process may have open.
 func openFiles() int {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil || limit.Cur > math.MaxInt32 {

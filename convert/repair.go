@@ -108,7 +108,7 @@ func (c Conversion) rewrite(ctx context.Context, out *dataset.Writing, kept *dat
 	return report, err
 }
 
-// together opens the dataset of a plan with all its parts, of which those that the plan reads are local, and calls use.
+// together opens the dataset of a plan with all its parts, makes those local that the plan reads, and calls use.
 func (w *work) together(ctx context.Context, use func(*opened) error) error {
 	n := 0 // 0: all inputs
 	if parts := w.existing.Parts; w.existing.Choice != nil && w.Spec == nil && w.directories() == nil && len(parts) == len(w.names) {

@@ -63,7 +63,6 @@ func (b *siblings) find(ctx context.Context, names []string) ([]input.Name, erro
 	return found, err
 }
 
-// Release releases the copies.
 func (b *siblings) Release() error {
 	var all []error
 	for _, s := range b.sets {

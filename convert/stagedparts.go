@@ -57,7 +57,6 @@ func (o *Options) fetching() func(string, int64) {
 	return func(_ string, n int64) { o.Progress.Add(0, n) }
 }
 
-// Parts lists all parts.
 func (s *stagedParts) Parts() []converters.Part { return s.parts[s.skip:] }
 
 // checkQuota returns an error if the cache is too small for a shard of the plan.
@@ -161,7 +160,6 @@ func (s *stagedParts) hold(ctx context.Context, planned bool) (err error) {
 	return err
 }
 
-// index indexes the first parts.
 func (s *stagedParts) index(ctx context.Context, each plan.Encodings) ([]plan.PartIndex, error) {
 	var all []plan.PartIndex
 	for i, first := range s.firsts {
@@ -202,7 +200,6 @@ func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source
 	return s.like.WithParts(first, set.Parts), func() error { return errors.Join(free(), release()) }, nil
 }
 
-// letGo releases the held parts.
 func (s *stagedParts) letGo() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A selection says which parts are indexed.
+// A selection determines which parts are indexed.
 type selection struct {
 	some  []int            // numbers of the parts; nil: all
 	known *dataset.Indexed // parts that are already indexed and not read again
@@ -133,7 +133,6 @@ func (w *work) trim(ctx context.Context) (enough int, err error) {
 	return 0, nil
 }
 
-// planOf plans the shards of a survey of all parts.
 func (w *work) planOf(s *survey) (*plan.Plan, error) {
 	how, err := w.optionsOf(s.opened)
 	if err != nil {

@@ -52,7 +52,6 @@ func divide(src converters.Source, heads []record.FileInfo) converters.Source {
 	return d
 }
 
-// Parts lists the parts of the shards.
 func (d *divided) Parts() []converters.Part { return d.parts }
 
 // Index yields the samples of a part. Only the first part of a shard reports an error of the whole shard.

@@ -85,7 +85,6 @@ func (s *Source) runs(ctx context.Context, opts Options) ([]converters.Run, erro
 	return pieces[0].Runs, nil
 }
 
-// failed adds the place of a sample to its error.
 func (s *Source) failed(part int, sample *converters.Sample, err error) error {
 	return &converters.Error{Where: s.Samples.Parts()[part].Name, Off: sample.Off, Entry: sample.Key, Err: err, Hint: place.HintOf(err)}
 }

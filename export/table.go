@@ -187,7 +187,6 @@ func typeName(t arrow.DataType) string {
 	return t.String()
 }
 
-// flush writes a batch.
 func (t *table) flush() (err error) {
 	if at := slices.IndexFunc(t.columns, func(c *column) bool { return c.name == converters.KeyField }); at > 0 && t.out == nil {
 		key := t.columns[at]

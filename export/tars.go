@@ -149,7 +149,6 @@ func Tars(ctx context.Context, src *Source, name string, opts Options) (report *
 	return report, out.commit(m)
 }
 
-// add adds a finished file.
 func (m *Manifest) add(f finished) {
 	m.Files = append(m.Files, f.File)
 	m.Totals.Files++

@@ -96,7 +96,6 @@ func (w *tarWriter) fillAll(ctx context.Context, jobs <-chan *tarJob, full chan<
 	return nil
 }
 
-// fill writes a tar under a temporary name.
 func (w *tarWriter) fill(ctx context.Context, j *tarJob, blocks *direct.Blocks) (*filled, error) {
 	f, err := atomicfile.Create(w.Root, w.Temp(j.name))
 	if err != nil {

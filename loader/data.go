@@ -174,7 +174,6 @@ func (d *data) encodingOf(i int64) string {
 	return s.encodings[s.of[i-s.first]]
 }
 
-// key returns the key of sample i.
 func (d *data) key(i int64) string {
 	from := int64(0)
 	if i > 0 {
@@ -183,7 +182,6 @@ func (d *data) key(i int64) string {
 	return d.keys[from:d.ends[i]]
 }
 
-// fail adds the place of sample i to an error.
 func (d *data) fail(i int64, err error) error {
 	k, e, outside := d.reader.Extent(int(i))
 	if outside != nil {

@@ -62,7 +62,6 @@ func (e *epochOrder) shards() {
 	}
 }
 
-// groups sorts the samples by group.
 func (e *epochOrder) groups() {
 	n, group := e.order.n, e.order.opts.Groups
 	e.sorted = make([]int64, n)

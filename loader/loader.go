@@ -89,7 +89,6 @@ func (l *Loader) Len() int64 { return l.order.size() }
 // Steps returns the number of batches of an epoch, which is the same for every rank.
 func (l *Loader) Steps() int64 { return l.order.steps() }
 
-// Epoch returns the current epoch.
 func (l *Loader) Epoch() uint64 { return l.number }
 
 // SetEpoch makes Batches begin with the first batch of epoch n, at most 2⁶³-1. In mode Group it sorts all samples.

@@ -15,7 +15,6 @@ const version = 1
 // A Mode determines the order of samples. The text of mode [Window] ends with its size.
 type Mode string
 
-// The modes.
 const (
 	Global     Mode = "global"     // one permutation of all samples
 	Sequential Mode = "sequential" // the order of the dataset
@@ -44,7 +43,6 @@ func (m Mode) window() (int64, error) {
 // Ends determines what happens to the samples at the end of an epoch that do not fill a batch.
 type Ends string
 
-// Values of Ends.
 const (
 	Drop  Ends = "drop"  // they are skipped; the default
 	Pad   Ends = "pad"   // the batch is filled up with the first samples of the epoch
@@ -120,7 +118,6 @@ func newOrdering(shards []int64, opts Order) (*ordering, error) {
 	return o, nil
 }
 
-// size returns the number of samples.
 func (o *ordering) size() int64 { return int64(o.n) }
 
 // steps returns the number of steps of an epoch: 0 if the samples do not fill a batch and Ends is Drop.

@@ -3,7 +3,7 @@ package record
 import "io"
 
 // CheckHeader checks the header of a shard of size bytes and the CRC of its last sample, which alone shows
-// that the file has its full length. It holds no tables, so that its memory does not depend on N. path is for errors.
+// that the file has its full length. Its memory does not depend on N, since it stores no tables. path is for errors.
 func CheckHeader(src io.ReaderAt, path string, size int64, opts Options) (FileInfo, error) {
 	buf := make([]byte, max(headSize, min(size, bufSize)))
 	h := newHeader(path, size, opts, false)
@@ -23,9 +23,9 @@ func CheckHeader(src io.ReaderAt, path string, size int64, opts Options) (FileIn
 	return f.info(), nil
 }
 
-// ReadExtents appends the extents of the samples first to first+count-1 of a shard, whose header was checked when
-// info was made, to dst. It reads 12 bytes a sample. An offset that leads out of its sample's place is an
-// error as of [Open]; a CRC that was changed since shows when the sample is read.
+// ReadExtents appends the extents of the samples first to first+count-1 of a shard to dst. info is from a call that
+// checked the header. It reads 12 bytes a sample. An offset outside the shard is an error as in [Open]; a CRC that has
+// changed since then is detected when the sample is read.
 func ReadExtents(src io.ReaderAt, info FileInfo, first, count int64, dst []Extent) ([]Extent, error) {
 	t := table{path: info.Path, size: info.Size, n: info.Samples}
 	if first < 0 || count < 0 || first > t.n-count {
@@ -67,12 +67,12 @@ func ReadExtents(src io.ReaderAt, info FileInfo, first, count int64, dst []Exten
 	return dst, nil
 }
 
-// CheckSample returns an error unless payload is sample i of the shard, which lies at e.
+// CheckSample returns an error unless payload matches the CRC of sample i, whose extent is e.
 func (info *FileInfo) CheckSample(i int64, e Extent, payload []byte) error {
 	return info.CheckSum(i, e, updateCRC(0, payload))
 }
 
-// CheckSum returns an error unless sum is the CRC-32 of sample i of the shard, which lies at e.
+// CheckSum returns an error unless sum is the CRC-32 of sample i, whose extent is e.
 func (info *FileInfo) CheckSum(i int64, e Extent, sum uint32) error {
 	t := table{path: info.Path}
 	if bad := t.gate(i, e, sum); bad != nil {
@@ -81,8 +81,8 @@ func (info *FileInfo) CheckSum(i int64, e Extent, sum uint32) error {
 	return nil
 }
 
-// ReadHead describes a shard of size bytes by the first bytes of its header, which it does not check any
-// further: see [CheckHeader].
+// ReadHead describes a shard of size bytes from the first bytes of its header. It checks nothing else:
+// see [CheckHeader].
 func ReadHead(src io.ReaderAt, path string, size int64, opts Options) (FileInfo, error) {
 	h := newHeader(path, size, opts, false)
 	head := make([]byte, min(headSize, size))

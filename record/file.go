@@ -17,7 +17,7 @@ type file struct {
 	src io.ReaderAt
 
 	mu      sync.Mutex
-	batches *aio.File // the same file for batches, past the page cache where possible; the first batch opens it
+	batches *aio.File // the same file for ReadBatch, past the page cache if possible; the first batch opens it
 }
 
 // openFile opens a shard: a regular file or a link to one. It checks the type of the file first,
@@ -39,7 +39,7 @@ func openFile(path string, opts Options, buf *[]byte) (f *file, err error) {
 			osf.Close()
 		}
 	}()
-	if info, err = osf.Stat(); err != nil { // the path may name another file by now
+	if info, err = osf.Stat(); err != nil { // the path may name another file since then
 		return nil, fmt.Errorf("open shard: %w", err)
 	}
 	aio.ReadAhead(osf, false)
@@ -125,7 +125,7 @@ func (h *header) readFrom(src io.ReaderAt, buf []byte) error {
 // stream reads sample i in pieces of buf and checks its CRC.
 func (f *file) stream(i int64, buf []byte) error { return f.streamAt(i, f.extent(i), buf) }
 
-// streamAt is stream for a sample that lies at e.
+// streamAt is stream for a sample with extent e.
 func (f *file) streamAt(i int64, e Extent, buf []byte) error {
 	var crc uint32
 	for done := int64(0); done < e.Size; {
@@ -157,7 +157,7 @@ func (t *table) readAt(src io.ReaderAt, p []byte, off, sample int64) error {
 	return t.fault(sample, off+int64(k), err)
 }
 
-// unchanged compares the open file with the one that its path names now.
+// unchanged returns an error unless the path still names the open file, with the same size.
 func (f *file) unchanged() error {
 	src, ok := f.src.(*os.File)
 	if !ok {

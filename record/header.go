@@ -60,7 +60,7 @@ func (h *header) write(p []byte) (int, *FormatError) {
 // complete reports whether the whole header has been written.
 func (h *header) complete() bool { return h.pos >= headSize && h.pos == payloadOff(h.n) }
 
-// noFile is a number of samples that no file has: their header alone would take 12 TiB.
+// noFile is a number of samples that no file has: its header alone would take 12 TiB.
 const noFile = 1 << 40
 
 // judgeHead checks N against the size of the file and the limit.

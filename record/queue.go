@@ -97,7 +97,7 @@ func (qs *queues) close() error {
 	return errors.Join(errs...)
 }
 
-// open opens f a second time, by its path, for all queues. If the path names another file by now, the error is
+// open opens f a second time, by its path, for all queues. If the path now names another file, the error is
 // ErrReplaced.
 func (f *file) open() (*aio.File, error) {
 	f.mu.Lock()

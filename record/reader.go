@@ -34,8 +34,8 @@ type FileInfo struct {
 // files too, in the order of names sorted as strings. A directory without such a file is an error,
 // and so is a subdirectory with such a name.
 //
-// Links to files are followed: a directory of shards says nothing of what they are. A dataset with a manifest does, and package
-// loader refuses links in it, as package verify does.
+// Open follows symbolic links, because a directory of shards does not list its files. A dataset with a manifest does,
+// and packages loader and verify refuse links in it.
 //
 // Open checks each header before it allocates memory for it. It also reads and checks the last
 // sample of each file, to refuse truncated and lengthened files.
@@ -47,8 +47,8 @@ func Open(path string, opts Options) (*Reader, error) {
 	return OpenFiles(paths, opts)
 }
 
-// OpenFiles opens files of any names as one sequence, in this order. It checks them as [Open] does. No paths
-// are a Reader without samples.
+// OpenFiles opens files of any names as one sequence, in this order, and checks them as [Open] does. Without paths
+// the Reader has no samples.
 func OpenFiles(paths []string, opts Options) (*Reader, error) {
 	r := &Reader{starts: []int{0}, queues: queues{opts: opts.batches()}}
 	var buf []byte
@@ -105,12 +105,12 @@ func (r *Reader) Files() []FileInfo {
 	return infos
 }
 
-// HeaderCRC returns the CRC-32 of the header of a file, an index into Files: the stored one, or the computed one
-// of a legacy file.
+// HeaderCRC returns the CRC-32 of the header of a file, an index into Files: the stored one, or, for a legacy file,
+// the computed one.
 func (r *Reader) HeaderCRC(file int) uint32 { return r.files[file].crc }
 
-// Unchanged returns an error, which matches ErrReplaced, if the path of a file does not lead to the open file any more, or the
-// file has another size. Samples are read from the open files alone, and compared with the headers that they had.
+// Unchanged returns an error that matches ErrReplaced if the path of a file no longer names the open file, or the
+// file has another size. Reads use only the open files and the headers that Open read.
 func (r *Reader) Unchanged() error {
 	for _, f := range r.files {
 		if err := f.unchanged(); err != nil {

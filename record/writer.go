@@ -34,7 +34,7 @@ type Writer struct {
 	done    bool
 	sum     FileInfo
 
-	// The three regions of the file are written in turns, each through a buffer of its own, so that the
+	// The three regions of the file are written alternately, each through a buffer of its own, so that the
 	// memory does not depend on the number of samples.
 	sums, offs, data region
 

@@ -51,7 +51,6 @@ func (d *damage) add(o damage) {
 	d.first = d.first[:min(len(d.first), mostFirst)]
 }
 
-// names returns the descriptions.
 func (d *damage) names() (names dataset.NotWholeNames) {
 	for i, f := range d.first {
 		names[i] = f.text

@@ -15,7 +15,6 @@ func newEncoders(specs ...*encode.Spec) *encoders {
 	return &encoders{specs, make([]*encode.Encoder, len(specs))}
 }
 
-// of returns the encoder for a part.
 func (e *encoders) of(part *plan.Part) *encode.Encoder {
 	if e.made[part.Encode] == nil {
 		e.made[part.Encode] = e.specs[part.Encode].NewEncoder()

@@ -45,13 +45,11 @@ func (b *indexBatch) addPlaces(ordinal int64, first int32, rows []entry, at []re
 	return n
 }
 
-// addKey adds the key of the last row.
 func (b *indexBatch) addKey(key []byte) {
 	b.keys = append(b.keys, key...)
 	b.keyEnds[b.n] = int32(len(b.keys))
 }
 
-// addLabel adds the class of the last row.
 func (b *indexBatch) addLabel(class int64) {
 	i := b.n - 1
 	b.label[i] = class

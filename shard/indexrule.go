@@ -45,7 +45,6 @@ func newRule(s *plan.Shard, first int) *rule {
 	return r
 }
 
-// metadata returns the schema metadata that holds the rule.
 func (r *rule) metadata() (*arrow.Metadata, error) {
 	text, err := json.Marshal(r)
 	about := arrow.NewMetadata([]string{ruleKey}, []string{string(text)})

@@ -141,7 +141,7 @@ func (r *reader) add(part int, s *converters.Sample, rec *encode.Record) error {
 	return r.flush()
 }
 
-// rowsOf returns the samples of a run as rows that are records as they are. It returns false if samples must be
+// rowsOf returns the samples of a run as rows that are records already. It returns false if samples must be
 // encoded or indexed one by one.
 func (r *reader) rowsOf(ctx context.Context, src converters.Source, run converters.Run, enc *encode.Encoder) (iter.Seq2[converters.Rows, error], bool) {
 	rows, ok := src.(converters.RowSource)

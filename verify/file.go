@@ -26,16 +26,16 @@ func File(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, e
 	})
 }
 
-// fetched reads a file, which it fetches if opts say so. If there are problems then, or the store reports it missing, it does so
-// again, twice at the most: the transfer may have failed, and not what is stored. The result is that of the last time. none is the
-// result of a file that cannot be fetched.
+// fetched calls read for a file, after fetching the file if opts have Fetch. If there are problems, or the store
+// reports the file missing, it repeats both, at most twice, because the transfer may have failed and the stored file be
+// sound. It returns the last result; none is the result for a file that cannot be fetched.
 func (o Options) fetched(ctx context.Context, name string, none Result, read func(Options) (Result, error)) (res Result, err error) {
 	if o.Fetch == nil {
 		return read(o)
 	}
-	for again := range 3 {
+	for try := range 3 {
 		done, fault := o.Fetch(ctx, name)
-		if place.KindOf(fault) == place.Usage { // there is no room for it: no other shard can be fetched either
+		if place.KindOf(fault) == place.Usage { // no room for it, hence for no other file
 			return Result{}, fault
 		}
 		if fault == nil {
@@ -46,10 +46,10 @@ func (o Options) fetched(ctx context.Context, name string, none Result, read fun
 			res.unreadable(fault)
 		}
 		if err != nil || len(res.Problems) == 0 {
-			res.Refetched = again > 0
+			res.Refetched = try > 0
 			return res, err
 		}
-		o.Progress = nil // the same bytes
+		o.Progress = nil // the same bytes again
 	}
 	return res, nil
 }
@@ -62,19 +62,19 @@ func twice(scan func() (Result, error)) (Result, error) {
 	if err != nil || len(res.Problems) == 0 {
 		return res, err
 	}
-	again, err := scan()
+	try, err := scan()
 	if err != nil {
 		return res, err
 	}
-	res.From = res.From.And(again.From)
-	if len(again.Problems) == 0 {
+	res.From = res.From.And(try.From)
+	if len(try.Problems) == 0 {
 		for i := range res.Problems {
 			res.Problems[i].Transient = true
 		}
 		return res, nil
 	}
 	first := res.Problems
-	for _, p := range again.Problems {
+	for _, p := range try.Problems {
 		if !slices.ContainsFunc(first, p.same) {
 			res.problem(p)
 		}
@@ -150,7 +150,7 @@ func (res *Result) unreadable(err error) {
 		return
 	}
 	kind := Unreadable
-	if place.KindOf(err) == place.Corrupt { // what fetches shards has compared a checksum
+	if place.KindOf(err) == place.Corrupt { // the fetch has compared a checksum
 		kind = Changed
 	}
 	res.fault(kind, err)

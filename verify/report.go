@@ -17,13 +17,13 @@ const maxProblems = 10_000
 
 // A Result describes one verified file.
 type Result struct {
-	Shard     string          // file name without directory; of another file than a shard as its Sum has it
+	Shard     string          // file name without directory; for other files than shards the name in the Sum
 	Path      string          // path of the file, joined with the name of Target.Root
 	Summary   record.FileInfo // of a shard; zero if the header is unusable
 	Bytes     int64           // bytes read and checked
 	From      aio.Origin      // where these bytes were read from
 	SHA256    SHA256          // of a file without problems, if Options.SHA256 is set
-	Refetched bool            // it was fetched again, and was sound then
+	Refetched bool            // sound after it was fetched again
 	Problems  []Problem       // at most maxProblems
 	more      int64           // problems beyond maxProblems
 }
@@ -59,14 +59,15 @@ func (res *Result) Err() error {
 	return r.Err()
 }
 
-// A Proof describes what was compared beyond the checksums of a dataset. The caller that has read its manifest sets it.
+// A Proof describes what was compared in addition to the checksums of a dataset. The caller that read the manifest sets
+// it.
 type Proof struct {
 	SHA256   bool    `json:"sha256"`                // of each file that was read, with the manifest
-	SignedBy string  `json:"signed_by,omitempty"`   // ID of the key that has signed the manifest
+	SignedBy string  `json:"signed_by,omitempty"`   // ID of the key that signed the manifest
 	Root     string  `json:"root_sha256,omitempty"` // of the manifest; "": there are several datasets
 	Read     int     `json:"shards_read"`           // from their first byte to their last
 	Of       int     `json:"shards_of"`             // shards of the manifest
-	Seed     *uint64 `json:"seed,omitempty"`        // that the shards to read were drawn by; nil: all were read
+	Seed     *uint64 `json:"seed,omitempty"`        // random seed that selected the shards to read; nil: all were read
 }
 
 // merge returns the proof of two datasets together, nil if one of them has none.
@@ -91,7 +92,7 @@ type Report struct {
 	Fallback     string     `json:"fallback,omitempty"`      // why Linux AIO was not used
 	CrossChecked bool       `json:"cross_checked"`           // the shards were compared with a dataset's list
 	Refetched    int        `json:"refetched,omitempty"`     // files that were fetched again, and were sound then
-	Proof        *Proof     `json:"proof,omitempty"`         // nil: checksums alone were compared
+	Proof        *Proof     `json:"proof,omitempty"`         // nil: only checksums were compared
 	Problems     []Problem  `json:"problems"`                // in the order of targets
 	More         int64      `json:"more_problems,omitempty"` // problems that are counted but not in Problems
 	Results      []Result   `json:"-"`                       // of each shard, in the order of targets, without its problems
@@ -100,11 +101,11 @@ type Report struct {
 func (r *Report) add(res *Result) {
 	r.Samples += res.Summary.Samples
 	r.Bytes += res.Bytes
-	r.beside(res)
+	r.addOther(res)
 }
 
-// beside adds the result of a file that is not a shard: its bytes are not counted.
-func (r *Report) beside(res *Result) {
+// addOther adds the result of a file that is not a shard. Its bytes are not counted.
+func (r *Report) addOther(res *Result) {
 	r.From = r.From.And(res.From)
 	r.Problems = append(r.Problems, res.Problems...)
 	r.More += res.more
@@ -179,7 +180,7 @@ type refusal struct {
 func (e *refusal) Error() string { return e.summary }
 func (e *refusal) Unwrap() error { return e.err }
 
-// Count returns the number of problems, with those that are not in Problems.
+// Count returns the number of problems, including those not in Problems.
 func (r *Report) Count() int64 { return int64(len(r.Problems)) + r.More }
 
 // summary returns the first problem and the number of the others.

@@ -41,8 +41,8 @@ func (o *Options) newHash() hash.Hash {
 	return sha256.New()
 }
 
-// sum enters the sum of a file that was read whole, and the problem of one that is sound by its other
-// checksums and has not the sum that it should have.
+// sum sets the SHA-256 of a file that was read whole. If the file has no other problem and its SHA-256 is not the
+// expected one, sum adds a problem.
 func (res *Result) sum(h hash.Hash, want SHA256) {
 	if h == nil || len(res.Problems) > 0 {
 		return
@@ -53,7 +53,7 @@ func (res *Result) sum(h hash.Hash, want SHA256) {
 	}
 }
 
-// summed passes on the sum of a file.
+// summed calls o.Summed with the SHA-256 of a sound file.
 func (o *Options) summed(res *Result) {
 	if o.Summed != nil && !res.SHA256.IsZero() {
 		o.Summed(res.Shard, res.SHA256)

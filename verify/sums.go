@@ -25,29 +25,29 @@ type Sum struct {
 	SHA256 SHA256 // compared if Options.SHA256 is set; zero: not known
 }
 
-// Sums verifies files of a dataset that are not shards. Its report has their problems, in the order of want, and counts no
-// samples or bytes. opts.Workers files are read at once; 0 means one. A symbolic link in place of a file or of its directory is a
-// problem; it is not followed. Progress is called with bytes and never with samples. An error means that the verification itself
-// failed.
+// Sums verifies files of a dataset that are not shards. Its report has their problems, in the order of want, and counts
+// no samples or bytes. opts.Workers files are read at once; 0 means one. A symbolic link in place of a file or of its
+// directory is a problem; it is not followed. Progress is called with bytes and never with samples. An error means that
+// the verification itself failed.
 func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (*Report, error) {
 	report := &Report{CrossChecked: true}
 	want = belowDirectories(root, want, report)
 	workers := max(1, min(opts.Workers, len(want)))
-	found := make(map[int]*Result) // with problems
+	found := make(map[int]*Result) // results with problems
 	var mu sync.Mutex
-	_, err := inTurns(ctx, len(want), workers, Share(opts.AIO, workers), func(ctx context.Context, r *aio.Reader, i int) error {
+	_, err := forEach(ctx, len(want), workers, Share(opts.AIO, workers), func(ctx context.Context, r *aio.Reader, i int) error {
 		none := Result{Shard: want[i].Name, Path: filepath.Join(root.Name(), filepath.FromSlash(want[i].Name))}
 		res, err := opts.fetched(ctx, want[i].Name, none, func(opts Options) (Result, error) { return SumFile(ctx, r, root, want[i], opts) })
 		mu.Lock()
 		defer mu.Unlock()
-		if err = cmp.Or(err, ctx.Err()); err != nil { // or cancelled while it was read
+		if err = cmp.Or(err, ctx.Err()); err != nil { // or ctx ended during the read
 			return err
 		}
 		opts.summed(&res)
 		if len(res.Problems) > 0 {
 			found[i] = &res
 		} else {
-			report.beside(&res)
+			report.addOther(&res)
 		}
 		if opts.Progress != nil {
 			opts.Progress(0, res.Bytes)
@@ -58,13 +58,13 @@ func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (*Report
 		return nil, err
 	}
 	for _, i := range slices.Sorted(maps.Keys(found)) {
-		report.beside(found[i])
+		report.addOther(found[i])
 	}
 	return report, nil
 }
 
-// belowDirectories leaves out the files below a path that exists and is not a directory, for
-// example a link to one. Each such path is one problem of the report.
+// belowDirectories returns want without the files below a path that exists and is not a directory, for
+// example a link to one. Each such path is one problem in report.
 func belowDirectories(root *os.Root, want []Sum, report *Report) (below []Sum) {
 	linked := make(map[string]bool)
 	for _, s := range want {
@@ -83,8 +83,8 @@ func belowDirectories(root *os.Root, want []Sum, report *Report) (below []Sum) {
 	return below
 }
 
-// SumFile verifies one file that is not a shard, as [File] verifies a shard. The caller owns r. Of opts
-// SHA256 alone is used.
+// SumFile verifies one file that is not a shard, as [File] verifies a shard. The caller owns r. SumFile uses
+// only opts.SHA256.
 func SumFile(ctx context.Context, r *aio.Reader, root *os.Root, want Sum, opts Options) (Result, error) {
 	return twice(func() (Result, error) { return want.scan(ctx, r, root, opts) })
 }

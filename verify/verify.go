@@ -1,4 +1,4 @@
-// package verify proves that shards are sound. It reads them again, from the device where that can
+// Package verify proves that shards are sound. It reads them again, from the device where that can
 // be proven (see [aio.File.Uncache]), and checks the header, the CRC of every sample, and that
 // each shard is the expected one.
 //
@@ -57,7 +57,7 @@ func (t *Target) path() string {
 	return filepath.Join(t.Root.Name(), t.Path)
 }
 
-// result is the result of a file of which nothing is known yet.
+// result returns the initial result of a file.
 func (t *Target) result() Result { return Result{Shard: filepath.Base(t.Path), Path: t.path()} }
 
 func (t *Target) open() (*aio.File, error) {
@@ -85,7 +85,7 @@ func Files(ctx context.Context, targets []Target, opts Options) (*Report, error)
 
 	report := &Report{Shards: len(targets), QueueDepth: each.Depth * workers, Problems: []Problem{}}
 	results := make([]Result, len(targets))
-	stats, err := inTurns(ctx, len(targets), workers, each, func(ctx context.Context, r *aio.Reader, i int) (err error) {
+	stats, err := forEach(ctx, len(targets), workers, each, func(ctx context.Context, r *aio.Reader, i int) (err error) {
 		results[i], err = File(ctx, r, targets[i], opts)
 		return err
 	})
@@ -106,9 +106,9 @@ func Files(ctx context.Context, targets []Target, opts Options) (*Report, error)
 	return report, nil
 }
 
-// inTurns calls do with each number below n, by several workers, each with a reader of its own, and returns what the readers
-// count. The first error ends it.
-func inTurns(ctx context.Context, n, workers int, each aio.Options, do func(ctx context.Context, r *aio.Reader, i int) error) ([]aio.Stats, error) {
+// forEach calls do for each number below n, in several workers, each with its own reader, and returns the statistics of
+// the readers. It stops at the first error.
+func forEach(ctx context.Context, n, workers int, each aio.Options, do func(ctx context.Context, r *aio.Reader, i int) error) ([]aio.Stats, error) {
 	stats := make([]aio.Stats, workers)
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
@@ -131,9 +131,9 @@ func inTurns(ctx context.Context, n, workers int, each aio.Options, do func(ctx 
 	return stats, g.Wait()
 }
 
-// Dataset verifies the shards of a directory that have these names; nil: all that are in it. If want is not nil it lists all shards
-// of the dataset: a missing shard, a shard that is not listed and a symbolic link in place of a shard are problems too. If want and
-// opts.Fetch are nil, Dataset follows symbolic links, as readers of shards do.
+// Dataset verifies the shards in a directory with these names; nil: all shards in it. If want is not nil it lists all
+// shards of the dataset: a missing shard, a shard that is not listed and a symbolic link in place of a shard are
+// problems too. If want and opts.Fetch are nil, Dataset follows symbolic links, as readers of shards do.
 func Dataset(ctx context.Context, dir string, names []string, want []Expect, opts Options) (report *Report, err error) {
 	if names == nil {
 		if names, err = shards(dir); err != nil {
@@ -157,7 +157,7 @@ func Dataset(ctx context.Context, dir string, names []string, want []Expect, opt
 		shard, listed := expected[name]
 		delete(expected, name)
 		if listed && opts.Only != nil && !opts.Only(name) {
-			if opts.Fetch == nil { // else only what is read is here
+			if opts.Fetch == nil { // otherwise only fetched files exist here
 				problems = append(problems, stat(root, shard)...)
 			}
 			continue
@@ -220,16 +220,16 @@ type Options struct {
 	Record  record.Options // limits on a shard
 	SHA256  bool           // compute the SHA-256 of each file; it takes as long as reading from a fast device
 
-	// Only, if not nil, says which shards of a list Dataset reads; of the others it compares names and sizes.
+	// Only, if not nil, selects the shards of want that Dataset reads; for the others it compares names and sizes.
 	Only func(shard string) bool
 
 	// Summed, if not nil, is called with the SHA-256 of each file without problems, from one goroutine at a time.
 	Summed func(name string, sum SHA256)
 
-	// Fetch, if not nil, is called before a file is read, and brings it to its place; done is called when it was read.
-	// A file that does not exist where it comes from is fs.ErrNotExist. name is that of the Target or the Sum.
-	// Files and Sums call it concurrently, and again, twice at the most, for a file that has a problem: its transfer may
-	// have failed, and not what is stored.
+	// Fetch, if not nil, is called before a file is read, and makes it available at its path; done is called after the
+	// read. If the file does not exist in the store, the error matches fs.ErrNotExist. name is that of the Target or the
+	// Sum. Files and Sums call Fetch concurrently, and at most twice again for a file that has a problem, because the
+	// transfer may have failed and the stored file be sound.
 	Fetch func(ctx context.Context, name string) (done func(), err error)
 
 	// Progress, if not nil, is called with the samples and bytes that have been checked since

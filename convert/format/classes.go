@@ -54,7 +54,6 @@ func readClasses(name string, most int64) ([]string, error) {
 	return meta.Classes, listedTwice(name, meta.Classes)
 }
 
-// listedTwice returns an error if a file lists a class twice.
 func listedTwice(file string, classes []string) error {
 	seen := make(map[string]bool, len(classes))
 	for _, class := range classes {

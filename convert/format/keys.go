@@ -29,7 +29,7 @@ type keyOptions struct {
 	quotes    option.Choice
 }
 
-// sourceWord stands for the name of the input in a prefix of keys.
+// sourceWord is replaced in a prefix of keys by the name of the input.
 const sourceWord = "{source}"
 
 func newKeyOptions(set *option.Set) *keyOptions {

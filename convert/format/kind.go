@@ -67,7 +67,7 @@ func (r *Reader) Another(path string) (kind.Kind, bool) {
 	return found[0], true
 }
 
-// cutCBOR reports whether a file is probably truncated CBOR: its name says CBOR, and its
+// cutCBOR reports whether a file is probably truncated CBOR: its name has a CBOR suffix, and its
 // beginning could also be MessagePack.
 func cutCBOR(k kind.Kind, path string) bool {
 	named := kind.Name(path)

@@ -19,14 +19,12 @@ func loaded(rec encode.Options) func(string) bool {
 	return rec.Loads
 }
 
-// duplicateOption adds the option on-duplicate-key.
 func duplicateOption(set *option.Set, where string) *option.Choice {
 	v := &option.Choice{Value: "error", Words: []string{"error", "keep"}}
 	set.Add("on-duplicate-key", "what to do when a key comes back later in one "+where+": error or keep", v)
 	return v
 }
 
-// openNamed opens the file that an option names.
 func openNamed(name, of string) (*os.File, error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -31,7 +31,6 @@ func Named(name string) (Format, bool) {
 	return Format{}, false
 }
 
-// Names returns the names of all formats.
 func Names() []string {
 	names := make([]string, len(formats))
 	for i := range formats {

@@ -1,13 +1,13 @@
-// Package compare finds what differs between two datasets: samples of only one of them, and samples with content that is
-// another.
+// Package compare finds the differences between two datasets: samples that only one of them has, and samples whose
+// content differs.
 //
 //	totals, err := compare.Datasets(ctx, a, b, compare.Options{}, func(d compare.Difference) error { … })
 //
-// Samples are matched by their keys: the k-th sample of a key in one dataset is compared with the k-th of that key
-// in the other, wherever they are. Keys are compared by 128 bits of hashes with a seed of this process.
+// Samples are matched by key: the k-th sample of a key in one dataset is compared with the k-th of that key
+// in the other. Keys are compared by 128-bit hashes with a seed of this process.
 //
-// The content of a sample is the size and the CRC-32 of its record, and its label, as indexes and headers say; or, if
-// records are decoded, its fields in any order.
+// The content of a sample is the size and the CRC-32 of its record, and its label, from indexes and headers; if
+// records are decoded, it is the fields in any order.
 package compare
 
 import (
@@ -19,23 +19,23 @@ import (
 
 // Options control a comparison. The zero value compares keys and indexes.
 type Options struct {
-	ByNumber bool // sample n of one dataset is compared with sample n of the other
-	Decode   bool // fields are compared; all records are read
+	ByNumber bool // compare sample n of one dataset with sample n of the other, whatever their keys
+	Decode   bool // compare fields; reads all records
 
-	// Held is how many samples of the first dataset are held at once, 48 bytes each; 0 means 4,194,304. The second
+	// Held is the number of samples of the first dataset in memory at once, 48 bytes each; 0 means 4,194,304. The second
 	// dataset is read once for each Held samples of the first, and once more to list samples that only it has.
 	Held int
 }
 
 const defaultHeld = 4 << 20
 
-// A Difference is one sample. Its rows are valid until the next one. Of one that was changed, A has its number and, unless
+// A Difference is one sample. Its rows are valid until the next call. For a changed sample A has the number and, unless
 // records were decoded, size and CRC-32.
 type Difference struct {
 	A, B *lookup.Row // nil in the dataset that does not have it
 }
 
-// Change returns "added" if the second dataset alone has the sample, "removed" if the first alone has it, or "changed".
+// Change returns "added" if only the second dataset has the sample, "removed" if only the first has it, or "changed".
 func (d *Difference) Change() string {
 	switch {
 	case d.A == nil:
@@ -56,8 +56,8 @@ type Totals struct {
 func (t *Totals) Same() bool { return t.Added+t.Removed+t.Changed == 0 }
 
 // Datasets calls use with each difference: changed and removed samples first, then added ones, each
-// in the order of its dataset. Where more samples are compared than are held at once, changed and removed ones come
-// in turns.
+// in the order of its dataset. If there are more samples than Held, changed and removed samples come in
+// several groups.
 func Datasets(ctx context.Context, a, b *lookup.Dataset, opts Options, use func(Difference) error) (Totals, error) {
 	c := &comparison{ctx: ctx, a: a, b: b, opts: opts, use: use}
 	c.totals.A, c.totals.B = a.Len(), b.Len()
@@ -71,7 +71,7 @@ func Datasets(ctx context.Context, a, b *lookup.Dataset, opts Options, use func(
 	return c.totals, err
 }
 
-// A comparison is one run.
+// A comparison is the state of one call of Datasets.
 type comparison struct {
 	ctx    context.Context
 	a, b   *lookup.Dataset
@@ -93,7 +93,7 @@ func (c *comparison) differs(d Difference) error {
 	return c.use(d)
 }
 
-// byNumber compares the datasets side by side.
+// byNumber compares samples with equal numbers.
 func (c *comparison) byNumber() error {
 	nextA, stopA := iter.Pull2(c.items(c.a))
 	defer stopA()
@@ -127,7 +127,7 @@ func (c *comparison) byNumber() error {
 	}
 }
 
-// byKey compares samples that have the same key.
+// byKey compares samples with equal keys.
 func (c *comparison) byKey() error {
 	held := int64(c.opts.Held)
 	if held <= 0 {
@@ -135,10 +135,10 @@ func (c *comparison) byKey() error {
 	}
 	nextA, stopA := iter.Pull2(c.items(c.a))
 	defer stopA()
-	again, stop := iter.Pull2(c.a.Walk(c.ctx)) // for the rows of removed samples
+	again, stop := iter.Pull2(c.a.Walk(c.ctx)) // yields the rows of removed samples
 	defer stop()
-	t := newTable(int(min(held, c.a.Len()))) // one for all pieces: it is most of the memory
-	var found bitmap                         // samples of b that have a partner
+	t := newTable(int(min(held, c.a.Len()))) // reused for all groups, since it takes most of the memory
+	var found bitmap                         // samples of b that have a match
 	for first := int64(0); first < c.a.Len(); first += held {
 		t.reset(int(min(held, c.a.Len()-first)))
 		for range cap(t.entries) {
@@ -167,14 +167,14 @@ func (c *comparison) byKey() error {
 			}
 		}
 	}
-	if _, err, more := nextA(); more && err != nil { // the index of the last shard differs from its CRC
+	if _, err, more := nextA(); more && err != nil { // the CRC of the last index is wrong
 		return err
 	}
 	return c.added(found)
 }
 
-// match compares all samples of b that have no partner yet with the samples of a table, which begins with sample first of a.
-// It returns how many of the table have no partner.
+// match compares all samples of b that have no match yet with the samples of a table, whose first sample is number
+// first of a. It returns the number of samples of the table without a match.
 func (c *comparison) match(t *table, first int64, found *bitmap) (left int64, err error) {
 	left = int64(len(t.entries))
 	for b, err := range c.items(c.b) {
@@ -207,7 +207,7 @@ func (c *comparison) match(t *table, first int64, found *bitmap) (left int64, er
 	return left, nil
 }
 
-// added reports the samples of b without a partner.
+// added reports the samples of b without a match.
 func (c *comparison) added(found bitmap) error {
 	if c.totals.Alike+c.totals.Changed == c.b.Len() {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 )
 
-// A content is equal for samples that are alike: size, CRC-32 and label, or the hash of all fields.
+// A content is equal for equal samples: size, CRC-32 and label, or the hash of all fields.
 type content struct {
 	size        int64
 	crc, labels uint32
@@ -25,10 +25,10 @@ type item struct {
 	content
 }
 
-// seeds are the seeds of the hashes of this process.
+// seeds are the random seeds of this process for hashes.
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
-// A hash stands for a key.
+// A hash is the hash of a key.
 type hash [2]uint64
 
 func (x *item) key() hash {
@@ -61,7 +61,7 @@ func (c *comparison) items(d *lookup.Dataset) iter.Seq2[*item, error] {
 // errEnough ends a walk.
 var errEnough = errors.New("enough")
 
-// decoded yields items; their content is the hash of their fields.
+// decoded yields items whose content is the hash of their fields.
 func (c *comparison) decoded(d *lookup.Dataset, x *item, yield func(*item, error) bool) {
 	spec, err := encode.Parse(encode.Options{Encoding: "msgpack"})
 	if err != nil {

@@ -2,16 +2,17 @@ package compare
 
 import "math/bits"
 
-// A table has consecutive samples of a dataset by the hash of their keys. Those of one key are a list in their order.
+// A table has consecutive samples of a dataset, by the hash of their keys. Samples with equal keys form a list in
+// order.
 type table struct {
 	entries []entry
-	slots   []uint32 // the first of each key that is not taken, from 1 on; 0: free. Open addressing
+	slots   []uint32 // by hash, with open addressing: number of the first sample of the key that is not taken, from 1; 0: free
 }
 
 type entry struct {
 	key hash
 	content
-	next  uint32 // the next of the same key, from 1 on; 0: none
+	next  uint32 // next sample of the same key, from 1; 0: none
 	taken bool
 }
 
@@ -19,7 +20,7 @@ func newTable(n int) *table {
 	return &table{entries: make([]entry, 0, n), slots: make([]uint32, 1<<bits.Len(uint(2*n-1)))}
 }
 
-// reset empties the table, for n samples, at most as many as it was made for.
+// reset empties the table, for n samples, at most the number that it was made for.
 func (t *table) reset(n int) {
 	t.entries = t.entries[:0:n]
 	clear(t.slots)
@@ -29,7 +30,7 @@ func (t *table) add(x *item) {
 	t.entries = append(t.entries, entry{key: x.key(), content: x.content})
 }
 
-// slot returns the slot of a key, or the free one where it belongs.
+// slot returns the slot of a key, or the free slot for it.
 func (t *table) slot(key hash) *uint32 {
 	mask := uint64(len(t.slots) - 1)
 	for i := key[0] & mask; ; i = (i + 1) & mask {
@@ -39,7 +40,7 @@ func (t *table) slot(key hash) *uint32 {
 	}
 }
 
-// link enters all samples: from the last to the first, so that lists are in their order.
+// link adds all samples to the slots, from the last to the first, so that lists are in order.
 func (t *table) link() {
 	for i := len(t.entries) - 1; i >= 0; i-- {
 		s := t.slot(t.entries[i].key)
@@ -48,7 +49,7 @@ func (t *table) link() {
 	}
 }
 
-// take takes the first sample of a key out of the table.
+// take removes the first sample of a key from the table.
 func (t *table) take(key hash) (i int, ok bool) {
 	s := t.slot(key)
 	if *s == 0 || t.entries[*s-1].taken {
@@ -62,7 +63,7 @@ func (t *table) take(key hash) (i int, ok bool) {
 	return i, true
 }
 
-// A bitmap has a bit a sample. It grows with the samples that were seen, not with the number in a manifest.
+// A bitmap has one bit for each sample. It grows with the samples that are set, not with a number in a manifest.
 type bitmap []uint64
 
 func (b bitmap) has(n int64) bool { return n/64 < int64(len(b)) && b[n/64]&(1<<(n%64)) != 0 }

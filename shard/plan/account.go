@@ -46,7 +46,6 @@ type FieldCount struct {
 // Written returns the number of samples that become records.
 func (a *Account) Written() int64 { return a.Samples - a.SamplesLeftOut }
 
-// fieldsWritten returns the number of fields that become part of records.
 func (a *Account) fieldsWritten() int64 { return a.Fields - a.FieldsLeftOut }
 
 // EntriesSkipped returns the number of entries that belong to no sample.

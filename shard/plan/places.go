@@ -30,7 +30,6 @@ type chunk struct {
 	each     uint32   // that cost
 }
 
-// add adds the next sample.
 func (p *places) add(off, cost int64) {
 	p.Cost += cost
 	if p.N == 0 || !p.chunks[len(p.chunks)-1].add(off, p.Cost) {
@@ -103,7 +102,6 @@ func (p *places) At(i int) (off, end int64) {
 	return c.off + int64(c.offs[k]), c.end + c.beyond(k)
 }
 
-// chunk returns the chunk that holds sample i.
 func (p *places) chunk(i int) *chunk {
 	k := i / placesChunk // the chunk number if all chunks before it are full
 	if k >= len(p.chunks) || i < p.chunks[k].first || i-p.chunks[k].first >= len(p.chunks[k].offs) {

@@ -120,7 +120,6 @@ func (f *File) lines(from, to int64, n int, into func(i int) any) error {
 	return nil
 }
 
-// shards reads shards from … to-1 into p.
 func (f *File) shards(p *Plan, from, to int) error {
 	if from >= to {
 		return nil
@@ -144,7 +143,6 @@ func (f *File) shards(p *Plan, from, to int) error {
 	return err
 }
 
-// parts reads parts first … last-1.
 func (f *File) parts(first, last int) ([]Part, error) {
 	if first >= last {
 		return nil, nil
