@@ -185,7 +185,6 @@ func (r *reader) kid(a *array, c *arrowipc.Column, from, n int64) error {
 	return err
 }
 
-// offset returns offset i.
 func (a *array) offset(i int64) int64 { return a.number(a.data, i) }
 
 // number returns number i of offsets or sizes.
@@ -290,7 +289,6 @@ func (a *array) bytes(which int) error {
 	return err
 }
 
-// null reports whether value i is null.
 func (a *array) null(i int64) bool {
 	if a.Shape == arrowipc.ShapeNull {
 		return true

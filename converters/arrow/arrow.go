@@ -113,7 +113,6 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 	return s, nil
 }
 
-// WithParts returns a source with other parts of the same dataset.
 func (s *source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
 
 func (s source) with(parts []converters.Part) *source {

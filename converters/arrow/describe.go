@@ -11,7 +11,6 @@ import (
 // pathField is the name of the field with the path of a media column.
 func pathField(x *arrowipc.Field) string { return x.Name + ".path" }
 
-// names returns the names of the fields.
 func names(t *arrowipc.Table) (all []string) {
 	for _, x := range t.Fields {
 		if all = append(all, x.Name); x.Payload != nil {

@@ -68,7 +68,6 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	return nil
 }
 
-// Offset returns the position of the next row.
 func (r *reader) Offset() int64 {
 	switch {
 	case r.table == nil:
@@ -101,7 +100,6 @@ func (r *reader) End() {
 	*r = reader{src: r.src}
 }
 
-// choose selects the fields to read.
 func (r *reader) choose() {
 	t, opts := r.table, &r.src.opts
 	r.needed = columns.Needed(opts.Fields, names(t))
@@ -133,7 +131,6 @@ func (r *reader) which(x *arrowipc.Field) int {
 	return bytesEach
 }
 
-// seek moves to a row of the part.
 func (r *reader) seek(row int64) {
 	all := r.table.Batches
 	r.batch = sort.Search(len(all), func(i int) bool { return all[i].First+all[i].Rows > row })

@@ -17,7 +17,6 @@ type found struct {
 	shape string // the shape as text
 }
 
-// index collects the spans of one part.
 func index(ctx context.Context, src converters.Source, part int) (all []found, err error) {
 	for span, err := range src.Index(ctx, part) {
 		if err != nil {
@@ -33,7 +32,6 @@ func index(ctx context.Context, src converters.Source, part int) (all []found, e
 	return all, nil
 }
 
-// read collects the samples of one run.
 func read(ctx context.Context, src converters.Source, run converters.Run) (all []*converters.Sample, err error) {
 	for sample, err := range src.Read(ctx, run) {
 		if err != nil {

@@ -4,5 +4,4 @@ package convertertest
 
 import "testing"
 
-// cool does nothing.
 func cool(*testing.T, []string) {}

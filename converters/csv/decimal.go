@@ -51,7 +51,6 @@ func digits(b []byte, i int, n uint64) (uint64, int) {
 	}
 }
 
-// skipDigits returns the end of the digits at b[i].
 func skipDigits(b []byte, i int) int {
 	for {
 		if stop := notDigits(word(b, i)); stop != 0 {

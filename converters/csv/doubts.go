@@ -25,7 +25,6 @@ type look struct {
 // otherDelimiters are the delimiters to suggest if rows have one column.
 const otherDelimiters = ",;\t|"
 
-// add adds the current row.
 func (l *look) add(s *splitter, kept []column) {
 	if l.rows == 0 {
 		l.part, l.off = s.part.Name, s.at

@@ -22,7 +22,6 @@ type columnGuess struct {
 	some, notInteger, tooLarge, notFloat, notBool bool
 }
 
-// add adds the current row.
 func (g *guess) add(s *splitter, kept []column) {
 	if g.rows == 0 {
 		g.columns = make([]columnGuess, len(kept))
@@ -94,7 +93,6 @@ func (g *guess) kind(i int) kind {
 	return texts
 }
 
-// null reports whether a cell is empty and not quoted.
 func null(c cell) bool { return c.from == c.to && !c.quoted }
 
 // boolean parses true and false, in any case, with or without blanks around them.

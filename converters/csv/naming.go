@@ -30,7 +30,6 @@ type Naming struct {
 	SuffixLength int
 }
 
-// name returns the name of part i, without extension.
 func (n Naming) name(i uint64) string { return n.Prefix + n.number(i) }
 
 func (n Naming) number(i uint64) string { return fmt.Sprintf("%0*d", max(n.SuffixLength, 0), i) }

@@ -24,7 +24,6 @@ var kindNames = [...]string{int64s: "int64", float32s: "float32", float64s: "flo
 
 func (k kind) String() string { return kindNames[k] }
 
-// isNumber reports whether the kind is a type of numbers.
 func (k kind) isNumber() bool { return k >= int64s && k <= float64s }
 
 // width returns the size of a number, bytes.

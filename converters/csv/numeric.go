@@ -65,7 +65,6 @@ func (n *numeric) reset(left int64, check bool) {
 	n.data, n.from, n.rows = n.data[:0], 0, 0
 }
 
-// next adds the next row to the sample.
 func (n *numeric) next() (event, error) {
 	if n.returned == len(n.ends) {
 		if n.ahead(); len(n.ends) == 0 {
@@ -76,7 +75,6 @@ func (n *numeric) next() (event, error) {
 	return n.took()
 }
 
-// took counts a row.
 func (n *numeric) took() (event, error) {
 	n.left--
 	n.rows++
@@ -166,7 +164,6 @@ func (n *numeric) table(s *converters.Sample) {
 	}
 }
 
-// alike implements decoder.
 func (n *numeric) alike() bool {
 	return n.schema.form == Packed || n.schema.form == Fields && n.kind != int64s
 }

@@ -45,7 +45,6 @@ type reader struct {
 // askEvery is how many rows of one sample are read between two checks of the context.
 const askEvery = 256
 
-// reader returns a reader for all parts.
 func (s *source) reader() *reader {
 	r := &reader{src: s, opts: &s.opts}
 	if s.schema.numeric {
@@ -108,10 +107,8 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) error {
 	return nil
 }
 
-// Offset returns the current offset in the part.
 func (r *reader) Offset() int64 { return r.splitter.Offset() }
 
-// End releases the file.
 func (r *reader) End() { r.splitter.File = nil }
 
 // Next returns the next samples. The header and empty lines are skipped entries.

@@ -65,7 +65,6 @@ func rounds(value []byte) bool {
 	return err == nil && strconv.FormatFloat(f, 'f', 0, 64) != digits
 }
 
-// set replaces the count of a part.
 func (r *rounding) set(part string, seen roundedPart) {
 	if seen.columns == nil {
 		return

@@ -45,7 +45,6 @@ type cell struct {
 	doubled  bool // the value contains doubled quotes
 }
 
-// reset prepares for a pass.
 func (s *splitter) reset(p *scan.Pass, opts *Options) {
 	s.Begin(p, scan.Sizes{First: firstRead, Usual: windowSize, Pad: pad})
 	s.part, s.delimiter, s.maxRow, s.most, s.columns = p.Part, opts.Delimiter, opts.MaxRow, opts.MaxColumns, 0
@@ -54,7 +53,6 @@ func (s *splitter) reset(p *scan.Pass, opts *Options) {
 	s.stop[s.delimiter] = true
 }
 
-// value returns the bytes of a cell.
 func (s *splitter) value(c cell) []byte { return s.line[c.from:c.to] }
 
 // skipMark skips a byte order mark at the start of a part.

@@ -99,7 +99,6 @@ func (t *typed) next() (event, error) {
 	return l.event, nil
 }
 
-// fill builds the next batch.
 func (t *typed) fill() error {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, t.schema)
 	defer b.Release()
@@ -171,7 +170,6 @@ func (t *typed) buildValue(to array.Builder, value []byte) (ok bool) {
 	return ok
 }
 
-// take adds the current row to the sample.
 func (t *typed) take() {
 	t.bytes += valueSize * int64(len(t.kept))
 	for i := range t.kept {

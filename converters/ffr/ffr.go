@@ -38,17 +38,17 @@ type Options struct {
 	// Shards has an entry for each part, or is nil.
 	Shards []Shard
 
-	// Decode, if not nil, gives for each part the encoding of its records, which are decoded: a sample has the
-	// fields of its record. Index reads all payload then, because the size of a new record depends on it.
+	// Decode, if not nil, makes samples of the decoded fields of records. It returns the encoding of a part's
+	// records. Index then reads all payload, because the size of a new record depends on it.
 	Decode func(part int) (encoding string)
 
-	// Limits bound what is decoded.
+	// Limits limit the decoded values.
 	Limits decode.Limits
 
-	// Load makes Index read all payload of records that are not decoded, too.
+	// Load makes Index read all payload, even of records that are not decoded.
 	Load bool
 
-	// Description is what the dataset says of itself.
+	// Description is the result of Source.Describe.
 	Description converters.Description
 
 	// Record has the limits of the shards.
@@ -61,7 +61,7 @@ type Source struct {
 	first   int // number of part 0 in the dataset
 	opts    Options
 	open    scan.Opener
-	finders *sync.Map // of part to *sidecar.Finder: some 200 bytes for each batch of 8,192 rows
+	finders *sync.Map // part → *sidecar.Finder: some 200 bytes per 8,192 rows
 }
 
 var (
@@ -70,8 +70,8 @@ var (
 	_ converters.Describer = (*Source)(nil)
 )
 
-// Open returns a source with these parts. It does not open files. Index and Read do, and check that
-// size and time of the file have not changed.
+// Open returns a source with these parts. It does not open files. Index and Read open them, and check that size and
+// time of the file have not changed.
 func Open(parts []converters.Part, opts Options) *Source {
 	return (Source{opts: opts, open: new(converters.Files).Open}).with(parts)
 }
@@ -79,8 +79,8 @@ func Open(parts []converters.Part, opts Options) *Source {
 // Describe returns Options.Description.
 func (s *Source) Describe() converters.Description { return s.opts.Description }
 
-// WithParts returns a source with other shards of the same dataset. Options.Shards and Options.Decode are of
-// the whole dataset.
+// WithParts returns a source with other shards of the same dataset. Options.Shards and Options.Decode still have the
+// numbers of parts in the whole dataset.
 func (s *Source) WithParts(first int, parts []converters.Part) converters.Source {
 	some := *s
 	some.first += first

@@ -55,8 +55,8 @@ func (h *hand) readListed(l *entry, b []byte) error {
 	return readUnchanged(h.src.opened(opened), l.mtime, b)
 }
 
-// readUnchanged reads a file of len(b) bytes into b, and closes it. It is an error if size or time differ from the listing
-// before or after.
+// readUnchanged reads a file of len(b) bytes into b, and closes it. It is an error if size or time differ from the
+// listing, before or after.
 func readUnchanged(f file, mtime int64, b []byte) error {
 	err := unchanged(f, mtime, len(b))
 	if err == nil {
@@ -116,7 +116,6 @@ func (h *hand) open(l *entry) (*os.File, error) {
 	return openIn(h.dir, name)
 }
 
-// openIn opens a file of a directory.
 func openIn(dir *os.Root, name string) (*os.File, error) {
 	f, err := blocking.File(dir.OpenFile(name, openFlags, 0))
 	return f, escaped(err)

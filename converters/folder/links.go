@@ -23,7 +23,6 @@ func (s *source) inside(t *tree, real string) error {
 	return fmt.Errorf("%w, to %q", errOutside, real)
 }
 
-// within reports whether a path is dir or below it.
 func within(path, dir string) bool {
 	rest, ok := strings.CutPrefix(path, dir)
 	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(dir[len(dir)-1]))

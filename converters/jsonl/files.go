@@ -68,7 +68,6 @@ func OpenFiles(parts []converters.Part, dirs []string, opts Options) *files {
 	return s
 }
 
-// Parts lists the metadata.jsonl files in dataset order.
 func (s *files) Parts() []converters.Part { return s.parts }
 
 // WithParts returns a source with these parts, which must be the parts of s from number first on.

@@ -110,7 +110,6 @@ func Open(parts []converters.Part, opts Options) *source {
 	return (source{opts: opts.filled(), open: new(converters.Files).Open}).with(parts)
 }
 
-// WithParts returns a source with other parts and the same options.
 func (s *source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
 
 func (s source) with(parts []converters.Part) *source {

@@ -32,7 +32,6 @@ type splitter struct {
 	cut    bool   // the part ends without a newline after it
 }
 
-// reset prepares for a pass.
 func (s *splitter) reset(p *scan.Pass, maxLine int64) {
 	s.Window.Begin(p, scan.Sizes{First: firstRead, Usual: windowSize})
 	s.part, s.maxLine, s.number = p.Part.Name, maxLine, -1

@@ -52,7 +52,7 @@ func (c *cursor) readDictionary() error {
 		return err
 	}
 	width := c.width()
-	// One writer puts sizes before values of a fixed size (apache/arrow-rs#11261): all values but the first would be wrong.
+	// One writer puts sizes before values of a fixed size (apache/arrow-rs#11261): all but the first would be wrong.
 	if p.values > int64(len(b))/int64(max(width, 1)) || c.physical == typeFixed && p.values*int64(width) != int64(len(b)) {
 		return fmt.Errorf("%w: a dictionary of %d values in %d bytes", converters.ErrMalformed, p.values, len(b))
 	}

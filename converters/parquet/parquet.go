@@ -123,7 +123,6 @@ func limit(n, usual int64) int64 {
 	return n
 }
 
-// WithParts returns a source with other parts of the same dataset.
 func (s *source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
 
 func (s source) with(parts []converters.Part) *source {

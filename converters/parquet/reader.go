@@ -141,7 +141,6 @@ func (r *reader) choose() {
 	}
 }
 
-// seek moves to a row of the part.
 func (r *reader) seek(row int64) error {
 	groups := r.table.groups
 	r.group = sort.Search(len(groups), func(i int) bool { return groups[i].first+groups[i].rows > row })

@@ -151,7 +151,6 @@ func (t *thrift) list(kind byte, element func(kind byte)) {
 	}
 }
 
-// skip skips a value.
 func (t *thrift) skip(kind byte) {
 	if t.depth++; t.depth > thriftDepth {
 		t.fail(errThrift)

@@ -200,7 +200,6 @@ func (s *scanner) add() error {
 	return nil
 }
 
-// end closes the group.
 func (s *scanner) end() event {
 	g := &s.group
 	g.open, g.files = false, len(g.sample.Fields)

@@ -57,7 +57,6 @@ func (k *keys) add(key string, off int64) (first int64, again bool, err error) {
 	}
 }
 
-// grow doubles the table.
 func (k *keys) grow() {
 	old := k.slots
 	k.slots = make([]slot, 2*len(old))

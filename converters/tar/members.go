@@ -214,7 +214,6 @@ func (w *members) fail(off int64, entry []byte, err error, hint string) error {
 
 var zeroBlock [blockSize]byte
 
-// zeros reports whether b is all zeros.
 func zeros(b []byte) bool {
 	if len(b) == 0 || b[0] != 0 {
 		return len(b) == 0

@@ -56,10 +56,8 @@ func (r *reader) turn(off, end int64) {
 	}
 }
 
-// Offset returns the current offset in the part.
 func (r *reader) Offset() int64 { return r.window.Offset() }
 
-// End releases the file.
 func (r *reader) End() { r.window.File, r.scanner.class, r.seen = nil, nil, nil }
 
 // Next returns the next samples and skipped entries. An index reads no payload, except for Options.Load and between

@@ -15,9 +15,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-const mostDifferences = 1000 // that a page lists
+const mostDifferences = 1000 // listed on a page
 
-// A comparison is what differs between two datasets.
+// A comparison is the differences between two datasets.
 type comparison struct {
 	How     compare.Options
 	Totals  compare.Totals
@@ -26,19 +26,19 @@ type comparison struct {
 	Fields  []twoCounts
 }
 
-// A difference is a sample that differs. A number of -1: the dataset does not have it.
+// A difference is a sample that differs. A number is -1 if the dataset does not have the sample.
 type difference struct {
 	Key  string
 	A, B int64
 }
 
-// twoCounts are a count of each dataset.
+// twoCounts is a count of each dataset.
 type twoCounts struct {
 	Name string
 	A, B int64
 }
 
-// kindTitle is the heading of a kind of differences.
+// kindTitle returns the heading for a kind of differences.
 func kindTitle(k string) string {
 	switch k {
 	case "added":
@@ -49,7 +49,7 @@ func kindTitle(k string) string {
 	return "Changed"
 }
 
-// comparePage compares two datasets that the URL names.
+// comparePage compares the two datasets in the URL.
 func comparePage(q *request) error {
 	if len(q.sets) < 2 {
 		return notFound("Two datasets are compared: ffconvert browse A B.")
@@ -88,7 +88,7 @@ func sayCompared(done, total int64, d time.Duration) string {
 	return "comparing " + counted(total, "sample")
 }
 
-// compareSets surveys both datasets, and compares their samples.
+// compareSets surveys both datasets and compares their samples.
 func compareSets(ctx context.Context, a, b *set, j *job) (*comparison, error) {
 	c := &comparison{Listed: make(map[string][]difference)}
 	sa, err := find.Count(ctx, a.data.Fork(), a.meta.Classes, func(done int64) { j.moved(done, a.Len+b.Len) })
@@ -113,7 +113,7 @@ func compareSets(ctx context.Context, a, b *set, j *job) (*comparison, error) {
 	return c, err
 }
 
-// how returns how two datasets are compared, as ffconvert diff does by itself.
+// how returns the default comparison of ffconvert diff for two datasets.
 func how(a, b *lookup.Dataset) (compare.Options, error) {
 	var opts compare.Options
 	for _, d := range []*lookup.Dataset{a, b} {
@@ -139,7 +139,7 @@ func differs(d compare.Difference) difference {
 		}
 		*side.n = side.r.Number
 		if side.r.Key != "" {
-			x.Key = strings.Clone(shown(side.r.Key)) // cut: there may be thousands
+			x.Key = strings.Clone(shown(side.r.Key)) // clipped: there may be thousands
 		}
 	}
 	return x
@@ -161,7 +161,7 @@ func fieldNames(x *set) []twoCounts {
 	return all
 }
 
-// pair joins counts by name: the names of a in their order, then the names that only b has.
+// pair joins counts by name: the names of a in order, then the names that only b has.
 func pair(a, b []twoCounts) []twoCounts {
 	at := make(map[string]int)
 	var all []twoCounts

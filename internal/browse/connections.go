@@ -11,29 +11,29 @@ import (
 	"time"
 )
 
-// connections is how many are open at once: a browser opens six, and the others time out.
+// connections limits the open connections: a browser opens six, and others may hang until they time out.
 const connections = 128
 
-// Times and sizes of a connection. A browser on this machine needs milliseconds; one behind ssh some seconds.
+// Limits of a connection. A browser on this machine needs milliseconds; one behind ssh some seconds.
 const (
 	headerTime = 5 * time.Second  // from the first byte of a request to the last of its headers
 	readTime   = 15 * time.Second // to the last byte of its body
-	writeTime  = 30 * time.Second // for each chunk of an answer
+	writeTime  = 30 * time.Second // for each chunk of a response
 	idleTime   = 90 * time.Second // between requests
 	maxHeader  = 32 << 10         // of a request; cookies of all ports are in it
 	chunk      = 64 << 10
 )
 
-// Server returns a server without a handler. It speaks HTTP/1.
+// server returns a server without a handler. It supports only HTTP/1.
 func (g *guard) server() *http.Server {
 	s := &http.Server{
 		ReadHeaderTimeout:            headerTime,
 		ReadTimeout:                  readTime,
-		WriteTimeout:                 writeTime, // moved on by the handler of Wrap
+		WriteTimeout:                 writeTime, // extended by the handler of wrap
 		IdleTimeout:                  idleTime,
 		MaxHeaderBytes:               maxHeader,
 		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     log.New(io.Discard, "", 0), // what clients do wrong; recovered logs panics
+		ErrorLog:                     log.New(io.Discard, "", 0), // errors of clients; recovered logs panics
 		Protocols:                    new(http.Protocols),
 	}
 	s.Protocols.SetHTTP1(true)
@@ -41,7 +41,7 @@ func (g *guard) server() *http.Server {
 	return s
 }
 
-// A writer moves the deadline on before each chunk of an answer.
+// A writer extends the write deadline before each chunk of a response.
 type writer struct {
 	http.ResponseWriter
 	control  *http.ResponseController
@@ -55,10 +55,10 @@ func newWriter(w http.ResponseWriter, patience time.Duration) *writer {
 	return n
 }
 
-// extend gives the client that time from now on. A writer without deadlines, as tests have, is left alone.
+// extend sets the write deadline to patience from now. A writer without deadlines, as in tests, is unchanged.
 func (w *writer) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(w.patience)) }
 
-// Unwrap is for http.ResponseController.
+// Unwrap lets http.ResponseController find the writer's methods.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *writer) WriteHeader(status int) {
@@ -77,28 +77,28 @@ func (w *writer) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// Flush sends what has been written.
-func (w *writer) Flush() { _ = w.FlushError() } // the next Write has the error
+// Flush sends the buffered data.
+func (w *writer) Flush() { _ = w.FlushError() } // the next Write returns the error
 
-// FlushError is Flush for http.ResponseController.
+// FlushError is Flush for http.ResponseController, with an error.
 func (w *writer) FlushError() error {
 	w.begun = true
 	w.extend()
 	return w.control.Flush()
 }
 
-// mostPending is how many connections may wait for the end of a request's headers at once. Others have their turn at
-// once: the one that has waited longest is closed. A browser sends headers whole.
+// mostPending limits the connections that wait for the end of a request's headers. To admit another one, the server
+// closes the oldest. A browser sends its headers at once.
 const mostPending = 48
 
-// pending are the connections whose request has not come to a handler yet.
+// pending is the connections that have no complete request yet.
 type pending struct {
 	mu    sync.Mutex
 	order list.List // of net.Conn, the oldest first
 	at    map[net.Conn]*list.Element
 }
 
-// pendingKey is the key of a context for what a handler calls first.
+// pendingKey is the context key of the function that arrived calls.
 type pendingKey struct{}
 
 func (p *pending) watch(s *http.Server) {
@@ -138,7 +138,7 @@ func (p *pending) remove(c net.Conn) {
 	}
 }
 
-// arrived notes that the headers of a request are whole.
+// arrived removes a connection from pending: the headers of its request are complete.
 func arrived(r *http.Request) {
 	if done, ok := r.Context().Value(pendingKey{}).(func()); ok {
 		done()

@@ -18,39 +18,39 @@ import (
 
 const (
 	cardsAtOnce = 60
-	searchTime  = 400 * time.Millisecond // of one request; the page asks again for the samples after these
+	searchTime  = 400 * time.Millisecond // of one request; the page then requests the samples after these
 	cardRecord  = 4 << 20                // bytes of a record that is decoded for its card
-	cardRecords = 32 << 20               // bytes of all records that are decoded for one answer
+	cardRecords = 32 << 20               // total bytes of the records that are decoded for one response
 )
 
 // A grid is the page of samples.
 type grid struct {
 	Query   find.Query
-	Values  url.Values // of Query
+	Values  url.Values // the query's URL parameters
 	Suggest []string   // expressions
 	Shards  []string
 	Cards   cards
-	Command string // that makes this subset
-	Why     string // why a list of keys is needed
-	Some    bool   // the query leaves some samples out
-	Problem string // why the page shows no cards: the query is wrong, or a file is damaged
-	Beyond  int64  // the first sample of the next shard, behind the damage; 0: none
+	Command string // makes a dataset of these samples
+	Why     string // why Command needs a list of keys
+	Some    bool   // the query excludes some samples
+	Problem string // why the page has no cards: the query is wrong, or a file is damaged
+	Beyond  int64  // the first sample of the shard after the damaged one; 0: none
 }
 
-// cards are some samples of the grid.
+// cards are the cards of some samples.
 type cards struct {
 	Set    *set
 	Values url.Values
 	Cards  []card
-	From   int64 // the first sample that was looked at
-	Next   int64 // the first that was not
+	From   int64 // the first sample that was examined
+	Next   int64 // the first sample that was not
 	Total  int64
 
-	Unknown int64  // samples of which it is not known whether they have the field
-	Problem string // why, of the first
+	Unknown int64  // samples that could not be compared with the query
+	Problem string // the reason for the first of them
 }
 
-// fromQuery is a query with the sample that the search begins with.
+// fromQuery returns a query that starts at sample from.
 func fromQuery(values url.Values, from int64) url.Values {
 	v := maps.Clone(values)
 	if v == nil {
@@ -66,7 +66,7 @@ type card struct {
 	Name    string // its key, or its number
 	Class   string
 	Shows   view.Card
-	Damaged string // why its record cannot be shown
+	Damaged string // why its record cannot be decoded
 	Link    string
 	Picture string // URL of its thumbnail
 }
@@ -80,7 +80,7 @@ func rowName(r *lookup.Row) string {
 }
 
 const (
-	mostClasses = 2000 // that the filter suggests
+	mostClasses = 2000 // suggested for the filter
 	mostShards  = 2000
 )
 
@@ -90,7 +90,7 @@ func gridPage(q *request, x *set) error {
 	beyond := int64(0)
 	if wrong := (*pageError)(nil); errors.As(err, &wrong) || errors.Is(err, find.ErrUnknown) {
 		status, problem, err = http.StatusBadRequest, lines(err), nil
-	} else if err != nil && place.KindOf(err) != place.None { // of the dataset, perhaps of one shard
+	} else if err != nil && place.KindOf(err) != place.None { // an error of the dataset, perhaps of one shard
 		status, problem, beyond, err = http.StatusUnprocessableEntity, lines(err), x.nextShard(c.From), nil
 	}
 	if err != nil {
@@ -104,7 +104,7 @@ func gridPage(q *request, x *set) error {
 	return q.render(status, "grid", page{Set: x, Tab: "grid", Title: "Samples of " + text.Line(x.Name), Data: g})
 }
 
-// moreCards answers with the cards alone, for a script that adds them to the grid.
+// moreCards responds with only the cards, for a script that adds them to the grid.
 func moreCards(q *request, x *set) error {
 	_, c, err := q.search(x)
 	if err != nil {
@@ -113,7 +113,7 @@ func moreCards(q *request, x *set) error {
 	return q.renderAs(http.StatusOK, "grid", "cards", page{Set: x, Data: c})
 }
 
-// search finds the samples that the URL asks for.
+// search finds the samples of the query in the URL.
 func (q *request) search(x *set) (find.Query, cards, error) {
 	c := cards{Set: x, Total: x.Len}
 	values := q.r.URL.Query()
@@ -137,7 +137,7 @@ func (q *request) search(x *set) (find.Query, cards, error) {
 	return query, c, err
 }
 
-// from returns the parameter from: where a list begins.
+// from returns the parameter from: the first sample of a list.
 func (q *request) from(end int64) (int64, error) {
 	word := q.r.URL.Query().Get("from")
 	if word == "" {
@@ -150,7 +150,7 @@ func (q *request) from(end int64) (int64, error) {
 	return n, nil
 }
 
-// cardsOf reads what cards show, of as many records as the bounds allow.
+// cardsOf makes the cards of rows. It decodes records up to the limits.
 func (q *request) cardsOf(x *set, rows []lookup.Row, values url.Values) ([]card, error) {
 	d := x.data.Fork()
 	records := d.Records()
@@ -161,7 +161,7 @@ func (q *request) cardsOf(x *set, rows []lookup.Row, values url.Values) ([]card,
 	}
 	defer q.held.Release(MaxRecord)
 	var all []card
-	var guess view.Kind // the last known kind, assumed for records that are not read
+	var guess view.Kind // the last known kind, assumed for records that are not decoded
 	for i := range rows {
 		c := card{Row: rows[i], Link: x.link("sample/"+strconv.FormatInt(rows[i].Number, 10), values)}
 		if c.Labeled {
@@ -186,7 +186,7 @@ func (q *request) cardsOf(x *set, rows []lookup.Row, values url.Values) ([]card,
 	return all, q.ctx().Err()
 }
 
-// show reads the record of a card.
+// show fills a card from the sample's record.
 func (x *set) show(d *lookup.Dataset, records *lookup.Records, c *card) {
 	data, err := records.Read(&c.Row)
 	if err != nil {
@@ -204,7 +204,7 @@ func (x *set) show(d *lookup.Dataset, records *lookup.Records, c *card) {
 	c.Shows = view.CardOf(s)
 }
 
-// nextShard returns the number of the first sample in the shard that follows the shard of sample n, 0 after the last shard.
+// nextShard returns the number of the first sample in the shard after the one with sample n, 0 after the last shard.
 func (x *set) nextShard(n int64) int64 {
 	first := int64(0)
 	for _, f := range x.data.Files() {
@@ -216,7 +216,7 @@ func (x *set) nextShard(n int64) int64 {
 	return 0
 }
 
-// suggestions returns expressions for the classes and the fields.
+// suggestions returns expressions for the classes and fields.
 func (x *set) suggestions() []string {
 	var all []string
 	for i, name := range x.meta.Classes[:min(mostClasses, len(x.meta.Classes))] {

@@ -18,20 +18,20 @@ import (
 	"time"
 )
 
-// A guard lets one person's browser, and nothing else, talk to a server on this machine. The link with the token sets a cookie; a
-// request without the cookie gets one sentence. A request is refused before the handler sees it if it names another host (a
-// rebound DNS name), if a page of another origin makes it, if its path is not plain, or if it would change something without the
-// token of a form. Every answer forbids scripts of others, framing, guessing of types, and storing. A guard may be used by
-// several goroutines.
+// A guard lets only one person's browser use a server on this machine. The link with the token sets a cookie; a request
+// without the cookie gets one sentence. A request is refused before the handler sees it if it names another host (a
+// rebound DNS name), if a page of another origin makes it, if its path is not plain, or if it would change state
+// without the form token. Every response forbids foreign scripts, framing, type guessing, and storing. A guard may be
+// used concurrently.
 type guard struct {
-	log io.Writer // gets a line for each handler that panics; nil: none does
+	log io.Writer // gets a line for each handler that panics; nil: no log
 
-	loopback bool   // the server listens for this machine alone
+	loopback bool   // the server listens only on a loopback address
 	name     string // of this machine
-	url      string // with the token: whoever has it has what the server shows
+	url      string // includes the token, which gives access to all pages
 	token    string
 	cookie   http.Cookie
-	form     string // in each form
+	form     string // the form token, in each form
 
 	patience time.Duration // writeTime
 }
@@ -47,7 +47,7 @@ func newGuard(addr net.Addr) (*guard, error) {
 		name = ""
 	}
 	g := &guard{loopback: at.IP.IsLoopback(), name: name, token: secret(), form: secret(), patience: writeTime}
-	// Browsers send a cookie to all ports of a host: each server has a name of its own.
+	// Browsers send a cookie to all ports of a host: each server needs another name.
 	g.cookie = http.Cookie{Name: "ffconvert-" + secret()[:8], Value: secret(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
 	shown := at.IP.String()
 	if at.IP.IsUnspecified() {
@@ -60,18 +60,18 @@ func newGuard(addr net.Addr) (*guard, error) {
 	return g, nil
 }
 
-// secret returns 256 random bits as text for URLs.
+// secret returns 256 random bits as text that is valid in URLs.
 func secret() string {
 	var b [32]byte
 	rand.Read(b[:]) // never fails
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// formField is the field of a form that holds guard.form. Pages contain it, and only requests with the cookie get pages.
+// formField is the form field with guard.form. Only requests with the cookie get pages, which contain it.
 const formField = "form"
 
-// lead returns a page that leads to another. A redirect would not do: a cookie that is SameSite=Strict is not sent when another site's
-// link began the navigation, and a new page begins a new one.
+// lead returns a page that navigates to another one. A redirect would not do: browsers do not send a cookie with
+// SameSite=Strict if another site's link began the navigation, and a new page begins a new navigation.
 func lead(to string) []byte {
 	var b bytes.Buffer
 	to = html.EscapeString(to)
@@ -79,10 +79,11 @@ func lead(to string) []byte {
 	return b.Bytes()
 }
 
-// same compares secrets in a time that does not depend on what they are.
+// same compares secrets in constant time.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// known reports whether a request has the cookie. A server at another port may have set one of the same name, so that all are looked at.
+// known reports whether a request has the cookie. It compares all cookies of the name, since a server at another port
+// may have set one.
 func (g *guard) known(r *http.Request) bool {
 	found := false
 	for _, c := range r.CookiesNamed(g.cookie.Name) {
@@ -91,9 +92,9 @@ func (g *guard) known(r *http.Request) bool {
 	return found
 }
 
-// allow reports whether the header Host names this server. Any port will do: `ssh -L` changes it. A page of the name
-// evil.example can make that name mean 127.0.0.1 (DNS rebinding), and is then of the server's origin: names that others
-// control are refused. An address cannot be rebound.
+// allow reports whether the header Host names this server. Any port is allowed: `ssh -L` changes it. A page of
+// evil.example can make that name resolve to 127.0.0.1 (DNS rebinding) and then has the server's origin: so names that
+// others control are refused. An address cannot be rebound.
 func (g *guard) allow(host string) bool {
 	name := host
 	if strings.HasPrefix(host, "[") || strings.Contains(host, ":") {

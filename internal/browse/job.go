@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// A job is work that takes longer than a page may: a verification, a survey, a comparison.
+// A job is work that takes too long for one request: a verification, a survey, a comparison.
 type job struct {
-	Name  string // in URLs
+	Name  string // its name in URLs
 	Begun time.Time
 
-	total atomic.Int64 // what done reaches
+	total atomic.Int64 // the value of done at the end
 	done  atomic.Int64
 	say   func(done, total int64, d time.Duration) string
 	work  func(ctx context.Context, j *job) (any, error)
@@ -28,7 +28,7 @@ type job struct {
 	err    error
 }
 
-// jobs are the last job of each name.
+// jobs holds the last job of each name.
 type jobs struct {
 	ctx     context.Context // ends with the server
 	mu      sync.Mutex
@@ -36,15 +36,15 @@ type jobs struct {
 	working sync.WaitGroup
 }
 
-// wait returns when all jobs have ended. The context ended before.
+// wait returns when all jobs have ended. The caller must have cancelled the context before.
 func (s *jobs) wait() {
 	s.mu.Lock()
-	s.ctx = nil // no job begins from here on
+	s.ctx = nil // no job can start from here on
 	s.mu.Unlock()
 	s.working.Wait()
 }
 
-// get returns the last job of a name, nil if there was none.
+// get returns the last job with a name, nil if there was none.
 func (s *jobs) get(name string) *job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +53,7 @@ func (s *jobs) get(name string) *job {
 
 var errStopped = errors.New("stopped")
 
-// start begins a job, unless there is one of its name: that is returned. again: one that has ended is repeated.
+// start starts a job, or returns the existing one with its name. again: a job that has ended is started again.
 func (s *jobs) start(j *job, again bool, work func(ctx context.Context, j *job) (any, error)) *job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +84,7 @@ func (s *jobs) start(j *job, again bool, work func(ctx context.Context, j *job) 
 	return j
 }
 
-// survive does the work of a job. A panic is its error.
+// survive runs the work of a job. It returns a panic as an error.
 func survive(ctx context.Context, j *job) (result any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -104,7 +104,7 @@ func (j *job) Over() bool {
 	}
 }
 
-// await waits a short time for the end of the job.
+// await waits up to d for the end of the job.
 func (j *job) await(d time.Duration) bool {
 	select {
 	case <-j.ended:
@@ -120,7 +120,7 @@ func (j *job) moved(done, total int64) {
 	j.done.Store(done)
 }
 
-// Failed returns why the job ended without a result; "" if it has one, or runs.
+// Failed returns why the job ended without a result; "" if it has a result, or runs.
 func (j *job) Failed() string {
 	switch {
 	case !j.Over() || j.err == nil:
@@ -131,13 +131,13 @@ func (j *job) Failed() string {
 	return lines(j.err)
 }
 
-// Share returns how much of the job is done, 0 to 1.
+// Share returns the completed share of the job, 0 to 1.
 func (j *job) Share() float64 { return min(1, float64(j.done.Load())/float64(max(1, j.total.Load()))) }
 
 // Text describes the progress of the job.
 func (j *job) Text() string { return j.say(j.done.Load(), j.total.Load(), time.Since(j.Begun)) }
 
-// jobEvents streams the progress of a job, and its end, as server-sent events.
+// jobEvents streams the progress and the end of a job as server-sent events.
 func jobEvents(q *request) error {
 	j := q.jobs.get(q.r.PathValue("job"))
 	if j == nil {
@@ -172,7 +172,7 @@ func jobEvents(q *request) error {
 	}
 }
 
-// stopJob stops a job and leads back to the page that shows it.
+// stopJob stops a job and redirects to its page.
 func stopJob(q *request) error {
 	if j := q.jobs.get(q.r.PathValue("job")); j != nil {
 		j.stop()
@@ -181,7 +181,7 @@ func stopJob(q *request) error {
 	return q.back()
 }
 
-// repeatJob starts a job again that has ended, and redirects to the page of the form.
+// repeatJob starts an ended job again, and redirects to the page named in the form.
 func repeatJob(q *request) error {
 	if j := q.jobs.get(q.r.PathValue("job")); j != nil {
 		again := &job{Name: j.Name, say: j.say}
@@ -191,7 +191,7 @@ func repeatJob(q *request) error {
 	return q.back()
 }
 
-// back leads to a page of this server that the form names.
+// back redirects to a page of this server that the form names.
 func (q *request) back() error {
 	to := q.r.PostFormValue("back")
 	if !local(to) {

@@ -11,14 +11,14 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A Link opens the pages of a server. It has a secret, without which nothing is answered.
+// A Link opens the pages of a server. It contains a secret that every request needs.
 type Link struct {
 	URL      string
-	Public   bool   // other machines reach the server, without encryption
-	Launcher []byte // a page that leads to URL
+	Public   bool   // other machines can reach the server, without encryption
+	Launcher []byte // a page that navigates to URL
 }
 
-// Listen listens at an address and a port, as in "127.0.0.1:8000"; port 0 is any that is free.
+// Listen listens at an address and a port, as in "127.0.0.1:8000"; port 0 means any free port.
 func Listen(address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err == nil && host == "" {
@@ -29,7 +29,7 @@ func Listen(address string) (net.Listener, error) {
 		l, err = net.Listen("tcp", address)
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
-		err = op.Err // which does not name the address
+		err = op.Err // without the address
 	} else if wrong, ok := errors.AsType[*net.AddrError](err); ok {
 		err = errors.New(wrong.Err)
 	}
@@ -39,8 +39,8 @@ func Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Launch starts the browser of the desktop. The link is in a file in dir that its user alone can read: the arguments of a
-// program are seen by all users of the machine. The caller removes dir, which is "" if it could not be made.
+// Launch starts the default browser. It passes the link in a file in dir that only this user can read, since all users
+// of the machine can read a program's arguments. The caller removes dir, which is "" if it could not be made.
 func (l *Link) Launch() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "ffconvert-browse-*"); err != nil {
 		return "", err
@@ -65,6 +65,6 @@ func (l *Link) Launch() (dir string, err error) {
 	if err := cmd.Start(); err != nil {
 		return dir, err
 	}
-	go cmd.Wait() // a browser that was not running before may stay its child
+	go cmd.Wait() // the browser may stay a child process
 	return dir, nil
 }

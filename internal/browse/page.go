@@ -26,7 +26,7 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// pages are the templates, each in the layout, by the name of their file. Parsing them takes 4 ms, which no other command pays.
+// pages are the templates, each within the layout, by file name. Parsing takes 4 ms, so only this command does it.
 var pages = sync.OnceValue(parsePages)
 
 func parsePages() map[string]*template.Template {
@@ -62,10 +62,10 @@ func parsePages() map[string]*template.Template {
 	return all
 }
 
-// shownName is how many bytes of a name a page shows.
+// shownName limits the bytes of a name on a page.
 const shownName = 1024
 
-// shown returns a name for a page: what cannot be printed is escaped, and a very long one is cut.
+// shown returns a name for a page: unprintable characters are escaped, and a very long name is clipped.
 func shown(name string) string {
 	if len(name) > shownName {
 		return text.Line(strings.ToValidUTF8(name[:shownName], "")) + "… (" + counted(int64(len(name)), "byte") + ")"
@@ -79,7 +79,7 @@ func binary(n int64) string { return humanize.IBytes(uint64(max(0, n))) }
 
 func counted(n int64, noun string) string { return humanize.Comma(n) + " " + text.Plural(n, noun) }
 
-// query returns the values of a query: names and values in turns. Empty values are left out.
+// query returns URL parameters from alternating names and values. Empty values are omitted.
 func query(pairs ...string) url.Values {
 	v := make(url.Values)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -95,7 +95,7 @@ func asJSON(v any) (string, error) {
 	return string(b), err
 }
 
-// args returns what a template is given by another one: names and values in turns.
+// args returns the data for a nested template from alternating names and values.
 func args(pairs ...any) map[string]any {
 	m := make(map[string]any)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -104,19 +104,19 @@ func args(pairs ...any) map[string]any {
 	return m
 }
 
-// A page is what the layout shows around the data of a page.
+// A page is the data of the layout around a page.
 type page struct {
 	Tool  string
 	Sets  []*set
-	Set   *set   // nil: of no single dataset
-	Tab   string // the page, as the navigation names it
+	Set   *set   // nil: the page is not about a single dataset
+	Tab   string // the page's name in the navigation
 	Title string
-	Token string // of forms
+	Token string // the form token
 	Here  string // path and query
 	Data  any
 }
 
-// render answers with a page. name is the template.
+// render responds with a page. name is the template.
 func (q *request) render(status int, name string, p page) error {
 	return q.renderAs(status, name, "layout", p)
 }
@@ -133,7 +133,7 @@ func (q *request) renderAs(status int, name, what string, p page) error {
 	return gone(err)
 }
 
-// A pageError is an error that is the fault of the request.
+// A pageError is an error of the request.
 type pageError struct {
 	status int
 	text   string
@@ -144,7 +144,7 @@ func (e *pageError) Error() string { return e.text }
 func notFound(text string) error { return &pageError{http.StatusNotFound, text} }
 func refused(text string) error  { return &pageError{http.StatusBadRequest, text} }
 
-// errGone reports that the client closed the connection before it had the answer.
+// errGone means that the client closed the connection before the response was complete.
 var errGone = errors.New("the client is gone")
 
 func gone(err error) error {
@@ -154,16 +154,16 @@ func gone(err error) error {
 	return fmt.Errorf("%w: %w", errGone, err)
 }
 
-// answer answers a request by a function, and shows its error as a page. A function that returns an error other than
-// errGone has written nothing.
+// answer responds to a request by calling do, and shows its error as a page. If do returns an error other than errGone,
+// it must not have written anything.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, do func(*request) error) {
-	q := &request{s, w.(*writer), r} // of guard.wrap
+	q := &request{s, w.(*writer), r} // wrapped by guard.wrap
 	err := do(q)
 	if err == nil {
 		return
 	}
 	if errors.Is(err, errGone) || r.Context().Err() != nil {
-		panic(http.ErrAbortHandler) // the client sees that the answer was cut
+		panic(http.ErrAbortHandler) // shows the client that the response is incomplete
 	}
 	var bad *pageError
 	status := http.StatusInternalServerError

@@ -17,11 +17,11 @@ import (
 	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 )
 
-// wholeRecord is the name of a whole record in place of the number of a field.
+// wholeRecord stands for the whole record where URLs have the number of a field.
 const wholeRecord = "record"
 
-// rawField answers with the bytes of a field, or of the record. A short list of formats, recognised by their content,
-// is shown by the browser; all others are a file to save. What differs from its CRC is only to be saved.
+// rawField responds with the bytes of a field, or of the record. The browser displays a short list of formats,
+// recognised by their content; all others are downloads. Bytes that do not match their CRC can only be downloaded.
 func rawField(q *request, x *set, n int64) error {
 	name := q.r.PathValue("field")
 	return q.read(x, n, q.sent, func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error {
@@ -61,7 +61,7 @@ func errLarge(r *lookup.Row) error {
 	return fmt.Errorf("the record has %s, at most %s are shown", binary(r.At.Size), binary(MaxRecord))
 }
 
-// valueBytes returns bytes and text unchanged, all else as JSON.
+// valueBytes returns bytes and text unchanged, other values as JSON.
 func valueBytes(v *converters.Value) ([]byte, error) {
 	if v.Kind() <= converters.KindText {
 		return v.Data(), nil
@@ -69,7 +69,7 @@ func valueBytes(v *converters.Value) ([]byte, error) {
 	return jsonvalue.Append(nil, v)
 }
 
-// fileName is the name under which bytes are saved, of few characters that mean nothing anywhere.
+// fileName returns a name for a download, from characters without special meaning in any file system.
 func fileName(x *set, n int64, field string, damage error) string {
 	name := fmt.Sprintf("%s-%d-%s", x.Name, n, field)
 	if damage != nil {
@@ -83,14 +83,14 @@ func fileName(x *set, n int64, field string, damage error) string {
 	}, strings.TrimLeft(name, "."))
 }
 
-// save makes the answer a file to save.
+// save makes the response a download.
 func (q *request) save(name string) {
 	h := q.w.Header()
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 }
 
-// file answers with bytes, or the range of them that the request names. kind is the content type of those that a browser may show.
+// file responds with bytes, or the requested range. kind is the content type if a browser may display them.
 func (q *request) file(data []byte, name, kind string) error {
 	if kind == "" {
 		q.save(name)
@@ -102,7 +102,7 @@ func (q *request) file(data []byte, name, kind string) error {
 	return nil
 }
 
-// largeRecord answers with a record that is not held in memory. Its CRC was compared just before.
+// largeRecord responds with a record that is not held in memory. Its CRC must have been compared.
 func (q *request) largeRecord(d *lookup.Dataset, r *lookup.Row) error {
 	q.save("record-" + strconv.FormatInt(r.Number, 10))
 	q.w.Header().Set("Content-Length", strconv.FormatInt(r.At.Size, 10))
@@ -111,7 +111,7 @@ func (q *request) largeRecord(d *lookup.Dataset, r *lookup.Row) error {
 	return gone(records.Copy(q.w, r))
 }
 
-// keysFile answers with the keys of the samples that the query finds, as --keys takes them.
+// keysFile responds with the keys of the samples that the query finds, in the format of --keys.
 func keysFile(q *request, x *set) error {
 	query, err := find.Parse(q.r.URL.Query())
 	if err != nil {
@@ -129,8 +129,8 @@ func keysFile(q *request, x *set) error {
 	return nil
 }
 
-// thumbnail answers with the picture of a sample, small; with a sign for none where it cannot be shown, which the page of the
-// sample explains.
+// thumbnail responds with a small picture of a sample, or with an icon if there is none; the sample's page shows the
+// reason.
 func thumbnail(q *request, x *set, n int64) error {
 	small, kind, err := q.thumbs.Make(q.ctx(), func() (picture []byte, err error) {
 		err = q.read(x, n, q.held, func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error {

@@ -9,10 +9,10 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// maxForm is the limit of the body of a POST in bytes: a token and a few words.
+// maxForm limits the body of a POST in bytes: a token and a few words.
 const maxForm = 64 << 10
 
-// headers are on every answer. The handler may replace Cache-Control for what a browser should keep.
+// headers are set on every response. The handler may replace Cache-Control for files that a browser should cache.
 var headers = map[string]string{
 	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -24,7 +24,7 @@ var headers = map[string]string{
 	"Cache-Control":                "no-store",
 }
 
-// Refusals. Each is all that a request gets.
+// Texts of refusals. A refused request gets nothing else.
 const (
 	noToken  = "Open the link that ffconvert browse printed: it has a token in it."
 	noHost   = "This server answers to localhost and to its address."
@@ -34,13 +34,14 @@ const (
 	noForm   = "The page is too old, or of another server: load it again."
 )
 
-// Wrap returns a handler that passes to next what the browser with the cookie asks for. It moves the deadline on before each write of at most 64 KiB: an
-// answer may take any time, while a client whose socket takes none of a write within writeTime is dropped.
+// wrap returns a handler that passes requests with the cookie to next. It extends the deadline before each write of at
+// most 64 KiB: a response may take any time, but a client whose socket accepts nothing within writeTime is
+// disconnected.
 func (g *guard) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		arrived(r)
 		w := newWriter(rw, g.patience)
-		defer w.extend() // for what net/http still has in its buffers
+		defer w.extend() // for data in net/http's buffers
 		defer g.recovered(w)
 		for name, value := range headers {
 			w.Header().Set(name, value)
@@ -67,7 +68,7 @@ func (g *guard) wrap(next http.Handler) http.Handler {
 	})
 }
 
-// refuse answers with one sentence, and closes the connection: those that have no token hold none.
+// refuse responds with one sentence and closes the connection, so that clients without the token hold none.
 func refuse(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Connection", "close")
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -75,7 +76,7 @@ func refuse(w http.ResponseWriter, status int, why string) {
 	fmt.Fprintln(w, why)
 }
 
-// refuse looks at what even a request for the link of the token must have. It returns 0 for a request to go on with.
+// refuse checks what every request must have, even one with the token. It returns 0 if the request may proceed.
 func (g *guard) refuse(r *http.Request) (status int, why string) {
 	switch {
 	case !g.allow(r.Host):
@@ -90,8 +91,8 @@ func (g *guard) refuse(r *http.Request) (status int, why string) {
 	return 0, ""
 }
 
-// plain reports whether a request is for a path of letters, digits, dashes, underscores and points, with no empty name and none that begins with a
-// point. Paths of this server need no escapes, so no rule for escapes is needed.
+// plain reports whether the path of a request has only letters, digits, dashes, underscores and points, no empty
+// element, and none that begins with a point. Paths of this server need no escapes, so escapes are refused.
 func plain(uri string) bool {
 	path, _, _ := strings.Cut(uri, "?")
 	if !strings.HasPrefix(path, "/") || strings.Contains(path, "//") || strings.Contains(path, "/.") {
@@ -113,9 +114,10 @@ func (g *guard) enter(w http.ResponseWriter, r *http.Request) {
 	w.Write(lead("/"))
 }
 
-// foreign refuses requests without the cookie, and requests that pages of other origins make: browsers send the cookie with those of another port of this
-// host. The rule is that of http.CrossOriginProtection, for GET too. A browser of before 2023, and any where the server has neither localhost nor a
-// loopback address for a name, sends no Sec-Fetch-Site; it sends Origin with a POST and with what scripts fetch.
+// foreign refuses requests without the cookie, and requests from pages of other origins: browsers also send the cookie
+// with requests from another port of this host. The rule is that of http.CrossOriginProtection, applied to GET too.
+// Browsers before 2023, and all browsers if the server's host is neither localhost nor a loopback address, send no
+// Sec-Fetch-Site; they send Origin with a POST and with fetches of scripts.
 func (g *guard) foreign(r *http.Request) (status int, why string) {
 	switch site := r.Header.Get("Sec-Fetch-Site"); site {
 	case "same-origin", "none":
@@ -132,7 +134,7 @@ func (g *guard) foreign(r *http.Request) (status int, why string) {
 	return 0, ""
 }
 
-// posted refuses a POST that no form of this server made. The body is of a limited length, and nothing of it reaches the disk.
+// posted refuses a POST without the token of this server's forms. The body is limited, and never written to disk.
 func (g *guard) posted(w http.ResponseWriter, r *http.Request) (status int, why string) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -145,7 +147,8 @@ func (g *guard) posted(w http.ResponseWriter, r *http.Request) (status int, why 
 	return 0, ""
 }
 
-// recovered answers for a handler that has panicked. An answer that has begun is cut off, so that it is not taken for whole.
+// recovered responds for a handler that panicked. It aborts a response that has begun, so that it does not look
+// complete.
 func (g *guard) recovered(w *writer) {
 	err := recover()
 	if err == nil {

@@ -24,7 +24,7 @@ import (
 
 func baseName(path string) string { return filepath.Base(path) }
 
-// decode returns the fields of a record. Where nothing is known of its encoding it has one field, of all its bytes.
+// decode returns the fields of a record. If its encoding is unknown there is one field, with all bytes.
 func (x *set) decode(d *lookup.Dataset, r *lookup.Row, data []byte) (*converters.Sample, error) {
 	s, err := d.Decode(r, data)
 	if errors.Is(err, lookup.ErrNoFields) {
@@ -33,12 +33,12 @@ func (x *set) decode(d *lookup.Dataset, r *lookup.Row, data []byte) (*converters
 	return s, err
 }
 
-// read passes sample n of a dataset to use, with its record, while room has it. What is wrong with
-// the record is damage; a record that is too large is passed as nil.
+// read calls use with the record of sample n, within the memory limit of room. damage is an error of the record; data
+// is nil if the record is too large.
 func (q *request) read(x *set, n int64, room *semaphore.Weighted, use func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error) error {
 	d := x.data.Fork()
 	r, err := d.Row(n, true)
-	if err != nil { // of the index: the record may be sound
+	if err != nil { // an error of the index: the record may be valid
 		var again error
 		if r, again = d.Row(n, false); again != nil {
 			return err
@@ -61,24 +61,24 @@ func (q *request) read(x *set, n int64, room *semaphore.Weighted, use func(d *lo
 	return use(d, r, data, errors.Join(damage, err))
 }
 
-// A sample is the page of a sample.
+// A sample is the data of a sample's page.
 type sample struct {
 	lookup.Row
 	Shard  string
-	InIt   int64 // number in the shard
+	InIt   int64 // number within the shard
 	Class  string
-	Part   string // source part; "": not known
+	Part   string // source part; "": unknown
 	Fields []view.Field
-	More   int            // fields that are not shown
-	Hex    []view.HexLine // of a record without fields
-	Large  bool           // the record is not shown
+	More   int            // number of fields that are not shown
+	Hex    []view.HexLine // bytes of a record without fields
+	Large  bool           // the record is too large to show
 	Damage string
-	Values url.Values // the query that led here
-	Before int64      // the sample before, of the query; -1: none
+	Values url.Values // the query of the previous page
+	Before int64      // the previous sample of the query; -1: none
 	Next   int64
 }
 
-const hexBytes = 4096 // of a record that is shown as bytes
+const hexBytes = 4096 // of a record shown as bytes
 
 func samplePage(q *request, x *set, n int64) error {
 	query, err := find.Parse(q.r.URL.Query())
@@ -99,7 +99,7 @@ func samplePage(q *request, x *set, n int64) error {
 	return q.render(http.StatusOK, "sample", page{Set: x, Tab: "grid", Title: rowName(&s.Row) + " of " + text.Line(x.Name), Data: &s})
 }
 
-// fill enters what the page shows of the record.
+// fill sets the data of the record.
 func (s *sample) fill(x *set, d *lookup.Dataset, data []byte, damage error) {
 	s.Shard = baseName(s.Row.Shard)
 	s.InIt = s.Number - x.first[s.Shard]
@@ -109,7 +109,7 @@ func (s *sample) fill(x *set, d *lookup.Dataset, data []byte, damage error) {
 	if s.Source >= 0 {
 		if parts, err := x.search.Sources(); err == nil && s.Source < len(parts) {
 			s.Part = parts[s.Source].Name
-			if parts[s.Source].Names != "" { // many files: the offset is not a place in one
+			if parts[s.Source].Names != "" { // the part is many files: the offset is not within one
 				s.SourceOff = -1
 			}
 		}
@@ -135,15 +135,15 @@ func (s *sample) fill(x *set, d *lookup.Dataset, data []byte, damage error) {
 	s.More = len(decoded.Fields) - len(s.Fields)
 }
 
-// lines joins the texts of errors by semicolons.
+// lines joins the texts of errors with semicolons.
 func lines(err error) string {
 	return shown(option.ReplaceAllString(strings.ReplaceAll(err.Error(), "\n", "; "), "--$1"))
 }
 
-// option matches an option of a library, which is a flag of the command of that name.
+// option matches an option of a library; the command's flag has the same name.
 var option = regexp.MustCompile(`\boption ([a-z])`)
 
-// neighbours returns the samples before and after sample n that a query finds, -1 where it finds none soon.
+// neighbours returns the previous and the next sample of a query before and after n, -1 if none is found in time.
 func (q *request) neighbours(x *set, query find.Query, n int64) (before, next int64) {
 	if query == (find.Query{}) {
 		next = n + 1
@@ -162,7 +162,7 @@ func (q *request) neighbours(x *set, query find.Query, n int64) (before, next in
 	return -1, next
 }
 
-// findSample leads to the sample that has a key, or a number.
+// findSample redirects to the sample with a key, or a number.
 func findSample(q *request, x *set) error {
 	var err error
 	key := q.r.URL.Query().Get("key")

@@ -20,13 +20,13 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// MaxRecord is the largest record, in bytes, whose fields are shown. The CRC of a larger one is checked, and it can be
-// saved.
+// MaxRecord is the largest record, in bytes, whose fields are shown. A larger one is compared with its CRC, and can be
+// downloaded.
 const MaxRecord = 64 << 20
 
 const (
-	heldRecords  = 2 * MaxRecord // bytes of the records that are being shown
-	heldPictures = 160 << 20     // bytes of the pictures that are being decoded
+	heldRecords  = 2 * MaxRecord // bytes of records being shown
+	heldPictures = 160 << 20     // bytes of pictures being decoded
 	leaveTime    = 500 * time.Millisecond
 )
 
@@ -37,18 +37,18 @@ type Options struct {
 	Log    io.Writer      // a line for each error of the server itself; nil: none
 }
 
-// A Server shows datasets.
+// A Server serves pages about datasets.
 type Server struct {
 	opts   Options
 	sets   []*set
 	guard  *guard
 	thumbs *view.Thumbs
-	held   *semaphore.Weighted // bytes of records that are being shown
-	sent   *semaphore.Weighted // bytes of records that are being sent: a client may take its time
+	held   *semaphore.Weighted // bytes of records being shown
+	sent   *semaphore.Weighted // bytes of records being sent, which may take long
 	jobs   jobs
 }
 
-// New returns a Server of datasets, each opened with a limit of records that is at most MaxRecord.
+// New returns a Server for datasets, each opened with a record limit of at most MaxRecord.
 func New(datasets []*lookup.Dataset, opts Options) (*Server, error) {
 	if opts.Log == nil {
 		opts.Log = io.Discard
@@ -67,8 +67,8 @@ func New(datasets []*lookup.Dataset, opts Options) (*Server, error) {
 	return s, nil
 }
 
-// Serve answers requests until ctx ends, and closes l. ready is called once, with the link
-// that opens the first page; its error ends Serve. Serve is called once.
+// Serve responds to requests until ctx ends, and closes l. It calls ready once, with the link to the first page; an
+// error of ready ends Serve. Serve must be called only once.
 func (s *Server) Serve(ctx context.Context, l net.Listener, ready func(Link) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s.jobs.ctx = ctx
@@ -108,7 +108,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, ready func(Link) err
 //go:embed static
 var static embed.FS
 
-// routes returns what answers each path.
+// routes returns the handler of all paths.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	files, err := fs.Sub(static, "static")
@@ -120,8 +120,8 @@ func (s *Server) routes() http.Handler {
 	page := func(pattern string, answer func(*request) error) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, answer) })
 	}
-	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "icon.svg") }) // of the page that leads on
-	of := func(pattern string, answer func(*request, *set) error) {                                                                // a page of a dataset
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "icon.svg") }) // for the page of lead
+	of := func(pattern string, answer func(*request, *set) error) {                                                                // a page about a dataset
 		page(pattern, func(q *request) error {
 			x, err := q.set()
 			if err != nil {
@@ -130,7 +130,7 @@ func (s *Server) routes() http.Handler {
 			return answer(q, x)
 		})
 	}
-	one := func(pattern string, answer func(*request, *set, int64) error) { // a page of a sample
+	one := func(pattern string, answer func(*request, *set, int64) error) { // a page about a sample
 		of(pattern, func(q *request, x *set) error {
 			n, err := q.number(x)
 			if err != nil {
@@ -160,7 +160,7 @@ func (s *Server) routes() http.Handler {
 	return mux
 }
 
-// kept lets a browser keep files of the program for an hour.
+// kept lets a browser cache the program's files for an hour.
 func kept(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "private, max-age=3600")
@@ -168,7 +168,7 @@ func kept(next http.Handler) http.Handler {
 	})
 }
 
-// A request is one that is being answered.
+// A request is a request with its response.
 type request struct {
 	*Server
 	w *writer
@@ -177,7 +177,7 @@ type request struct {
 
 func (q *request) ctx() context.Context { return q.r.Context() }
 
-// set returns the dataset that the path names.
+// set returns the dataset in the path.
 func (q *request) set() (*set, error) {
 	n, err := strconv.Atoi(q.r.PathValue("set"))
 	if err != nil || n < 0 || n >= len(q.sets) {
@@ -186,7 +186,7 @@ func (q *request) set() (*set, error) {
 	return q.sets[n], nil
 }
 
-// number returns the number of the sample that the path names.
+// number returns the sample number in the path.
 func (q *request) number(x *set) (int64, error) {
 	n, err := strconv.ParseInt(q.r.PathValue("number"), 10, 64)
 	if err != nil || n < 0 || n >= x.Len {

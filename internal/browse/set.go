@@ -18,24 +18,24 @@ import (
 // A set is an opened dataset, or a shard. Its methods may be called concurrently.
 type set struct {
 	Number int
-	Path   string // as it was named
-	Name   string // the last name of Path
+	Path   string // as the user named it
+	Name   string // base name of Path
 
 	Len       int64 // samples
 	Shards    int64
 	Encodings string            // of the records
-	Manifest  *dataset.Manifest // of the whole dataset, without Sources; nil: other people's files, or a single shard
+	Manifest  *dataset.Manifest // of the whole dataset, without Sources; nil: shards of another program, or a single shard
 	Single    bool              // it is one shard of a dataset
 
-	data    *lookup.Dataset // to Fork
-	meta    dataset.Meta
-	metaErr error // why meta is empty
-	watched string
-	was     os.FileInfo // of watched, when the dataset was opened
-	search  *find.Searcher
-	first   map[string]int64 // the number of the first sample of each shard, by the name of its file
+	data        *lookup.Dataset // forked by each reader
+	meta        dataset.Meta
+	metaErr     error // why meta is empty
+	watched     string
+	watchedInfo os.FileInfo // state of watched when the dataset was opened
+	search      *find.Searcher
+	first       map[string]int64 // base name of a shard → number of its first sample
 
-	fields []string // that records have, by meta.json; nil: not known
+	fields []string // of the records, according to meta.json; nil: unknown
 }
 
 func newSet(i int, d *lookup.Dataset) (*set, error) {
@@ -49,7 +49,7 @@ func newSet(i int, d *lookup.Dataset) (*set, error) {
 		return nil, err
 	}
 	if d.Ours() {
-		if err := x.readOurs(st.IsDir()); err != nil {
+		if err := x.readMetadata(st.IsDir()); err != nil {
 			return nil, err
 		}
 	}
@@ -66,8 +66,8 @@ func newSet(i int, d *lookup.Dataset) (*set, error) {
 	return x, nil
 }
 
-// readOurs reads the manifest and meta.json.
-func (x *set) readOurs(whole bool) error {
+// readMetadata reads the manifest and meta.json.
+func (x *set) readMetadata(whole bool) error {
 	m, err := dataset.ReadShards(x.data.Dir)
 	if err != nil {
 		return err
@@ -91,34 +91,34 @@ func (x *set) readOurs(whole bool) error {
 	return nil
 }
 
-// renames reports whether records may have other fields than their source had.
+// renames reports whether records may have field names that their source does not have.
 func renames(e encode.Options) bool {
 	return e.Encoded || e.Rewrites() || e.Encoding == "raw" || strings.Contains(e.Encoding, ":")
 }
 
-// Keyed reports whether there is an index with keys.
+// Keyed reports whether the dataset has an index with keys.
 func (x *set) Keyed() bool {
 	keyed, err := x.data.Fork().Keyed()
 	return keyed && err == nil
 }
 
-// Changed reports whether the manifest, or the one shard, is not the file that it was when the dataset was opened.
+// Changed reports whether the manifest, or the single shard, has changed since the dataset was opened.
 func (x *set) Changed() bool {
 	now, err := os.Stat(x.watched)
-	return err != nil || !os.SameFile(now, x.was) || !now.ModTime().Equal(x.was.ModTime()) || now.Size() != x.was.Size()
+	return err != nil || !os.SameFile(now, x.watchedInfo) || !now.ModTime().Equal(x.watchedInfo.ModTime()) || now.Size() != x.watchedInfo.Size()
 }
 
-// watch notes the file by which changes are seen.
+// watch records the state of the file by which Changed detects changes.
 func (x *set) watch() (err error) {
 	x.watched = x.data.Files()[0].Path
 	if x.data.Ours() {
 		x.watched = filepath.Join(x.data.Dir, dataset.ManifestName)
 	}
-	x.was, err = os.Stat(x.watched)
+	x.watchedInfo, err = os.Stat(x.watched)
 	return err
 }
 
-// link returns the URL of a page of the dataset.
+// link returns the URL of a page about the dataset.
 func (x *set) link(page string, values url.Values) string {
 	link := "/d/" + strconv.Itoa(x.Number) + "/" + page
 	if len(values) > 0 {
@@ -127,7 +127,7 @@ func (x *set) link(page string, values url.Values) string {
 	return link
 }
 
-// class returns the name of a class, or its number where it has no name.
+// class returns the name of a class, or its number if it has no name.
 func (x *set) class(label int64) string {
 	return cmp.Or(x.className(label), strconv.FormatInt(label, 10))
 }
@@ -139,7 +139,7 @@ func (x *set) className(label int64) string {
 	return x.meta.Classes[label]
 }
 
-// WhereField returns an expression for the samples that have a field; "": records may not have it.
+// WhereField returns an expression for the samples with a field; "": records may have other fields.
 func (x *set) WhereField(name string) string {
 	if !slices.Contains(x.fields, name) {
 		return ""

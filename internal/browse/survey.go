@@ -23,7 +23,7 @@ const (
 	chartClasses  = 5000 // bars of the chart
 )
 
-// surveyed returns the survey of a dataset, which is made once, and the job that makes it where it is not there yet.
+// surveyed returns the survey of a dataset, which is made once, or nil and the job that makes it.
 func (q *request) surveyed(x *set) (*find.Survey, *job, error) {
 	j := q.jobs.start(&job{Name: fmt.Sprintf("survey-%d", x.Number), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {
 		return find.Count(ctx, x.data.Fork(), x.meta.Classes, func(done int64) { j.moved(done, x.Len) })
@@ -41,7 +41,7 @@ func saySamples(done, total int64, _ time.Duration) string {
 	return fmt.Sprintf("%s of %s looked at", humanize.Comma(done), counted(total, "sample"))
 }
 
-// classesPage shows how many samples each class has.
+// classesPage shows the number of samples of each class.
 func classesPage(q *request, x *set) error {
 	from, err := q.from(1 << 40)
 	if err != nil {
@@ -94,17 +94,17 @@ func classesPage(q *request, x *set) error {
 	return q.render(http.StatusOK, "classes", page{Set: x, Tab: "classes", Title: "Classes of " + text.Line(x.Name), Data: data})
 }
 
-// classOrders are the orders of the list of classes, the usual one first.
+// classOrders are the orders of the list of classes, the default first.
 var classOrders = []string{"number", "name", "count", "rare"}
 
-// classLabel is the name of a class, its number where it has none.
+// classLabel returns the name of a class, or its number if it has no name.
 func classLabel(c find.Class) string {
 	return cmp.Or(c.Name, strconv.FormatInt(c.Label, 10))
 }
 
-// A chartBar is a bar of a chart, with the page that it leads to.
+// A chartBar is a bar of a chart, with a link to a page.
 type chartBar struct {
-	From  float64 `json:"from"` // on the axis
+	From  float64 `json:"from"` // start on the axis
 	To    float64 `json:"to"`
 	Count int64   `json:"count"`
 	Name  string  `json:"name"`
@@ -119,7 +119,7 @@ func classBars(x *set, s *find.Survey) []chartBar {
 	return all
 }
 
-// sizesPage shows how large records and shards are.
+// sizesPage shows the sizes of records and shards.
 func sizesPage(q *request, x *set) error {
 	data := struct {
 		Job        *job
@@ -152,8 +152,8 @@ func sizesPage(q *request, x *set) error {
 	return q.render(http.StatusOK, "sizes", page{Set: x, Tab: "sizes", Title: "Sizes of " + text.Line(x.Name), Data: data})
 }
 
-// sizeQuery is the query of records of from bytes up to, and not with, to bytes. A range that is drawn in a chart has the
-// first comparison of one bar and the second of another.
+// sizeQuery returns the query of records with from ≤ size < to, in bytes. A range selected in a chart takes the first
+// comparison of one bar and the second of another.
 func sizeQuery(from, to int64) url.Values {
 	return query("where", fmt.Sprintf("size>=%d and size<=%d", from, max(from, to-1)))
 }

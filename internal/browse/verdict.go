@@ -9,7 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// home leads to the one dataset, or lists all.
+// home redirects to the only dataset, or lists all.
 func home(q *request) error {
 	if len(q.sets) == 1 {
 		http.Redirect(q.w, q.r, q.sets[0].link("", nil), http.StatusSeeOther)
@@ -22,7 +22,7 @@ func verdictPage(q *request, x *set) error {
 	data := struct {
 		Manifest *dataset.Manifest // nil: none
 		Fields   plan.FieldCounts  // of the source, counted by the conversion
-		Damaged  string            // meta.json: why it could not be read
+		Damaged  string            // why meta.json could not be read
 		Job      *job              // the last verification by this server; nil: none
 	}{x.Manifest, x.meta.Fields, "", q.jobs.get(verifyName(x))}
 	if x.metaErr != nil {
@@ -31,7 +31,7 @@ func verdictPage(q *request, x *set) error {
 	return q.render(http.StatusOK, "verdict", page{Set: x, Tab: "verdict", Title: text.Line(x.Name), Data: data})
 }
 
-// shardSizes returns the sizes of the shards as text.
+// shardSizes formats the sizes of the shards.
 func shardSizes(m *dataset.Manifest) string {
 	least, most := m.Shards[0].Bytes, m.Shards[0].Bytes
 	for _, s := range m.Shards {

@@ -18,7 +18,7 @@ import (
 
 func verifyName(x *set) string { return fmt.Sprintf("verify-%d", x.Number) }
 
-// startVerify begins to verify a dataset, and leads to its page.
+// startVerify starts a verification of a dataset, and redirects to its page.
 func startVerify(q *request, x *set) error {
 	total, err := x.size()
 	if err != nil {
@@ -45,7 +45,7 @@ func sayBytes(done, total int64, d time.Duration) string {
 	return fmt.Sprintf("%s of %s read, %s/s", binary(done), binary(total), humanize.Bytes(uint64(float64(done)/max(d.Seconds(), 1e-3))))
 }
 
-// size returns the bytes of the shards.
+// size returns the total bytes of the shards.
 func (x *set) size() (int64, error) {
 	total := int64(0)
 	for _, f := range x.data.Files() {
@@ -60,7 +60,7 @@ func (x *set) size() (int64, error) {
 	return total, nil
 }
 
-// verify reads the dataset again as it is now on disk.
+// verify reads the current files of the dataset.
 func (x *set) verify(ctx context.Context, how verify.Options) (*verify.Report, error) {
 	m, err := dataset.ReadManifest(x.data.Dir)
 	switch {
@@ -78,7 +78,7 @@ func (x *set) verify(ctx context.Context, how verify.Options) (*verify.Report, e
 	return report, err
 }
 
-// Report returns what a verification found; nil: the job is under way, or has failed.
+// Report returns the result of a verification; nil: the job runs, or has failed.
 func (j *job) Report() *verify.Report {
 	if !j.Over() || j.err != nil {
 		return nil
@@ -86,7 +86,7 @@ func (j *job) Report() *verify.Report {
 	return j.result.(*verify.Report)
 }
 
-// SampleOf returns the number in the dataset of the sample that a problem is about; -1: it is about no sample.
+// SampleOf returns the sample number that a problem concerns; -1: none.
 func (x *set) SampleOf(p verify.Problem) int64 {
 	first, ok := x.first[p.Shard]
 	if !ok || p.Sample < 0 {

@@ -116,11 +116,11 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 	}
 	if listed {
 		below := pattern.below()
-		tells, late := f.hasContents(ctx, below)
+		stated, late := f.hasContents(ctx, below)
 		switch {
 		case late != nil:
 			return f.serviceFailed(ctx, l.name, late)
-		case tells:
+		case stated:
 			return l.missNothing(f.list(ctx, l, below))
 		}
 	}

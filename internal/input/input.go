@@ -29,7 +29,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// Options say how names are found. The zero value is usable.
+// Options control how names are found. The zero value is usable.
 type Options struct {
 	// Match chooses which files of a directory are inputs, by their base names.
 	// Hidden files never are. nil: all.

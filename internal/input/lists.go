@@ -56,7 +56,6 @@ type lists struct {
 	stdin bool // standard input is in use
 }
 
-// useStdin returns an error if standard input is in use.
 func (l *lists) useStdin() error {
 	if l.stdin {
 		return place.Refuse("-", errRepeated, "standard input can be read once", "")

@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// A Class is a class and how many samples have it.
+// A Class is a class and its number of samples.
 type Class struct {
 	Label int64
-	Name  string // "": it has none
+	Name  string // "": unnamed
 	Count int64
-	Rare  bool // it has samples, and less than a tenth of the median of the classes that have some
+	Rare  bool // it has samples, but less than a tenth of the median of the classes with samples
 }
 
 const (
-	mostUnnamed = 1 << 20 // classes without a name that are counted, each by itself
-	dense       = 1 << 12 // classes that are counted in a list at least: faster
+	mostUnnamed = 1 << 20 // maximum of unnamed classes that are counted individually
+	dense       = 1 << 12 // minimum of classes that are counted in a slice, which is faster
 )
 
-// counts count samples by their class.
+// counts are the numbers of samples by class.
 type counts struct {
 	names []string
-	low   []int64         // of the labels 0, 1, …
-	high  map[int64]int64 // of the others
+	low   []int64         // by label: 0, 1, …
+	high  map[int64]int64 // by label, for the others
 }
 
 func newCounts(names []string) *counts {
@@ -38,7 +38,7 @@ func (c *counts) add(label int64) {
 	}
 }
 
-// classes returns all that have a name or samples.
+// classes returns the classes that have a name or samples.
 func (c *counts) classes() []Class {
 	var all []Class
 	for i, n := range c.low {

@@ -10,9 +10,9 @@ import (
 // keysFile is the name of a list of keys in commands.
 const keysFile = "keys.txt"
 
-// Command returns the command that makes a dataset of the samples that q finds, for a shell. path is the dataset, as it
-// was opened. why is "" if the line is all that is needed. Otherwise it says what `--where` cannot ask of records that are
-// copied, and line names [keysFile], which must have been written by [Searcher.Keys]; line is "" if no command makes this
+// Command returns the shell command that makes a dataset of the samples that q finds. path is the dataset, as it was
+// opened. why is "" if line suffices. Otherwise why states the part of q that `--where` cannot express for copied
+// records, and line reads [keysFile], which [Searcher.Keys] must write first; line is "" if no command makes this
 // dataset.
 func (s *Searcher) Command(q Query, path string) (line, why string) {
 	f, err := s.filter(q)

@@ -10,16 +10,16 @@ import (
 
 // Sizes of records in bytes.
 const (
-	largestRecord = 64 << 20 // that is decoded to compare its fields
-	smallRecord   = 1 << 20  // that any number of searches decode at the same time
+	largestRecord = 64 << 20 // maximum that is decoded to compare its fields
+	smallRecord   = 1 << 20  // maximum that searches decode without waiting for each other
 )
 
 // A reader decodes the records of samples for one search.
 type reader struct {
 	d       *lookup.Dataset
 	records *lookup.Records
-	large   chan struct{} // of the Searcher: has an element while a search holds large records
-	holds   bool          // this search does
+	large   chan struct{} // of the Searcher: has an element while a search decodes large records
+	holds   bool          // whether this search is the one in large
 }
 
 func (s *Searcher) reader() *reader {
@@ -34,12 +34,12 @@ func (x *reader) close() {
 	}
 }
 
-// decode reads the record of a sample, which is placed. The sample is valid until the next one.
+// decode reads and decodes the record of a row. The sample is valid until the next call.
 func (x *reader) decode(ctx context.Context, r *lookup.Row) (*converters.Sample, error) {
 	if r.At.Size > largestRecord {
 		return nil, fmt.Errorf("sample %d: its record has %d bytes; records of more than %d are not decoded", r.Number, r.At.Size, largestRecord)
 	}
-	if r.At.Size > smallRecord && !x.holds { // and keeps their memory until it is closed
+	if r.At.Size > smallRecord && !x.holds { // held until close: the reader keeps the memory
 		select {
 		case x.large <- struct{}{}:
 			x.holds = true

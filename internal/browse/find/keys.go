@@ -14,13 +14,13 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// errList reports samples that a list of keys cannot choose.
+// errList is the error for samples that a list of keys cannot select.
 var errList = place.New(place.Refused, "a list of keys cannot choose these samples")
 
 var errNoKeys = fmt.Errorf("%w: samples of this dataset have no keys", errList)
 
-// Keys writes the keys of the samples that q finds, as --keys takes them, and returns how many. Nothing is written unless
-// the list chooses exactly these samples of what the command reads: the dataset, or the shard of the query.
+// Keys writes the keys of the samples that q finds, in the format of --keys, and returns their number. It writes
+// nothing unless the list selects exactly these samples when the command reads the dataset, or the shard of the query.
 func (s *Searcher) Keys(ctx context.Context, q Query, w io.Writer) (int64, error) {
 	f, err := s.filter(q)
 	if err != nil {
@@ -45,10 +45,10 @@ func (s *Searcher) Keys(ctx context.Context, q Query, w io.Writer) (int64, error
 	return l.n, l.write(ctx, w)
 }
 
-// listedAtOnce is how many keys are held at once to look for other samples that have them: some 100 MB.
+// listedAtOnce is how many keys are in memory while searching for other samples with the same keys: some 100 MB.
 const listedAtOnce = 4 << 20
 
-// A list is a list of keys that is being made.
+// A list is a list of keys under construction.
 type list struct {
 	*Searcher
 	f      *filter
@@ -56,8 +56,8 @@ type list struct {
 	chosen bitset
 	most   int // listedAtOnce
 
-	held map[uint64]int64 // numbers of chosen samples by the hashes of their keys
-	next int64            // chosen samples from it on were not held yet
+	held map[uint64]int64 // hash of a key → number of the chosen sample
+	next int64            // the first chosen sample that was not in held yet
 }
 
 func (s *Searcher) newList(f *filter, most int) *list {
@@ -69,7 +69,7 @@ type bitset []uint64
 func (b bitset) set(n int64)      { b[n/64] |= 1 << (n % 64) }
 func (b bitset) has(n int64) bool { return b[n/64]>>(n%64)&1 == 1 }
 
-// choose enters which samples the filter finds.
+// choose marks the samples that the filter finds.
 func (l *list) choose(ctx context.Context) error {
 	var p page
 	var bad error
@@ -85,7 +85,7 @@ func (l *list) choose(ctx context.Context) error {
 	return cmp.Or(err, bad, p.Problem)
 }
 
-// hold keeps the key of a chosen sample to look for others that have it, if there is room.
+// hold adds the key of a chosen sample to held; it returns false if held is full.
 func (l *list) hold(r *lookup.Row) (more bool) {
 	if len(l.held) < l.most {
 		l.held[xxhash.Sum64String(r.Key)] = r.Number
@@ -94,7 +94,7 @@ func (l *list) hold(r *lookup.Row) (more bool) {
 	return len(l.held) < l.most
 }
 
-// badKey returns an error if a line of a list cannot be the key of a sample.
+// badKey returns an error if the key cannot be a line of a list.
 func badKey(r *lookup.Row) error {
 	what := ""
 	switch {
@@ -110,7 +110,7 @@ func badKey(r *lookup.Row) error {
 	return fmt.Errorf("%w: sample %d %s", errList, r.Number, what)
 }
 
-// checkOthers looks for samples that were not chosen and have the key of a chosen one.
+// checkOthers returns an error if a sample that was not chosen has the key of a chosen one.
 func (l *list) checkOthers(ctx context.Context) error {
 	if l.n == l.f.end-l.f.first {
 		return nil
@@ -150,16 +150,16 @@ func (l *list) write(ctx context.Context, w io.Writer) error {
 			return true, nil
 		}
 		if !begun && strings.HasPrefix(r.Key, "\ufeff") {
-			out.WriteByte('\n') // a reader takes a mark at the begin of the list for the one of a text editor
+			out.WriteByte('\n') // otherwise a reader would skip the byte order mark of this key as one of the file
 		}
 		begun = true
 		out.WriteString(r.Key)
-		return true, out.WriteByte('\n') // which has the error of any write
+		return true, out.WriteByte('\n') // returns the error of any write
 	})
 	return cmp.Or(err, out.Flush())
 }
 
-// each calls use with the samples that are looked at, from sample from on, until it returns false.
+// each calls use with the samples to examine, from sample from on, until use returns false.
 func (l *list) each(ctx context.Context, from int64, use func(r *lookup.Row) (bool, error)) error {
 	for r, err := range l.d.Fork().WalkFrom(ctx, from) {
 		if err != nil {

@@ -8,25 +8,25 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 )
 
-// A page is some of the samples that a query finds.
+// A page is some of the samples of a query.
 type page struct {
 	Rows   []lookup.Row // keys of more than 16 KiB are cut
-	Next   int64        // the first sample that was not looked at; the number of all samples at the end
-	Looked int64        // samples that were looked at
+	Next   int64        // the first sample that was not examined; the number of all samples at the end
+	Looked int64        // number of samples examined
 
-	// Samples of which it is not known whether the expression holds, because their records are damaged or larger than 64 MiB,
-	// or a value cannot be compared, and why it is so of the first. They are not in Rows.
+	// Unknown counts samples for which the expression cannot be evaluated, because their records are damaged or larger
+	// than 64 MiB, or a value cannot be compared; the error is that of the first. They are not in Rows.
 	Unknown int64
 	Problem error
 }
 
 const longestKey = 16 << 10 // bytes of a key in a page or a Survey
 
-// rowsAtOnce is how many rows are looked at between two looks at the clock.
+// rowsAtOnce is how many rows are examined between two checks of the time.
 const rowsAtOnce = 8192
 
-// Page returns the samples that q finds, from sample number from on: most of them at most, and as many as are found
-// within the budget; 0: no limit. Where from or the number of samples is far, it is as fast.
+// Page returns the samples that q finds, from sample number from on: at most most, found within the budget; 0: no time
+// limit. Its time does not depend on from or on the number of samples.
 func (s *Searcher) Page(ctx context.Context, q Query, from int64, most int, budget time.Duration) (page, error) {
 	f, err := s.filter(q)
 	if err != nil {
@@ -45,8 +45,8 @@ func (s *Searcher) Page(ctx context.Context, q Query, from int64, most int, budg
 	return p, err
 }
 
-// walk calls use with each sample that f finds from sample from on, and with nil now and then between them. It counts in p,
-// and sets p.Next if use returns false.
+// walk calls use with each sample that f finds from sample from on, and with nil from time to time in between. It
+// counts in p, and sets p.Next if use returns false.
 func (s *Searcher) walk(ctx context.Context, f *filter, from int64, p *page, use func(r *lookup.Row) bool) error {
 	x := s.reader()
 	defer x.close()
@@ -92,8 +92,8 @@ func (s *Searcher) walk(ctx context.Context, f *filter, from int64, p *page, use
 	return nil
 }
 
-// Before returns the last of the samples before sample number n that q finds; -1 if there is none, or if the budget ends
-// before one is found. 0: no limit.
+// Before returns the last sample of q before sample number n; -1 if there is none, or if the budget ends first. 0: no
+// time limit.
 func (s *Searcher) Before(ctx context.Context, q Query, n int64, budget time.Duration) (int64, error) {
 	f, err := s.filter(q)
 	if err != nil {

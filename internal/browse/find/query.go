@@ -1,5 +1,5 @@
-// Package find finds the samples of a dataset for which an expression of `--where` holds, in all shards or one, of all
-// source parts or one, and counts what a dataset has.
+// Package find finds the samples of a dataset for which an expression of `--where` holds, optionally of one shard or
+// one source part, and makes statistics of a dataset.
 //
 //	q, err := find.Parse(url.Query())
 //	s := find.NewSearcher(dataset, meta.Classes)
@@ -19,17 +19,17 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// A Query says which samples are wanted. All conditions that are set must hold. The zero value wants all samples.
+// A Query selects samples. All conditions that are set must hold. The zero value selects all samples.
 type Query struct {
 	Where  string // an expression, see [choose.CheckWhere]; size is the size of the record
 	Shard  string // name of its shard, without directories
 	Source string // name of its source part
 }
 
-// longestWhere limits an expression in a URL, in bytes: it may be a regular expression, which is asked of each sample.
+// longestWhere limits an expression in a URL, in bytes: it may be a regular expression that runs for each sample.
 const longestWhere = 4096
 
-// Parse reads a query from the parameters where, shard and source, and passes over others. Errors are one line, for people.
+// Parse reads a query from the parameters where, shard and source, and ignores others. Errors are one line, for people.
 func Parse(v url.Values) (Query, error) {
 	q := Query{strings.TrimSpace(v.Get("where")), v.Get("shard"), v.Get("source")}
 	if len(q.Where) > longestWhere {
@@ -41,7 +41,7 @@ func Parse(v url.Values) (Query, error) {
 	return q, nil
 }
 
-// Values returns the parameters of the query, for Parse. What is not set is left out.
+// Values returns the URL parameters of the query, for Parse. Empty conditions are omitted.
 func (q Query) Values() url.Values {
 	v := make(url.Values)
 	for name, text := range map[string]string{"where": q.Where, "shard": q.Shard, "source": q.Source} {
@@ -52,7 +52,7 @@ func (q Query) Values() url.Values {
 	return v
 }
 
-// WhereClass returns an expression for the samples of a class, by its name if an expression can have it.
+// WhereClass returns an expression for the samples of a class, by its name if expressions support the name.
 func WhereClass(label int64, name string) string {
 	quote := ""
 	switch {
@@ -66,7 +66,7 @@ func WhereClass(label int64, name string) string {
 	return "class=" + quote + name + quote
 }
 
-// WhereField returns an expression for the samples that have a field; "" if there is none for this name.
+// WhereField returns an expression for the samples with a field; "" if expressions do not support the name.
 func WhereField(name string) string {
 	where := name + ".size>=0"
 	if name == "" {

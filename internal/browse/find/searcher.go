@@ -19,10 +19,10 @@ var ErrUnknown = place.New(place.Refused, "the dataset has no such thing")
 
 // A Searcher searches one dataset. It may be used concurrently.
 type Searcher struct {
-	d       *lookup.Dataset // to Fork
+	d       *lookup.Dataset // forked by each search
 	classes []string
 	shards  []span
-	Sources func() ([]plan.Part, error) // of the manifest; read when they are needed: there may be very many
+	Sources func() ([]plan.Part, error) // from the manifest; loaded when needed: there may be very many
 	keyed   func() (bool, error)
 	large   chan struct{} // see reader
 }
@@ -55,15 +55,15 @@ func NewSearcher(d *lookup.Dataset, classes []string) *Searcher {
 	return s
 }
 
-// A filter is a query with its names looked up, for one goroutine.
+// A filter is a query with resolved names. It must not be used concurrently.
 type filter struct {
-	first, end int64           // samples that are looked at
+	first, end int64           // range of samples to examine
 	sources    []int           // rows of "sources"; nil: all
-	index      *choose.Chooser // of the comparisons that a row answers
-	fields     *choose.Part    // of those that need the fields of the record; nil: none
+	index      *choose.Chooser // for comparisons that need only the row
+	fields     *choose.Part    // for comparisons that need the fields of the record; nil: none
 }
 
-// filter looks the names of a query up.
+// filter resolves the names of a query.
 func (s *Searcher) filter(q Query) (*filter, error) {
 	f := &filter{end: s.d.Len()}
 	if q.Shard != "" {
@@ -99,7 +99,7 @@ func (s *Searcher) filter(q Query) (*filter, error) {
 	return f, nil
 }
 
-// source finds source parts by their name: a mixture may have one several times.
+// source returns the source parts with a name: a mixture may have the same part several times.
 func (s *Searcher) source(name string) (rows []int, err error) {
 	parts, err := s.Sources()
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Searcher) source(name string) (rows []int, err error) {
 	return rows, nil
 }
 
-// rowHolds reports whether a sample is wanted, as far as it shows without its record.
+// rowHolds reports whether a row satisfies the conditions that do not need its record.
 func (f *filter) rowHolds(r *lookup.Row) (bool, error) {
 	if f.sources != nil && !slices.Contains(f.sources, r.Source) {
 		return false, nil
@@ -124,7 +124,7 @@ func (f *filter) rowHolds(r *lookup.Row) (bool, error) {
 	return f.index.Holds(r.Key, r.At.Size, r.Label, r.Labeled)
 }
 
-// fieldsHold reports whether the comparisons of fields hold of a sample, whose record x decodes.
+// fieldsHold reports whether a sample satisfies the comparisons of fields; x decodes its record.
 func (f *filter) fieldsHold(ctx context.Context, x *reader, r *lookup.Row) (bool, error) {
 	sample, err := x.decode(ctx, r)
 	if err != nil {

@@ -9,38 +9,38 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 )
 
-// A bucket counts the records of From bytes up to, and not with, To bytes. There are four for each power of two.
+// A bucket counts the records with From ≤ size < To, in bytes. There are four buckets for each power of two.
 type bucket struct{ From, To, Count int64 }
 
 // An outlier is a sample of unusual size.
 type outlier struct {
 	Number int64
-	Key    string // "": it has none; of one that is longer, 16 KiB
+	Key    string // at most 16 KiB of it; "": none
 	Size   int64
 }
 
 const outliers = 20 // of each kind
 
-// Sizes are counted exactly up to 2^fineBits, and from there on 2^(fineBits-1) for each power of two.
+// Sizes are counted exactly up to 2^fineBits, and above that in 2^(fineBits-1) cells for each power of two.
 const (
 	fineBits = 11
 	steps    = 1 << (fineBits - 1)
 	cells    = (63 - fineBits + 2) * steps
 )
 
-// sizes count records by their size.
+// sizes counts records by size.
 type sizes struct {
 	fine              [cells]int64
 	largest, smallest []outlier // sorted, the most unusual first
 }
 
-// cell returns where a size is counted.
+// cell returns the index of the cell for a size.
 func cell(size int64) int {
 	shift := max(0, bits.Len64(uint64(size))-fineBits)
 	return shift*steps + int(size>>shift)
 }
 
-// least returns the least size of a cell.
+// least returns the smallest size of a cell.
 func least(cell int) int64 {
 	switch {
 	case cell < 2*steps:
@@ -63,7 +63,7 @@ func (z *sizes) add(r *lookup.Row) {
 	}
 }
 
-// insert enters a sample after the samples that are at least as unusual.
+// insert inserts a sample after the samples that are at least as unusual.
 func insert(all []outlier, r *lookup.Row, more func(a, b int64) bool) []outlier {
 	i := len(all)
 	for i > 0 && more(r.At.Size, all[i-1].Size) {
@@ -73,11 +73,11 @@ func insert(all []outlier, r *lookup.Row, more func(a, b int64) bool) []outlier 
 	return slices.Insert(all, i, outlier{r.Number, r.Key, r.At.Size})
 }
 
-// describe enters the sizes of s.Samples records.
+// describe sets the size statistics of s, for s.Samples records.
 func (z *sizes) describe(s *Survey) {
 	for _, all := range [][]outlier{z.largest, z.smallest} {
 		for i := range all {
-			all[i].Key = strings.Clone(all[i].Key[:min(longestKey, len(all[i].Key))]) // not in the memory of the index
+			all[i].Key = strings.Clone(all[i].Key[:min(longestKey, len(all[i].Key))]) // a copy, so that the index's memory can be freed
 		}
 	}
 	s.Largest, s.Smallest = z.largest, z.smallest
@@ -90,7 +90,7 @@ func (z *sizes) describe(s *Survey) {
 	}
 }
 
-// quantile returns the size of record number rank, from 1, by size.
+// quantile returns the size of the record of a rank, counted from 1 in order of size.
 func (z *sizes) quantile(rank int64) int64 {
 	for i, n := range z.fine {
 		if rank -= n; n > 0 && rank <= 0 {
@@ -100,7 +100,7 @@ func (z *sizes) quantile(rank int64) int64 {
 	return 0
 }
 
-// buckets adds the cells up.
+// buckets sums the cells of each bucket.
 func (z *sizes) buckets() []bucket {
 	first := slices.IndexFunc(z.fine[:], func(n int64) bool { return n > 0 })
 	if first < 0 {
@@ -111,7 +111,7 @@ func (z *sizes) buckets() []bucket {
 		last--
 	}
 	var all []bucket
-	from := 0 // cell
+	from := 0 // first cell of the bucket
 	for quarter := 4; from <= last; quarter++ {
 		to := cells
 		if bound := math.Exp2(float64(quarter) / 4); bound < math.MaxInt64 {

@@ -8,15 +8,15 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// A Survey is what Count has counted.
+// A Survey is the result of Count.
 type Survey struct {
 	Samples   int64
-	Bytes     int64   // of all records
-	Classes   []Class // by number: all that have a name, and the numbers without one that samples have, 1,048,576 at most
+	Bytes     int64   // total of the records
+	Classes   []Class // by number: all with a name, and those without one that have samples, at most 1,048,576
 	Unlabeled int64   // samples without a class
 
 	Sizes             []bucket  // from the smallest record to the largest, without gaps
-	Largest, Smallest []outlier // 20 of each at most, the most unusual first; among equal ones the first in the dataset
+	Largest, Smallest []outlier // at most 20 of each, the most unusual first; equal ones in dataset order
 	Median, P01, P99  int64     // sizes that half, 1 % and 99 % of the records do not exceed: exact below 2 KiB, else up to 0.1 % too low
 
 	Shards []Shard
@@ -26,21 +26,21 @@ type Survey struct {
 type Shard struct {
 	Name    string // without directories
 	Samples int64
-	Bytes   int64 // of the file
+	Bytes   int64 // size of the file
 }
 
 // surveyStep is how many samples are counted between two calls of progress.
 const surveyStep = 1 << 16
 
-// Count surveys all samples: the classes, and the sizes of records and shards, from indexes, and from headers of shards
-// where there are none; no record is read. classes are the names of the classes by number; nil: they have none. progress is called with
-// the number of samples that were looked at, now and then and at the end; it may be nil. Indexes and headers are compared with
-// their checksums. Memory does not grow with the number of samples.
+// Count makes a survey of all samples: the classes, and the sizes of records and shards. It reads indexes, and the
+// headers of shards without an index; it reads no record. classes are the class names by number; nil: classes have no
+// names. It calls progress with the number of counted samples, from time to time and at the end; progress may be nil.
+// Indexes and headers are compared with their checksums. Memory does not grow with the number of samples.
 func Count(ctx context.Context, d *lookup.Dataset, classes []string, progress func(done int64)) (*Survey, error) {
 	s := new(Survey)
 	c := newCounts(classes)
 	var z sizes
-	payload := make(map[string]int64) // of each shard, by its path
+	payload := make(map[string]int64) // bytes of each shard's records, by path
 	path, bytes := "", int64(0)
 	for r, err := range d.Walk(ctx) {
 		if err != nil {

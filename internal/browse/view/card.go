@@ -6,13 +6,13 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A Card is what the grid shows of a sample.
+// A Card is the view of a sample in the grid.
 type Card struct {
-	Index int    // of the field that it shows; -1 if the sample has no field
+	Index int    // index of the field that it shows; -1 if the sample has no field
 	Field string // its name
 	Kind  Kind
 	Type  string
-	Text  string // at most 160 characters, in one line
+	Text  string // at most 160 characters on one line
 }
 
 const maxCard = 160 // characters
@@ -20,8 +20,8 @@ const maxCard = 160 // characters
 // rank orders kinds by how well they describe a sample at a glance.
 var rank = map[Kind]int{KindImage: 9, kindText: 8, kindVideo: 7, kindAudio: 6, kindJSON: 5, kindTree: 4, kindNumbers: 3, kindValue: 2, kindHex: 1}
 
-// CardOf returns the card of a sample: of the first picture; else of the first text, video, audio, or what there is. It looks at no more than the begin of
-// fields.
+// CardOf returns the card of a sample: of the first picture, else of the first text, video, audio, or other field. It
+// reads only the start of fields.
 func CardOf(s *converters.Sample) Card {
 	limits := bounds{Fields: 64, Text: 4 * maxCard, All: 64 * 4 * maxCard, Nodes: 64, Rows: 1, Columns: 8, Hex: 32}
 	card := Card{Index: -1}

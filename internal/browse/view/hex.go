@@ -4,12 +4,12 @@ import "fmt"
 
 // A HexLine is up to sixteen bytes.
 type HexLine struct {
-	Off   string // of the first, "00000010"
-	Hex   string // two digits each, with a space between
-	ASCII string // the bytes that are printable ASCII, and a point for each other
+	Off   string // offset of the first byte, "00000010"
+	Hex   string // two digits per byte, separated by spaces
+	ASCII string // printable ASCII characters, a point for other bytes
 }
 
-// Hex returns lines of the first bytes of data, most at the most.
+// Hex returns lines for the first bytes of data, at most most bytes.
 func Hex(data []byte, most int) []HexLine {
 	data = data[:min(len(data), most)]
 	var lines []HexLine

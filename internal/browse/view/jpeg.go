@@ -7,12 +7,12 @@ import (
 	"github.com/ffconvert/ffconvert/internal/picture"
 )
 
-// A jpegHead is what the segments of a JPEG say before its first scan.
+// A jpegHead is the content of the segments of a JPEG before its first scan.
 type jpegHead struct {
-	known       bool // the frame was found where the standard has it; else the worst is assumed
+	known       bool // the frame is where the standard has it; otherwise the most expensive form is assumed
 	progressive bool
 	rgb         bool   // the components may be red, green and blue
-	sampling    []byte // of each component: horizontal and vertical factor, 4 bits each
+	sampling    []byte // per component: horizontal and vertical factor, 4 bits each
 	turn        turn
 }
 
@@ -49,7 +49,7 @@ func readJPEG(data []byte) (h jpegHead) {
 			h.known, h.progressive = true, marker == 0xc2
 			h.rgb = !jfif && (adobe || string(names) == "RGB")
 			return h
-		case marker < 0xc0 || marker >= 0xd0 && marker <= 0xda: // a scan before a frame, or what is not a segment
+		case marker < 0xc0 || marker >= 0xd0 && marker <= 0xda: // a scan before a frame, or not a segment
 			return h
 		}
 		data = data[n:]
@@ -57,8 +57,9 @@ func readJPEG(data []byte) (h jpegHead) {
 	return h
 }
 
-// countScans returns how many scans of a JPEG the decoder goes through: up to the end of the picture, after which a camera may have put a film. Between
-// segments, and so in the data of a scan, all bytes are passed over up to FF and what is neither 0 nor a restart.
+// countScans returns how many scans of a JPEG the decoder reads: up to the end of the picture, after which a camera may
+// have appended a film. Between segments, and in the data of a scan, it skips all bytes up to an FF that is followed by
+// neither 0 nor a restart.
 func countScans(data []byte) (n int) {
 	for {
 		at := bytes.IndexByte(data, 0xff)
@@ -81,8 +82,9 @@ func countScans(data []byte) (n int) {
 	}
 }
 
-// memory returns what the decoder takes for a picture of this size. It decodes whole blocks of 8 × 8 samples times the sampling factors; of a progressive
-// picture it keeps all coefficients, 4 bytes each; for CMYK and RGB it makes another picture of 4 bytes a pixel.
+// memory returns the bytes that the decoder allocates for a picture of this size. It decodes whole blocks of 8 × 8
+// samples times the sampling factors; for a progressive picture it keeps all coefficients, 4 bytes each; for CMYK and
+// RGB it makes another picture of 4 bytes per pixel.
 func (h jpegHead) memory(width, height int) int64 {
 	area := (int64(width) + 31) &^ 31 * ((int64(height) + 31) &^ 31)
 	if !h.known {
@@ -109,13 +111,13 @@ func (h jpegHead) memory(width, height int) int64 {
 	return n
 }
 
-// A turn is the orientation of Exif, how a picture must be turned to stand upright: 0 and 1 as it is, 2 mirrored, 3 by 180°, 4 upside down, 5 to 8
-// these with rows and columns exchanged.
+// A turn is the orientation in Exif: how to turn a picture upright. 0 and 1: unchanged, 2: mirrored, 3: by 180°, 4:
+// upside down, 5 to 8: the first four with rows and columns exchanged.
 type turn uint8
 
 const orientation = 0x0112
 
-// readTurn returns the orientation that an Exif segment has, 0 if there is none.
+// readTurn returns the orientation in an Exif segment, 0 if it has none.
 func readTurn(b []byte) turn {
 	b, ok := bytes.CutPrefix(b, []byte("Exif\x00\x00"))
 	if !ok || len(b) < 8 {
@@ -145,7 +147,7 @@ func readTurn(b []byte) turn {
 	return 0
 }
 
-// apply turns a picture.
+// apply turns a picture upright.
 func (t turn) apply(p picture.RGB) picture.RGB {
 	if t < 2 {
 		return p
@@ -156,7 +158,7 @@ func (t turn) apply(p picture.RGB) picture.RGB {
 	}
 	for y := range out.Height {
 		for x := range out.Width {
-			fx, fy := x, y // of the stored picture
+			fx, fy := x, y // in the stored picture
 			if t >= 5 {
 				fx, fy = y, x
 			}

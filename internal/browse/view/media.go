@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// A medium is a format that browsers show, and that has no scripts in it.
+// A medium is a format that browsers display and that cannot contain scripts.
 type medium struct {
 	kind        Kind
 	name        string
 	contentType string
 }
 
-// Media returns the content type that data is served with, and whether a page may show it. The first bytes decide, never a name: HTML, SVG, XML, PDF and
-// all that is not on the list is for download, application/octet-stream.
+// Media returns the content type for serving data, and whether a page may display it. The first bytes decide, never a
+// name: HTML, SVG, XML, PDF and all formats that are not listed are downloads, application/octet-stream.
 func Media(data []byte) (contentType string, inline bool) {
 	m := mediaOf(data)
 	return m.contentType, m.kind != kindHex
 }
 
-// magics are formats that a few bytes at a fixed place show. '?' matches any byte.
+// magics are formats identified by a few bytes at a fixed place. '?' matches any byte.
 var magics = []struct {
 	magic string
 	medium
@@ -38,10 +38,10 @@ var magics = []struct {
 	{"????ftypM4B ", medium{kindAudio, "M4A", "audio/mp4"}},
 }
 
-// brands of MP4 files that hold video (ISO/IEC 14496-12, "ftyp").
+// brands are MP4 brands of video (ISO/IEC 14496-12, "ftyp").
 const brands = "isom,iso2,iso3,iso4,iso5,iso6,mp41,mp42,avc1,dash,M4V ,MSNV"
 
-// codecs of Ogg, by the first packet of the first stream (RFC 5334).
+// codecs are Ogg codecs by the first packet of the first stream (RFC 5334).
 var codecs = []struct {
 	magic string
 	medium
@@ -90,19 +90,21 @@ func matches(data []byte, magic string) bool {
 	return true
 }
 
-// isWebM looks for the type of document in the head of an EBML file, an element 4282 of a few bytes. Matroska is not shown by all browsers.
+// isWebM searches the head of an EBML file for the document type, an element 4282 of a few bytes. Not all browsers
+// display other Matroska files.
 func isWebM(data []byte) bool {
 	return matches(data, "\x1a\x45\xdf\xa3") && bytes.Contains(data[:min(len(data), 64)], []byte("\x42\x82\x84webm"))
 }
 
-// isMP3 reports whether two frames of MPEG audio, layer III, follow one another: the eleven bits that begin a frame are few.
+// isMP3 reports whether data begins with two consecutive frames of MPEG audio, layer III: the eleven bits that begin a
+// frame also occur elsewhere.
 func isMP3(data []byte) bool {
 	n := frameSize(data)
 	return n > 0 && n < len(data) && frameSize(data[n:]) > 0
 }
 
-// frameSize returns the length of the frame that data begins with, 0 if it begins with none: 11 bits of 1, version 2 bits, layer 2, CRC 1, bitrate 4, rate 2,
-// padding 1, and 8 others.
+// frameSize returns the length of the frame at the start of data, 0 if there is none: 11 bits of 1, version 2 bits,
+// layer 2, CRC 1, bitrate 4, rate 2, padding 1, and 8 others.
 func frameSize(data []byte) int {
 	if len(data) < 4 {
 		return 0

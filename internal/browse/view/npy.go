@@ -16,7 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// maxHeader is the length of the header of an array. NumPy's own has some hundred bytes.
+// maxHeader limits the header of an array, in bytes. NumPy writes some hundred.
 const maxHeader = 64 << 10
 
 // The header of an array is a Python dictionary of three members, which NumPy writes in this order.
@@ -28,7 +28,8 @@ var npySizes = map[byte][]int{'b': {1}, 'i': {1, 2, 4, 8}, 'u': {1, 2, 4, 8}, 'f
 //
 //	93 "NUMPY"   version 2 (1.0, 2.0, 3.0)   length of the header 2, from version 2.0 on 4   header   numbers
 //
-// It reports false for what is not a file of one; an array of another type, or that is cut, is shown as bytes, with the Problem.
+// It returns false if data is not such a file. An array of another type, or a truncated one, is shown as bytes, with a
+// Problem.
 func (v *viewer) array(f *Field, data []byte) bool {
 	rest, ok := bytes.CutPrefix(data, []byte("\x93NUMPY"))
 	if !ok || len(rest) < 6 {
@@ -62,15 +63,15 @@ func (v *viewer) array(f *Field, data []byte) bool {
 // An array is numbers in memory.
 type array struct {
 	order   binary.ByteOrder
-	kind    byte // of NumPy: b, i, u, f, c
-	size    int  // bytes of a number
+	kind    byte // NumPy's kind: b, i, u, f, c
+	size    int  // bytes per number
 	fortran bool // the first index changes fastest
 	shape   []int
 	count   int
 	data    []byte
 }
 
-// parseArray returns the array of a header, or why it is not one.
+// parseArray parses a header, and returns the array or a problem with it.
 func parseArray(header, data []byte) (a array, problem string) {
 	m := npyHeader.FindSubmatch(header)
 	if m == nil {
@@ -86,7 +87,7 @@ func parseArray(header, data []byte) (a array, problem string) {
 	if !slices.Contains(npySizes[a.kind], a.size) {
 		return a, fmt.Sprintf("numbers of the type %c%d are not shown", a.kind, a.size)
 	}
-	const most = 1 << 40 // more numbers than any field has
+	const most = 1 << 40 // exceeds the numbers of any field
 	for word := range strings.SplitSeq(string(m[5]), ",") {
 		if word = strings.TrimSpace(word); word == "" {
 			continue
@@ -116,7 +117,7 @@ func (a array) name() string {
 	return names[a.kind] + strconv.Itoa(8*a.size)
 }
 
-// at returns the number at an index.
+// at formats the number at an index.
 func (a array) at(index []int) (string, bool) {
 	place := 0
 	if a.fortran {
@@ -131,7 +132,7 @@ func (a array) at(index []int) (string, bool) {
 	return a.number(a.data[place*a.size:]), true
 }
 
-// number formats the number that b begins with.
+// number formats the number at the start of b.
 func (a array) number(b []byte) string {
 	switch a.kind {
 	case 'b':
@@ -163,7 +164,7 @@ func (a array) number(b []byte) string {
 	return strconv.FormatInt(int64(n<<shift)>>shift, 10)
 }
 
-// float formats a number of floating point with as many digits as its type has.
+// float formats a floating-point number with as many digits as its type has.
 func (a array) float(b []byte, size int) string {
 	switch size {
 	case 2:

@@ -6,11 +6,11 @@ import (
 	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 )
 
-// maxLists is how many lists are compared to see whether all have one length.
+// maxLists limits the lists whose lengths are compared.
 const maxLists = 1 << 16
 
-// numbers shows lists of numbers, of any number of dimensions, as a table: the first rows and columns, of the first slice if there are more than two
-// dimensions. It reports false for what is not that. Only the numbers that are shown are looked at.
+// numbers shows nested lists of numbers as a table: the first rows and columns, of the first slice if there are more
+// than two dimensions. It returns false for other lists. It reads only the numbers that are shown.
 func (v *viewer) numbers(f *Field, list []any) bool {
 	shape, ok := shapeOf(list)
 	if !ok {
@@ -49,7 +49,7 @@ func number(x any) (string, bool) {
 	return "", false
 }
 
-// shapeOf returns the shape of lists in one another. All lists of a level must have one length.
+// shapeOf returns the shape of nested lists. All lists of a level must have the same length.
 func shapeOf(list []any) (shape []int, ok bool) {
 	for len(shape) < maxDepth {
 		if len(list) == 0 {
@@ -70,10 +70,11 @@ func shapeOf(list []any) (shape []int, ok bool) {
 	return nil, false
 }
 
-// wrap is how many numbers of one dimension are in a row of a table.
+// wrap is how many numbers of a one-dimensional array are in a row of the table.
 const wrap = 8
 
-// table fills the table of a field from numbers of a shape, which at returns. If at refuses one the field is unchanged, and table reports false.
+// table fills the table of a field with numbers of a shape from at. If at returns false, table leaves the field
+// unchanged and returns false.
 func (v *viewer) table(f *Field, shape []int, at func(index []int) (string, bool)) bool {
 	height, width, line := 1, shape[len(shape)-1], len(shape) == 1
 	if len(shape) > 1 {

@@ -7,12 +7,13 @@ import (
 	"github.com/ffconvert/ffconvert/internal/picture"
 )
 
-// shrink returns a picture whose longer side has at most size pixels, with the same proportions. It takes the mean of squares while the picture is too
-// large by more than a quarter, a strip at a time, and then resizes as the package picture does. What is transparent shows a board of white and grey.
+// shrink returns a picture whose longer side has at most size pixels, with the same proportions. It averages squares, a
+// strip at a time, while the picture is too large by more than a quarter, and then resizes with package picture.
+// Transparent areas show a white and grey checkerboard.
 func shrink(m image.Image, size int) picture.RGB {
 	r := m.Bounds()
 	longer := max(r.Dx(), r.Dy())
-	side := max(1, longer/(size+size/4)) // of the squares
+	side := max(1, longer/(size+size/4)) // side of the squares
 	p := squares(m, side, max(1, 8*longer/size))
 	if longer <= size {
 		return p
@@ -25,7 +26,8 @@ func scaled(n, size, longer int) int { return max(1, (n*size+longer/2)/longer) }
 // stripRows is how many rows are converted at once.
 const stripRows = 32
 
-// squares returns a picture with the mean of each square of side × side pixels. Squares at the right and at the bottom may be cut.
+// squares returns a picture of the mean of each square of side × side pixels. Squares at the right and bottom edges may
+// be smaller.
 func squares(m image.Image, side, board int) picture.RGB {
 	r := m.Bounds()
 	out := picture.RGB{Width: (r.Dx() + side - 1) / side, Height: (r.Dy() + side - 1) / side}
@@ -57,7 +59,7 @@ func squares(m image.Image, side, board int) picture.RGB {
 	return out
 }
 
-// onBoard returns a function that reads the rows of a picture with transparency, in order, as it looks before a board.
+// onBoard returns a function that reads the rows of a picture with transparency, in order, drawn over a checkerboard.
 func onBoard(m image.Image, side int) func(dst []byte, y int) {
 	r := m.Bounds()
 	strip := image.NewRGBA(image.Rect(0, 0, r.Dx(), min(stripRows, r.Dy())))
@@ -73,7 +75,7 @@ func onBoard(m image.Image, side int) func(dst []byte, y int) {
 	}
 }
 
-// add adds the pixels of a row to the sums of the squares that they are in.
+// add adds the pixels of a row to the sums of their squares.
 func add(sums []uint32, row []byte, side int) {
 	for x := 0; len(row) > 0; x += 3 {
 		n := min(3*side, len(row))
@@ -91,7 +93,7 @@ func opaque(m image.Image) bool {
 	return ok && o.Opaque()
 }
 
-// checker fills a strip that begins at row top of the picture with fields of side × side pixels.
+// checker fills a strip that begins at row top of the picture with a board of side × side squares.
 func checker(m *image.RGBA, top, side int) {
 	for y := range m.Rect.Dy() {
 		row := m.Pix[y*m.Stride:][:4*m.Rect.Dx()]
@@ -105,7 +107,7 @@ func checker(m *image.RGBA, top, side int) {
 	}
 }
 
-// rgba returns a picture in the form that encoders are fast with.
+// rgba converts a picture to the type that encoders process fastest.
 func rgba(p picture.RGB) *image.RGBA {
 	m := image.NewRGBA(image.Rect(0, 0, p.Width, p.Height))
 	for i, k := 0, 0; i < len(p.Pix); i, k = i+3, k+4 {

@@ -9,7 +9,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// isText reports whether bytes are UTF-8 without control characters that no text has. The last character may be cut off if there is more.
+// isText reports whether b is UTF-8 without control characters other than those of text. With more, the last character
+// may be incomplete.
 func isText(b []byte, more bool) bool {
 	if more {
 		b, _ = prefix(b, len(b)-1)
@@ -20,7 +21,7 @@ func isText(b []byte, more bool) bool {
 	return bytes.IndexFunc(b, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\b\x1b", r) || r == 0x7f }) < 0
 }
 
-// text shows text, JSON with its structure.
+// text shows text, or indented JSON.
 func (v *viewer) text(f *Field, data []byte) {
 	f.Kind = kindText
 	most := min(v.limits.Text, v.bytes)
@@ -32,14 +33,15 @@ func (v *viewer) text(f *Field, data []byte) {
 		f.Cut = f.Cut || cut
 	}
 	f.Text = text.Lines(string(shown))
-	if len(f.Text) > 2*most { // escapes take up to ten times what they stand for
+	if len(f.Text) > 2*most { // an escape takes up to ten times the bytes of its character
 		begin, _ := prefix([]byte(f.Text[:2*most]), 2*most-1)
 		f.Text, f.Cut = string(begin), true
 	}
 	v.bytes -= min(v.bytes, len(f.Text))
 }
 
-// isJSON reports whether text is an object or a list of JSON. Of a long one the name must say it: only its begin is looked at.
+// isJSON reports whether text is an object or a list of JSON. Only the start of a long text is read, so its name must
+// also end in json.
 func isJSON(name string, data []byte, most int) bool {
 	begin := bytes.TrimLeft(data[:min(len(data), 64)], " \t\r\n")
 	if len(begin) == 0 || begin[0] != '{' && begin[0] != '[' {
@@ -51,10 +53,10 @@ func isJSON(name string, data []byte, most int) bool {
 	return json.Valid(data)
 }
 
-// maxIndent is how many levels are indented: a level of ten thousand would take ten thousand spaces in each of its lines.
+// maxIndent limits the indented levels: at level ten thousand each line would begin with ten thousand spaces.
 const maxIndent = 16
 
-// indent writes JSON, or the begin of it, with a line for each member, at most some bytes. json.Indent has no limit.
+// indent writes JSON, which may be truncated, with a line for each member, up to most bytes. json.Indent has no limit.
 func indent(data []byte, most int) (out []byte, cut bool) {
 	out = make([]byte, 0, min(most, 2*len(data))+2*maxIndent)
 	level, inText := 0, false
@@ -82,7 +84,7 @@ func indent(data []byte, most int) (out []byte, cut bool) {
 		case c == '{' || c == '[':
 			out = append(out, c)
 			rest := bytes.TrimLeft(data[i+1:min(len(data), i+65)], " \t\r\n")
-			if len(rest) > 0 && rest[0] == c+2 { // empty: '{' and '}', '[' and ']' are two apart
+			if len(rest) > 0 && rest[0] == c+2 { // empty: '{' and '}', and '[' and ']', differ by two
 				i = i + 1 + bytes.IndexByte(data[i+1:], c+2)
 				out = append(out, c+2)
 				continue

@@ -14,16 +14,16 @@ import (
 	"github.com/ffconvert/ffconvert/internal/picture"
 )
 
-const thumbSize = 192 // pixels of the longer side; smaller pictures stay as they are
+const thumbSize = 192 // pixels of the longer side; smaller pictures are not scaled
 
 const quality = 80 // of JPEG
 
 // errNoPicture is the error of data that is not a JPEG, PNG, GIF or WebP.
 var errNoPicture = errors.New("not a JPEG, PNG, GIF or WebP")
 
-// Thumbs makes thumbnails, a few at a time, of pictures from anywhere. What decoding takes is computed from the head of a
-// picture, compared with the limit, and taken from it before anything is decoded: a picture that needs more is an error with its
-// dimensions. Nothing is kept: the browser does that. Thumbs may be used by several goroutines.
+// Thumbs makes thumbnails of untrusted pictures, a few at a time. It computes the memory for decoding from the head of
+// a picture and reserves it before decoding: a picture that needs more than the limit is an error with its dimensions.
+// It does not cache: browsers do. Thumbs may be used concurrently.
 type Thumbs struct {
 	bytes    int64
 	pictures int
@@ -32,14 +32,14 @@ type Thumbs struct {
 	png      png.Encoder
 }
 
-// NewThumbs returns a maker of thumbnails. bytes is the memory that all decoders may take together, and so one picture;
-// pictures, how many are loaded at once: together their files take at most half of bytes.
+// NewThumbs returns a Thumbs. bytes limits the memory of all decoders together, and so of one picture; pictures is how
+// many are loaded at a time: their files take at most half of bytes.
 func NewThumbs(bytes int64, pictures int) *Thumbs {
 	return &Thumbs{bytes: bytes, pictures: pictures, loaded: semaphore.NewWeighted(int64(pictures)), memory: semaphore.NewWeighted(bytes),
 		png: png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: new(buffers)}}
 }
 
-// Make returns the thumbnail of the picture that load returns, and its content type. load is called when its turn has come.
+// Make returns the thumbnail of the picture from load, and its content type. It calls load once memory is available.
 func (m *Thumbs) Make(ctx context.Context, load func() ([]byte, error)) (small []byte, contentType string, err error) {
 	if err := m.loaded.Acquire(ctx, 1); err != nil {
 		return nil, "", err
@@ -77,7 +77,7 @@ func (m *Thumbs) Make(ctx context.Context, load func() ([]byte, error)) (small [
 	return m.encode(turn.apply(shrink(full, thumbSize)))
 }
 
-// exact is how many pixels of a thumbnail are kept without loss: the digits of MNIST have 784.
+// exact is up to how many pixels a thumbnail is stored without loss: the digits of MNIST have 784.
 const exact = 64 * 64
 
 func (m *Thumbs) encode(p picture.RGB) (data []byte, contentType string, err error) {
@@ -90,7 +90,7 @@ func (m *Thumbs) encode(p picture.RGB) (data []byte, contentType string, err err
 	return b.Bytes(), "image/jpeg", err
 }
 
-// buffers keep what an encoder of PNG allocates, a megabyte, for the next one.
+// buffers reuse the memory of PNG encoders, a megabyte each.
 type buffers struct{ pool sync.Pool }
 
 func (b *buffers) Get() *png.EncoderBuffer {

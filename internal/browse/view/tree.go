@@ -9,17 +9,17 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// maxDepth is how many levels of a nested value are shown.
+// maxDepth limits the levels of a nested value that are shown.
 const maxDepth = 32
 
 // A node is a value in a tree.
 type node struct {
-	Key      string // of a map, or the place in a list
+	Key      string // key in a map, or index in a list
 	Type     string // "map", "list", "text", "bytes", "int", "float", "bool", "null"
-	Text     string // of a value that is not a map or a list
-	Count    int    // of a map or list: values in it
+	Text     string // for a value other than a map or a list
+	Count    int    // number of values in a map or list
 	Children []*node
-	More     int // values in it that are not shown
+	More     int // number of values in it that are not shown
 }
 
 // nested shows numbers as a table and other values as a tree.
@@ -54,7 +54,7 @@ func (v *viewer) nested(f *Field, x any) {
 	f.Cut = f.Tree.cut()
 }
 
-// cut reports whether something below a node is not shown.
+// cut reports whether any value below a node is not shown.
 func (n *node) cut() bool {
 	for _, c := range n.Children {
 		if c.cut() {
@@ -64,7 +64,7 @@ func (n *node) cut() bool {
 	return n.More > 0
 }
 
-// node returns the node of a value. It takes from the budget a node for each value, and the bytes of its text.
+// node returns the node of a value. It charges a node for each value and the bytes of its text to the budget.
 func (v *viewer) node(x any, depth int) *node {
 	v.nodes--
 	n := new(node)
@@ -129,7 +129,7 @@ func (v *viewer) key(key any) string {
 	}
 }
 
-// leaf returns the text of a leaf.
+// leaf returns the text of a leaf, within the budget.
 func (v *viewer) leaf(s string) string {
 	begin, cut := prefix([]byte(s[:min(len(s), maxLeaf+1)]), maxLeaf)
 	shown := text.Lines(string(begin))

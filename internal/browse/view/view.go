@@ -1,11 +1,11 @@
-// Package view turns a sample into what a page shows of it, and a large picture into a small one.
+// Package view converts a sample to what a page shows of it, and large pictures to small ones.
 //
 //	for _, f := range view.Fields(sample) { … }
 //	small, contentType, err := thumbs.Make(ctx, func() ([]byte, error) { return field, nil })
 //
-// A sample may hold anything, of any size. What is returned is bounded in bytes, nodes and rows whatever the sample holds, and nothing large is
-// copied to find it. The type of a field is recognised by its content, never by its name. Texts have no characters that a page would not show: control
-// characters, and those that change the direction of writing, are escaped as in Go. Markup is for html/template to escape.
+// A sample may hold anything, of any size. The result is limited in bytes, nodes and rows, and nothing large is copied
+// to find it. The type of a field is recognised by its content, never by its name. Control characters, and characters
+// that change the direction of writing, are escaped as in Go. html/template must escape markup.
 package view
 
 import (
@@ -38,29 +38,29 @@ const (
 	kindHex     Kind = "hex"     // bytes of any other content
 )
 
-// A Field is what is shown of a field.
+// A Field is the view of a field of a sample.
 type Field struct {
-	Name          string // without what cannot be shown, at most 256 characters
+	Name          string // with unprintable characters escaped, at most 256 characters
 	Kind          Kind
 	Type          string // "JPEG", "UTF-8 text", "int"
 	Size          int64  // of bytes and text; 0 for other values
 	Width, Height int    // of a picture
 	Text          string
-	Cut           bool // there is more than Text, Table, Tree or Hex have
+	Cut           bool // Text, Table, Tree or Hex are incomplete
 	Tree          *node
 	Table         [][]string
 	Shape         string // of numbers: "3 × 224 × 224"
 	Hex           []HexLine
-	Media         string // the content type, if a browser may show the field in a page; else ""
+	Media         string // content type, if a page may display the field in the browser; else ""
 	Problem       string // why a picture is not shown
 }
 
-// bounds limit what is returned of a sample. 0 is the default of each.
+// bounds limit the view of a sample. A value of 0 means the default given below.
 type bounds struct {
 	Fields  int // 256
 	Text    int // bytes of the text of a field, 64 KiB
 	All     int // bytes of all texts, 512 KiB
-	Nodes   int // of the trees of all fields, 5,000
+	Nodes   int // of all trees, 5,000
 	Rows    int // of a table, 32
 	Columns int // of a table, 16
 	Hex     int // bytes shown in digits, of a field, 1 KiB
@@ -76,7 +76,8 @@ const (
 	maxLeaf = 1024 // bytes of a text in a tree
 )
 
-// Fields returns what is shown of the fields of a sample, in order: field i is s.Fields[i]. Fields after the 256th are left out.
+// Fields returns the views of the fields of a sample, in order: view i is of s.Fields[i]. Fields after the 256th are
+// omitted.
 func Fields(s *converters.Sample) []Field { return fieldsOf(s, bounds{}) }
 
 func fieldsOf(s *converters.Sample, limits bounds) []Field {
@@ -89,11 +90,11 @@ func fieldsOf(s *converters.Sample, limits bounds) []Field {
 	return fields
 }
 
-// A viewer spends the budget of a sample.
+// A viewer tracks the remaining budget of a sample.
 type viewer struct {
 	limits bounds
-	bytes  int // of text that may still be shown
-	nodes  int // of trees
+	bytes  int // remaining bytes of text
+	nodes  int // remaining nodes of trees
 }
 
 func (v *viewer) field(of *converters.Field) Field {
@@ -118,7 +119,7 @@ func (v *viewer) field(of *converters.Field) Field {
 	return f
 }
 
-// data shows bytes as what they are.
+// data shows bytes according to their content.
 func (v *viewer) data(f *Field, data []byte) {
 	if m := mediaOf(data); m.kind != kindHex {
 		f.Kind, f.Type, f.Media = m.kind, m.name, m.contentType
@@ -127,7 +128,7 @@ func (v *viewer) data(f *Field, data []byte) {
 			if f.Width, f.Height = head.Width, head.Height; err != nil {
 				f.Problem = text.Line(err.Error())
 				if !errors.Is(err, picture.ErrUnchecked) || errors.Is(err, picture.ErrPixels) {
-					f.Media = "" // a browser may know more formats than the decoder, but has no limit
+					f.Media = "" // browsers may know more formats than the decoder, but have no limit
 				}
 			}
 		}
@@ -145,7 +146,7 @@ func (v *viewer) data(f *Field, data []byte) {
 	f.Cut = len(data) > v.limits.Hex
 }
 
-// shownName returns a name of a field, a key or a class as a page shows it.
+// shownName returns a name of a field, a key or a class for a page.
 func shownName(name string) string {
 	begin, cut := prefix([]byte(name[:min(len(name), 4*maxName)]), 4*maxName)
 	shown := text.Line(string(begin))
@@ -158,7 +159,7 @@ func shownName(name string) string {
 	return shown
 }
 
-// prefix returns at most n bytes of text, whole characters, and whether there are more.
+// prefix returns at most n bytes of text, in whole characters, and whether text remains.
 func prefix(b []byte, n int) ([]byte, bool) {
 	if len(b) <= n {
 		return b, false
@@ -175,7 +176,7 @@ func prefix(b []byte, n int) ([]byte, bool) {
 	return b, true
 }
 
-// join returns a shape as people write it.
+// join formats a shape.
 func join(shape []int) string {
 	var b strings.Builder
 	for i, n := range shape {

@@ -125,7 +125,7 @@ func byName(name string) string {
 	return "other"
 }
 
-// holding returns how many of the first directories have an entry that is not hidden, and how many MDS shards they have.
+// holding returns how many of the first directories have an entry that is not hidden, and their number of MDS shards.
 func holding(dir string, names []string) (n, shards int, err error) {
 	for _, name := range names[:min(len(names), mostDirectories)] {
 		below, err := list(filepath.Join(dir, name))

@@ -48,7 +48,6 @@ func isEncodedText(head []byte) bool {
 	return breaks > 0 && 100*control <= len(head)
 }
 
-// text returns the kind of a text file.
 func text(name string, mime *mimetype.MIME, head []byte, cut bool) []Kind {
 	first := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
 	switch {

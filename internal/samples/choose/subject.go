@@ -58,7 +58,6 @@ type value struct {
 	txt []byte // nil if num was not parsed from text
 }
 
-// text returns the value as a text.
 func (v *value) text() []byte {
 	switch {
 	case v.txt != nil || !v.num.ok:
@@ -127,7 +126,6 @@ func (c *Chooser) label(sample *converters.Sample) (value, bool, error) {
 	return value{}, false, nil
 }
 
-// class returns the name of a class.
 func (c *Chooser) class(label int64) (string, error) {
 	switch {
 	case c.classes == nil:
@@ -138,7 +136,6 @@ func (c *Chooser) class(label int64) (string, error) {
 	return c.classes[label], nil
 }
 
-// size returns the total bytes of all fields.
 func size(sample *converters.Sample) (n int64) {
 	for i := range sample.Fields {
 		n += sample.Fields[i].Value.Len()
@@ -180,7 +177,6 @@ func valueOf(v *converters.Value) (value, error) {
 	return value{n, text}, nil
 }
 
-// holds reports whether the comparison is true for a sample.
 func (w *condition) holds(s *converters.Sample, c *Chooser) (bool, error) {
 	switch w.of {
 	case theKey:
@@ -230,7 +226,6 @@ func (w *condition) holdsOf(c *Chooser, key string, size, label int64, labeled b
 	return err == nil && w.accepts(name), err
 }
 
-// accepts reports whether the comparison is true for a text.
 func (w *condition) accepts(text string) bool {
 	switch {
 	case w.prefix != "":

@@ -34,7 +34,7 @@ var operators = []string{"!=", "<=", ">=", "=", "<", ">", "~"}
 //
 // NAME is key, label (the number of the class), class (its name), size (bytes of all fields), FIELD.size, or FIELD, the
 // value of a field; in quotes a NAME is a field, whatever it is called. OPERATOR is one of = != < <= > >= and ~, which
-// takes a regular expression of Go. VALUE ends at a space, unless it is in quotes. A size may have a unit, as in 1MiB. A
+// takes a Go regular expression. VALUE ends at a space, unless it is in quotes. A size may have a unit, as in 1MiB. A
 // value that is a number, without quotes, is compared as a number with numbers, and all else as text, byte by byte. A
 // sample without the field fails each comparison.
 func CheckWhere(text string) error {

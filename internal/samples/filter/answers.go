@@ -30,7 +30,6 @@ func (a *answer) release() error {
 	return a.lease.Remove()
 }
 
-// skip counts an entry that belongs to no sample.
 func (a *answer) skip(span *converters.Span) {
 	n := max(1, span.Entries)
 	if span.Accepted {

@@ -55,7 +55,6 @@ func (s *source) Describe() converters.Description {
 	return converters.Description{Classes: desc.Classes, Added: desc.Added}
 }
 
-// Doubts returns the doubts of the inner source.
 func (s *source) Doubts() []converters.Doubt {
 	if d, ok := s.Source.(converters.Doubter); ok {
 		return d.Doubts()
@@ -112,7 +111,6 @@ func (s *source) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, e
 	}
 }
 
-// Read yields a run of samples of the answers to a part.
 func (s *source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
 		a, err := s.f.answers(ctx, s, run.Part)

@@ -124,7 +124,6 @@ func (s *splitter) pairs(h head, depth int) error {
 	return nil
 }
 
-// next copies one item.
 func (s *splitter) next(depth int) error {
 	h, err := readHead(s.in)
 	if err != nil {
@@ -214,7 +213,6 @@ func (s *splitter) payload(n uint64) error {
 	return nil
 }
 
-// put writes bytes of the current sample.
 func (s *splitter) put(b ...byte) error {
 	if s.size += int64(len(b)); s.size > s.max {
 		return s.tooLarge()

@@ -72,7 +72,6 @@ func (w *watch) set(waiting bool) {
 	w.again()
 }
 
-// hung reports whether the function was called.
 func (w *watch) hung() bool {
 	if w == nil {
 		return false

@@ -60,7 +60,6 @@ func (r *reader) ignores(p pair, of ...map[string]string) bool {
 	return false
 }
 
-// doubts returns a warning for each ignored key.
 func (r *reader) doubts() []converters.Doubt {
 	var all []converters.Doubt
 	for _, is := range r.ignored {

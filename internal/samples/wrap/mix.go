@@ -116,7 +116,6 @@ func Mix(collections []Collection, seed uint64) (converters.Source, error) {
 	return s, nil
 }
 
-// add appends one pass over a source.
 func (s *mixture) add(src converters.Source, draw func(part int) *draw) {
 	s.members = append(s.members, src)
 	for p, part := range src.Parts() {
@@ -138,10 +137,8 @@ func (s *mixture) Check(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// Parts returns the parts of all passes over all collections, in order.
 func (s *mixture) Parts() []converters.Part { return s.parts }
 
-// Doubts returns the doubts of all collections.
 func (s *mixture) Doubts() []converters.Doubt {
 	var all []converters.Doubt
 	seen := make(map[converters.Source]bool)

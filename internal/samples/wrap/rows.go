@@ -59,7 +59,6 @@ type rowReader struct {
 	texts      []string // values of the field
 }
 
-// head finds the columns of the keys and of the field.
 func (t *rowReader) head(columns []string) error {
 	t.columns = slices.Clone(columns)
 	t.key = max(0, slices.IndexFunc(t.columns, func(s string) bool { return slices.Contains(keyColumns, s) }))

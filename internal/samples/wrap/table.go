@@ -129,7 +129,6 @@ func (t *Table) ready() *Table {
 	return t
 }
 
-// find returns the value of a key.
 func (t *Table) find(key string) (converters.Value, bool) {
 	row, ok := t.rows[key]
 	if !ok {
