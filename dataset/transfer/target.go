@@ -85,9 +85,9 @@ func (t *target) text(ctx context.Context, name string) ([]byte, error) {
 	return t.readObject(ctx, o)
 }
 
-// askNamed asks for the files of the dataset that is copied, and of the one there, which has the manifest or a plan.
-func (t *target) askNamed(ctx context.Context, j *job, manifest []byte) error {
-	if err := t.Ask(ctx, j.m.Files()); err != nil {
+// statNamed asks for the files of the dataset that is copied, and of the one there, which has the manifest or a plan.
+func (t *target) statNamed(ctx context.Context, j *job, manifest []byte) error {
+	if err := t.StatUnknown(ctx, j.m.Files()); err != nil {
 		return err
 	}
 	m, err := dataset.DecodeManifest(manifest)
@@ -98,13 +98,13 @@ func (t *target) askNamed(ctx context.Context, j *job, manifest []byte) error {
 		}
 		m = nil
 	}
-	return bucket.AskNamed(ctx, t.Listing, m, plan)
+	return bucket.StatNamed(ctx, t.Listing, m, plan)
 }
 
 // look finds out what is there, and returns an error if it must stay.
 func (t *target) look(ctx context.Context, j *job) error {
 	if t.own == nil {
-		if err := t.Ask(ctx, bucket.Fixed()); err != nil {
+		if err := t.StatUnknown(ctx, bucket.Fixed()); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (t *target) look(ctx context.Context, j *job) error {
 		return err
 	}
 	if _, planned := t.Object(dataset.PlanName); t.own == nil && (manifest != nil || mark != nil || planned) { // else a copy has put nothing there
-		if err := t.askNamed(ctx, j, manifest); err != nil {
+		if err := t.statNamed(ctx, j, manifest); err != nil {
 			return err
 		}
 	}
