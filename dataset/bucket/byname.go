@@ -15,16 +15,16 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Fixed are the objects that a dataset may have whatever its shards are.
+// Fixed returns the names of the objects that do not depend on the shards.
 func Fixed() []string { return slices.Clone(fixed) }
 
 var fixed = []string{dataset.PlanName, dataset.JournalName, dataset.ManifestName, dataset.SignatureName, dataset.MetaName, dataset.CopyName}
 
-// AskNamed asks for the shards and the indexes that a manifest names; of a plan, where there is no manifest, for those whose
-// line of the journal is there. A listing may lack some. text is a plan; a damaged one, which others report, names none.
-func AskNamed(ctx context.Context, there *store.Listing, m *dataset.Manifest, text []byte) error {
+// StatNamed looks up, and enters, the shards and indexes that a manifest names. If m is nil, it looks up those of the plan
+// in text that have an object in dataset.DoneDir. A listing may lack some. A damaged plan is no error here: it names none.
+func StatNamed(ctx context.Context, objects *store.Listing, m *dataset.Manifest, text []byte) error {
 	if m != nil {
-		return there.Ask(ctx, m.Files())
+		return objects.StatUnknown(ctx, m.Files())
 	}
 	p, err := plan.OpenFile(bytes.NewReader(text), int64(len(text)))
 	if err != nil {
@@ -34,41 +34,41 @@ func AskNamed(ctx context.Context, there *store.Listing, m *dataset.Manifest, te
 	for i := range done {
 		done[i] = path.Join(dataset.DoneDir, record.Name(i, len(done)))
 	}
-	if err := there.Ask(ctx, done); err != nil {
+	if err := objects.StatUnknown(ctx, done); err != nil {
 		return err
 	}
 	var names []string
 	for _, name := range done {
-		if _, finished := there.Object(name); finished {
+		if _, finished := objects.Object(name); finished {
 			names = append(names, path.Base(name), dataset.IndexName(path.Base(name)))
 		}
 	}
-	return there.Ask(ctx, names)
+	return objects.StatUnknown(ctx, names)
 }
 
-// askNamed asks for what the listing may lack. task says that the process writes some shards of the plan alone: it writes a
-// finished one that the listing lacks again, to the same bytes, and asks for none.
-func (b *bucket) askNamed(task bool) error {
+// statNamed looks up objects that the listing may lack. task means that this process writes only some shards of the plan,
+// as in OpenTask: it looks up none, since writing a finished shard again gives the same bytes.
+func (b *bucket) statNamed(task bool) error {
 	m, err := b.out.Manifest()
-	if err != nil { // others report it
+	if err != nil { // a damaged manifest: the caller of Open reports it
 		m = nil
 	}
 	if m == nil && task {
 		return nil
 	}
-	text, _ := b.out.ReadFile(dataset.PlanName) // without it there are none
-	if err := AskNamed(b.ctx, b.there, m, text); err != nil || m != nil {
+	text, _ := b.out.ReadFile(dataset.PlanName) // empty without a plan
+	if err := StatNamed(b.ctx, b.objects, m, text); err != nil || m != nil {
 		return err
 	}
-	return b.askIndexed()
+	return b.statIndexed()
 }
 
 var indexedBy = regexp.MustCompile(`^[0-9]+-of-([0-9]{1,5})$`)
 
-// askIndexed asks for what the other tasks have indexed, where the listing has what one has.
-func (b *bucket) askIndexed() error {
+// statIndexed looks up the indexed parts of all tasks, if the listing has that of one: its name has the number of tasks.
+func (b *bucket) statIndexed() error {
 	var names []string
-	for _, name := range b.there.Names(dataset.IndexedDir + "/") {
+	for _, name := range b.objects.Names(dataset.IndexedDir + "/") {
 		if m := indexedBy.FindStringSubmatch(path.Base(name)); m != nil && len(names) == 0 {
 			of, _ := strconv.Atoi(m[1])
 			for k := range of {
@@ -76,5 +76,5 @@ func (b *bucket) askIndexed() error {
 			}
 		}
 	}
-	return b.there.Ask(b.ctx, names)
+	return b.objects.StatUnknown(b.ctx, names)
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// Open implements [dataset.Bucket]. A shard is read by ranges: a sample of it takes a few requests. Indexes are small, and
-// read in many places: one is fetched whole.
+// Open implements [dataset.Bucket]. A shard is read by ranges, a few requests per sample. An index is downloaded whole: it
+// is small, and is read at many offsets.
 func (r *mirror) Open(name string) (dataset.File, int64, error) {
-	if name == dataset.KeysName { // no manifest names it, and a list may lack it
-		if err := r.there.Ask(r.ctx, []string{name}); err != nil {
+	if name == dataset.KeysName { // the manifest does not name it, and the listing may lack it
+		if err := r.objects.StatUnknown(r.ctx, []string{name}); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -38,10 +38,10 @@ func (r *mirror) Open(name string) (dataset.File, int64, error) {
 	return &fetched{f, done}, o.Size, nil
 }
 
-// sized is object, of which the service is asked once more where its size is not the one that the manifest says: the listing
-// may have been damaged on its way, and all bytes that are read by a wrong size look damaged.
+// sized returns an object of the listing. If its size differs from the manifest, sized looks the object up again: the
+// listing may be wrong, and with a wrong size all bytes look damaged.
 func (r *mirror) sized(ctx context.Context, name string) (store.Object, bool) {
-	o, ok := r.there.Object(name)
+	o, ok := r.objects.Object(name)
 	m, err := r.out.Manifest()
 	if !ok || err != nil || m == nil {
 		return o, ok
@@ -49,8 +49,8 @@ func (r *mirror) sized(ctx context.Context, name string) (store.Object, bool) {
 	for i := range m.Shards {
 		s := &m.Shards[i]
 		if name == s.Name && o.Size != s.Bytes || name == dataset.IndexName(s.Name) && o.Size != s.Index.Bytes {
-			if now, err := r.there.Stat(ctx, r.url+name); err == nil {
-				r.there.Enter(name, now)
+			if now, err := r.objects.Stat(ctx, r.url+name); err == nil {
+				r.objects.Enter(name, now)
 				return now, true
 			}
 		}
@@ -58,7 +58,7 @@ func (r *mirror) sized(ctx context.Context, name string) (store.Object, bool) {
 	return o, ok
 }
 
-// A fetched file is removed when it is closed.
+// A fetched file is a downloaded object. Close calls done, which removes it.
 type fetched struct {
 	*os.File
 	done func()
@@ -70,7 +70,7 @@ func (f *fetched) Close() error {
 	return err
 }
 
-// Ranges are read of an object, which is not held open.
+// A ranges reads an object by ranges. Close does nothing.
 type ranges struct{ io.ReaderAt }
 
 func (ranges) Close() error { return nil }

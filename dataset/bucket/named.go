@@ -11,9 +11,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Named returns how many shards of the plan at a URL are there, by a list of their names, and how many the plan has:
-// when all are, it is worth while to complete the dataset. If the list lacks fewer than it has, these are asked for one by
-// one. Without a plan it is [dataset.ErrNothingKept].
+// Named returns how many shards of the plan at a URL exist, by their names in a list, and how many the plan has: if
+// all exist, the caller can complete the dataset. If the list has more than half of them, Named looks up the
+// others one by one. Without a plan the error is [dataset.ErrNothingKept].
 func Named(ctx context.Context, url string, opts Options) (named, of int, err error) {
 	base := Base(url)
 	o, err := opts.Client.Stat(ctx, base+dataset.PlanName)

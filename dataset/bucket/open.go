@@ -23,8 +23,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Check returns an error if a URL is none of a service that datasets can be written to, or has names between its
-// slashes that some services drop or resolve: they would list the dataset elsewhere.
+// Check returns an error if no dataset can be written to a URL: package store cannot write to its service, or a path
+// element is empty, . or .., which some services resolve.
 func Check(url string) error {
 	scheme, rest, _ := strings.Cut(url, "://")
 	bad := &store.Error{URL: store.Redact(url), Kind: store.ErrURL, Err: errors.New("no dataset can be written there"), Hint: "s3://bucket/name/ or gs://bucket/name/"}
@@ -40,8 +40,8 @@ func Check(url string) error {
 	return nil
 }
 
-// Open opens the dataset at a URL to write to it alone. A second process on this machine that does the same is
-// [dataset.ErrLocked].
+// Open opens the dataset at a URL for a run that writes all shards. If another process on this machine has opened it, the
+// error is [dataset.ErrLocked].
 func Open(ctx context.Context, url string, opts Options) (*dataset.Writing, error) {
 	t, err := open(ctx, url, opts, alone)
 	if err != nil {
@@ -50,7 +50,7 @@ func Open(ctx context.Context, url string, opts Options) (*dataset.Writing, erro
 	return &dataset.Writing{Task: t}, nil
 }
 
-// OpenTask opens the dataset at a URL for one task of several, each of which has a scratch of its own.
+// OpenTask opens the dataset at a URL for one of several tasks that write it. Each task has a separate scratch.
 func OpenTask(ctx context.Context, url string, opts Options) (*dataset.Task, error) {
 	return open(ctx, url, opts, task)
 }
@@ -64,11 +64,11 @@ func View(ctx context.Context, url string, opts Options) (*dataset.Dataset, erro
 	return t.Dataset, nil
 }
 
-// What a process does with a dataset, which begins the name of its scratch.
+// How a process uses a dataset: the prefix of the name of its scratch.
 const (
 	reader = "view-"
-	alone  = "out-"  // it writes, and no other does
-	task   = "task-" // it writes, as others do
+	alone  = "out-"  // the only writer
+	task   = "task-" // one of several writers
 )
 
 func open(ctx context.Context, url string, opts Options, as string) (*dataset.Task, error) {
@@ -81,13 +81,13 @@ func open(ctx context.Context, url string, opts Options, as string) (*dataset.Ta
 		opts.Warn = func(string) {}
 	}
 	base, token := Base(url), strings.ToLower(rand.Text()[:13])
-	if as == alone { // one scratch for all processes, whose lock one has
+	if as == alone { // the same scratch for all processes: its lock admits one
 		sum := sha256.Sum256([]byte(base))
 		token = hex.EncodeToString(sum[:8])
 	}
-	b := &bucket{mirror: mirror{opts: opts, ctx: ctx, url: base, scratch: opts.NewScratch(), there: store.NewListing(opts.Client, base), was: map[string][]byte{}}}
+	b := &bucket{mirror: mirror{opts: opts, ctx: ctx, url: base, scratch: opts.NewScratch(), objects: store.NewListing(opts.Client, base), stored: map[string][]byte{}}}
 	d, err := dataset.OpenScratch(opts.Scratch, as+token, store.Redact(base), func(d *dataset.Dataset) (dataset.Bucket, error) {
-		b.out, d.Objects, d.ReadsBack = d, b.there, b.opts.ReadBack
+		b.out, d.Objects, d.ReadsBack = d, b.objects, b.opts.ReadBack
 		return b, b.fill(as != reader, as == task)
 	})
 	if err != nil {
@@ -96,63 +96,63 @@ func open(ctx context.Context, url string, opts Options, as string) (*dataset.Ta
 	return &dataset.Task{Dataset: d}, nil
 }
 
-// fill finds the objects of the dataset, and brings into the scratch what it has beside shards and indexes. task says that
-// other processes write other shards of its plan.
+// fill finds the objects of the dataset, and downloads all but shards and indexes to the scratch. writes: the caller
+// may write; task: other processes write other shards of the plan.
 func (b *bucket) fill(writes, task bool) error {
-	other := "" // the name of an object that is none of the dataset
+	other := "" // the name of an object of another program
 	var begun func(string) bool
 	if writes {
-		begun = isOurs
+		begun = isNamed
 	}
-	err := b.there.Look(b.ctx, func(name string) bool { // also all below IndexDir
-		ours := isOurs(name)
-		if !ours {
+	err := b.objects.Look(b.ctx, func(name string) bool { // accept everything in IndexDir
+		named := isNamed(name)
+		if !named {
 			other = cmp.Or(other, name)
 		}
-		return ours || strings.HasPrefix(name, dataset.IndexDir+"/")
+		return named || strings.HasPrefix(name, dataset.IndexDir+"/")
 	}, begun)
 	if err != nil {
 		return err
 	}
-	if err := b.there.Ask(b.ctx, fixed); err != nil {
+	if err := b.objects.StatUnknown(b.ctx, fixed); err != nil {
 		return err
 	}
-	ours := false
+	owned := false // there is an object that only datasets have
 	for _, name := range fixed {
-		o, ok := b.there.Object(name)
+		o, ok := b.objects.Object(name)
 		if !ok {
 			continue
 		}
-		ours = ours || name != dataset.MetaName && name != dataset.SignatureName && name != dataset.CopyName
+		owned = owned || name != dataset.MetaName && name != dataset.SignatureName && name != dataset.CopyName
 		if err := b.bring(o, name); err != nil {
 			return err
 		}
 	}
-	if writes && !ours && !b.opts.Beside && (other != "" || len(b.there.Names("")) > 0) {
+	if writes && !owned && !b.opts.Beside && (other != "" || len(b.objects.Names("")) > 0) {
 		return fmt.Errorf("%s: %w", store.Redact(b.url), dataset.ErrNotEmpty)
 	}
-	if err := b.askNamed(task); err != nil {
+	if err := b.statNamed(task); err != nil {
 		return err
 	}
 	if err := b.bringDone(); err != nil {
 		return err
 	}
-	for _, name := range b.there.Names(dataset.IndexedDir + "/") {
-		o, _ := b.there.Object(name)
+	for _, name := range b.objects.Names(dataset.IndexedDir + "/") {
+		o, _ := b.objects.Object(name)
 		if err := b.bring(o, name); err != nil {
 			return err
 		}
 	}
-	if _, planned := b.there.Object(dataset.PlanName); planned || slices.ContainsFunc(b.there.Names(dataset.IndexDir+"/"), isOurs) {
-		if err := b.out.Mkdir(dataset.IndexDir); err != nil { // whose it is, the plan and the manifest say
+	if _, planned := b.objects.Object(dataset.PlanName); planned || slices.ContainsFunc(b.objects.Names(dataset.IndexDir+"/"), isNamed) {
+		if err := b.out.Mkdir(dataset.IndexDir); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// isOurs reports whether an object may belong to a dataset.
-func isOurs(name string) bool {
+// isNamed reports whether an object has a name that a dataset may use.
+func isNamed(name string) bool {
 	dir, base := path.Split(name)
 	switch dir {
 	case "":
@@ -165,28 +165,29 @@ func isOurs(name string) bool {
 	return (dir == dataset.DoneDir+"/" || dir == dataset.IndexedDir+"/") && base != ""
 }
 
-// bring fetches a file that can change, and notes what it is.
+// bring downloads a file that can change, twice if it is damaged, and records its checksum in r.stored. A file that
+// stays damaged is no error: it counts as missing.
 func (r *mirror) bring(o store.Object, name string) error {
-	free, err := r.Room(r.ctx, o.Size) // a hostile one does not fill the device
+	free, err := r.Room(r.ctx, o.Size) // a hostile object must not fill the device
 	if err != nil {
 		return fmt.Errorf("%s: %w", store.Redact(o.URL), err)
 	}
 	defer free()
 	err = r.fetch(r.ctx, o, name)
-	if err == nil && !r.isSound(name) || place.KindOf(err) == place.Corrupt { // maybe by the transport
+	if err == nil && !r.isSound(name) || place.KindOf(err) == place.Corrupt { // the transport may have damaged it
 		err = r.fetch(r.ctx, o, name)
 	}
-	if place.KindOf(err) == place.Corrupt { // as these files tell themselves; it can be written anew
+	if place.KindOf(err) == place.Corrupt { // these files have checksums of their own, and can be written again
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	r.was[name], err = r.sum(name)
+	r.stored[name], err = r.sum(name)
 	return err
 }
 
-// isSound reports whether a file that was brought is what it should be, as far as it tells itself.
+// isSound reports whether a downloaded file matches the checksums and the format of its kind.
 func (r *mirror) isSound(name string) bool {
 	text, err := r.out.ReadFile(name)
 	if err != nil {
@@ -211,25 +212,25 @@ func (r *mirror) isSound(name string) bool {
 	return err == nil
 }
 
-// bringDone adds the lines of finished shards to the journal. One that is damaged is left out: its shard is written
-// again.
+// bringDone appends the lines of finished shards to the journal in the scratch. It skips a damaged line: that shard is
+// written again.
 func (b *bucket) bringDone() error {
-	names := b.there.Names(dataset.DoneDir + "/")
-	if _, ok := b.there.Object(dataset.JournalName); !ok || len(names) == 0 {
+	names := b.objects.Names(dataset.DoneDir + "/")
+	if _, ok := b.objects.Object(dataset.JournalName); !ok || len(names) == 0 {
 		return nil
 	}
 	lines := make([][]byte, len(names))
 	g, ctx := errgroup.WithContext(b.ctx)
 	g.SetLimit(requests)
 	for i, name := range names {
-		o, _ := b.there.Object(name)
+		o, _ := b.objects.Object(name)
 		if o.Size > crcline.Max {
 			continue
 		}
 		g.Go(func() error {
-			for range 2 { // it may have been damaged on its way
+			for range 2 { // the transport may have damaged it
 				line := make([]byte, o.Size)
-				if err := b.there.Read(ctx, o, line, 0); err != nil {
+				if err := b.objects.Read(ctx, o, line, 0); err != nil {
 					return err
 				}
 				if isLine(line) {
@@ -254,7 +255,7 @@ func (b *bucket) bringDone() error {
 	return errors.Join(err, f.Close())
 }
 
-// isLine reports whether bytes are one sound line of a journal.
+// isLine reports whether bytes are one complete line of a journal with a correct checksum.
 func isLine(line []byte) bool {
 	text, whole := bytes.CutSuffix(line, []byte{'\n'})
 	if !whole || bytes.Contains(text, []byte{'\n'}) {

@@ -18,29 +18,29 @@ import (
 
 // Put implements [dataset.Bucket].
 func (b *bucket) Put(ctx context.Context, f *dataset.Finished, moved func(bytes int64)) error {
-	var shard, beside store.Object
+	var shard, index store.Object
 	g, both := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		shard, err = b.uploadOwn(both, f.Name, moved)
+		shard, err = b.uploadPart(both, f.Name, moved)
 		return err
 	})
 	g.Go(func() (err error) {
-		beside, err = b.uploadOwn(both, dataset.IndexName(f.Name), nil)
+		index, err = b.uploadPart(both, dataset.IndexName(f.Name), nil)
 		return err
 	})
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if b.replaces && !b.owns(ctx) { // it has no place in the dataset of the run that has
-		return errors.Join(b.occupied(), b.withdraw(ctx, map[string]store.Object{f.Name: shard, dataset.IndexName(f.Name): beside}))
+	if b.replaces && !b.owns(ctx) { // another run has put its plan: the shard does not belong to that
+		return errors.Join(b.occupied(), b.withdraw(ctx, map[string]store.Object{f.Name: shard, dataset.IndexName(f.Name): index}))
 	}
-	f.Stored = &dataset.Stored{Shard: storedOf(shard), Index: storedOf(beside)}
+	f.Stored = &dataset.Stored{Shard: storedOf(shard), Index: storedOf(index)}
 	line, err := f.Line()
 	if err != nil {
 		return err
 	}
 	name := path.Join(dataset.DoneDir, f.Name)
-	_, err = b.there.Upload(ctx, name, &store.Upload{From: bytes.NewReader(line), Size: int64(len(line))})
+	_, err = b.objects.Upload(ctx, name, &store.Upload{From: bytes.NewReader(line), Size: int64(len(line))})
 	return err
 }
 
@@ -52,10 +52,10 @@ func storedOf(o store.Object) dataset.StoredObject {
 	return s
 }
 
-// uploadOwn puts a shard or an index. One that was not there when this run began, and is there now, another run has put: it
-// stays, and must have the same bytes.
-func (b *bucket) uploadOwn(ctx context.Context, name string, moved func(int64)) (store.Object, error) {
-	_, known := b.there.Object(name)
+// uploadPart puts a shard or an index. If another run has put an object of that name since this run started, uploadPart
+// keeps that object and returns an error if its bytes differ; a run that owns the plan replaces it.
+func (b *bucket) uploadPart(ctx context.Context, name string, moved func(int64)) (store.Object, error) {
+	_, known := b.objects.Object(name)
 	o, err := b.upload(ctx, name, !known, moved)
 	if !errors.Is(err, store.ErrExists) {
 		return o, err
@@ -63,16 +63,16 @@ func (b *bucket) uploadOwn(ctx context.Context, name string, moved func(int64)) 
 	if err = b.same(ctx, name); errors.Is(err, dataset.ErrOccupied) && b.owns(ctx) {
 		return b.upload(ctx, name, false, moved)
 	}
-	o, _ = b.there.Object(name)
+	o, _ = b.objects.Object(name)
 	return o, err
 }
 
-// withdraw removes objects, unless others have their names by now.
-func (b *bucket) withdraw(ctx context.Context, mine map[string]store.Object) error {
-	for name, o := range mine {
-		now, err := b.there.Stat(ctx, b.url+name)
+// withdraw removes objects that this run has put, except those that another run has replaced.
+func (b *bucket) withdraw(ctx context.Context, objects map[string]store.Object) error {
+	for name, o := range objects {
+		now, err := b.objects.Stat(ctx, b.url+name)
 		if err == nil && now.Version == o.Version {
-			err = b.there.Drop(ctx, name)
+			err = b.objects.Drop(ctx, name)
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
@@ -81,19 +81,19 @@ func (b *bucket) withdraw(ctx context.Context, mine map[string]store.Object) err
 	return nil
 }
 
-// owns reports whether this run replaces what was there and has put the plan that is there now: of several runs one has.
-// What others have put since, it replaces; they find its plan in the place of theirs before they end.
+// owns reports whether this run replaces another dataset and the current plan is the one that it has put. Of several
+// such runs one owns the plan. It replaces what the others put; they fail when they find its plan.
 func (b *bucket) owns(ctx context.Context) bool {
-	mine, ok := b.there.Object(dataset.PlanName)
+	own, ok := b.objects.Object(dataset.PlanName)
 	if !ok || !b.replaces {
 		return false
 	}
-	o, err := b.there.Stat(ctx, b.url+dataset.PlanName)
-	return err == nil && o.Version == mine.Version
+	o, err := b.objects.Stat(ctx, b.url+dataset.PlanName)
+	return err == nil && o.Version == own.Version
 }
 
-// own opens a file of the scratch, and says how many bytes it has.
-func (r *mirror) own(name string) (*os.File, int64, error) {
+// openFile opens a file of the scratch and returns its size.
+func (r *mirror) openFile(name string) (*os.File, int64, error) {
 	f, err := r.out.Root.Open(name)
 	if err != nil {
 		return nil, 0, err
@@ -105,33 +105,34 @@ func (r *mirror) own(name string) (*os.File, int64, error) {
 	return f, st.Size(), nil
 }
 
-// upload puts a file of the scratch, and reads it back where that is asked for.
+// upload puts a file of the scratch and, with Options.ReadBack, compares the object with the file. isNew: there must be
+// no object of that name.
 func (r *mirror) upload(ctx context.Context, name string, isNew bool, moved func(int64)) (store.Object, error) {
-	f, size, err := r.own(name)
+	f, size, err := r.openFile(name)
 	if err != nil {
 		return store.Object{}, err
 	}
 	defer f.Close()
-	o, err := r.there.Upload(ctx, name, &store.Upload{From: f, Size: size, New: isNew, Progress: moved})
+	o, err := r.objects.Upload(ctx, name, &store.Upload{From: f, Size: size, New: isNew, Progress: moved})
 	if err == nil && r.opts.ReadBack {
 		err = r.compare(ctx, o, f)
 	}
 	return o, err
 }
 
-// compare reads an object and compares it with the file that it was made of.
+// compare reads an object and compares it with a file of the same size. The error is [store.ErrSum] if they differ.
 func (r *mirror) compare(ctx context.Context, o store.Object, f io.ReaderAt) error {
 	const block = 8 << 20
-	there, here := make([]byte, min(block, o.Size)), make([]byte, min(block, o.Size))
+	got, want := make([]byte, min(block, o.Size)), make([]byte, min(block, o.Size))
 	for off := int64(0); off < o.Size; off += block {
 		n := min(block, o.Size-off)
-		if err := r.there.Read(ctx, o, there[:n], off); err != nil {
+		if err := r.objects.Read(ctx, o, got[:n], off); err != nil {
 			return err
 		}
-		if _, err := f.ReadAt(here[:n], off); err != nil {
+		if _, err := f.ReadAt(want[:n], off); err != nil {
 			return err
 		}
-		if !bytes.Equal(there[:n], here[:n]) {
+		if !bytes.Equal(got[:n], want[:n]) {
 			return &store.Error{URL: store.Redact(o.URL), Kind: store.ErrSum, Err: fmt.Errorf("read back, its bytes from %d on are not the ones that were written", off)}
 		}
 	}
@@ -141,22 +142,22 @@ func (r *mirror) compare(ctx context.Context, o store.Object, f io.ReaderAt) err
 // Save implements [dataset.Bucket].
 func (r *mirror) Save(name string) error { return r.save(name, false) }
 
-// save puts a file of the scratch unless the bucket has these very bytes.
+// save puts a file of the scratch unless the object has the same bytes. onlyNew is isNew of upload.
 func (r *mirror) save(name string, onlyNew bool) error {
 	sum, err := r.sum(name)
-	if err != nil || bytes.Equal(sum, r.was[name]) {
+	if err != nil || bytes.Equal(sum, r.stored[name]) {
 		return err
 	}
 	if _, err := r.upload(r.ctx, name, onlyNew, nil); err != nil {
 		return err
 	}
-	r.was[name] = sum
+	r.stored[name] = sum
 	return nil
 }
 
 // sum returns the SHA-256 of a file of the scratch.
 func (r *mirror) sum(name string) ([]byte, error) {
-	f, _, err := r.own(name)
+	f, _, err := r.openFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -169,11 +170,11 @@ func (r *mirror) sum(name string) ([]byte, error) {
 // Begin implements [dataset.Bucket].
 func (b *bucket) Begin() error {
 	for _, name := range []string{dataset.PlanName, dataset.JournalName} {
-		_, there := b.there.Object(name)
-		if there && name != dataset.PlanName { // which was written anew if it was damaged
+		_, exists := b.objects.Object(name)
+		if exists && name != dataset.PlanName { // a damaged plan was written again in the scratch
 			continue
 		}
-		err := b.save(name, !there)
+		err := b.save(name, !exists)
 		if errors.Is(err, store.ErrExists) {
 			err = b.same(b.ctx, name)
 		}
@@ -181,18 +182,18 @@ func (b *bucket) Begin() error {
 			return err
 		}
 	}
-	return b.noOther()
+	return b.removeManifest()
 }
 
-// noOther removes a manifest that another run has put since this one has begun, which replaces its dataset.
-func (b *bucket) noOther() error {
-	if _, known := b.there.Object(dataset.ManifestName); known || !b.replaces {
+// removeManifest removes a manifest that another run has put since this run started, if this run replaces the dataset.
+func (b *bucket) removeManifest() error {
+	if _, known := b.objects.Object(dataset.ManifestName); known || !b.replaces {
 		return nil
 	}
-	o, err := b.there.Stat(b.ctx, b.url+dataset.ManifestName)
+	o, err := b.objects.Stat(b.ctx, b.url+dataset.ManifestName)
 	switch {
 	case err == nil:
-		return b.there.Remove(b.ctx, o)
+		return b.objects.Remove(b.ctx, o)
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDenied):
 		return nil
 	}
@@ -203,13 +204,13 @@ func (b *bucket) occupied() error {
 	return fmt.Errorf("%s: %w: another run writes there at the same time; run again when it has ended", store.Redact(b.url), dataset.ErrOccupied)
 }
 
-// same compares a file of the scratch with an object that another process has put at the same time.
+// same returns [dataset.ErrOccupied] unless a file of the scratch equals the object that another process has put.
 func (b *bucket) same(ctx context.Context, name string) error {
-	o, err := b.there.Stat(ctx, b.url+name)
+	o, err := b.objects.Stat(ctx, b.url+name)
 	if err != nil {
 		return err
 	}
-	f, size, err := b.own(name)
+	f, size, err := b.openFile(name)
 	if err != nil {
 		return err
 	}
@@ -221,7 +222,7 @@ func (b *bucket) same(ctx context.Context, name string) error {
 		return b.occupied()
 	}
 	if err == nil {
-		b.there.Enter(name, o)
+		b.objects.Enter(name, o)
 	}
 	return err
 }
@@ -233,11 +234,11 @@ func (b *bucket) Complete() error {
 			return err
 		}
 	}
-	if err := b.unchanged(); err != nil { // before others can take it for whole
+	if err := b.unchanged(); err != nil { // before readers find the manifest
 		return err
 	}
-	_, there := b.there.Object(dataset.ManifestName)
-	err := b.save(dataset.ManifestName, !there)
+	_, exists := b.objects.Object(dataset.ManifestName)
+	err := b.save(dataset.ManifestName, !exists)
 	if errors.Is(err, store.ErrExists) {
 		if b.owns(b.ctx) {
 			err = b.save(dataset.ManifestName, false)
@@ -255,40 +256,40 @@ func (b *bucket) Complete() error {
 			return err
 		}
 	}
-	if err := b.unchanged(); err != nil { // since the first time
+	if err := b.unchanged(); err != nil { // since the first check
 		return err
 	}
 	b.tidy()
 	return nil
 }
 
-// sameManifest compares the manifest with one that another process has put meanwhile. They may differ in their times.
+// sameManifest compares the manifest with the one that another process has put. They may differ in their times.
 func (b *bucket) sameManifest() error {
-	mine, err := dataset.ReadManifest(b.out.Path(""))
+	own, err := dataset.ReadManifest(b.out.Path(""))
 	if err != nil {
 		return err
 	}
-	o, err := b.there.Stat(b.ctx, b.url+dataset.ManifestName)
+	o, err := b.objects.Stat(b.ctx, b.url+dataset.ManifestName)
 	if err != nil {
 		return err
 	}
 	if err := b.fetch(b.ctx, o, dataset.ManifestName); err != nil {
 		return err
 	}
-	theirs, err := dataset.ReadManifest(b.out.Path(""))
+	other, err := dataset.ReadManifest(b.out.Path(""))
 	if err != nil {
 		return err
 	}
-	if !theirs.Same(mine) {
+	if !other.Same(own) {
 		return fmt.Errorf("%s: %w: another process has completed it with other shards", store.Redact(b.url), dataset.ErrOccupied)
 	}
 	return nil
 }
 
-// tidy removes what only an unfinished dataset needs. The dataset is complete: what cannot be removed is said.
+// tidy removes the objects that only an unfinished dataset needs. The dataset is complete, so an error is a warning.
 func (b *bucket) tidy() {
-	b.there.DropBegun(b.ctx, b.opts.Warn)
-	left := b.there.Names(dataset.DoneDir + "/")
+	b.objects.DropBegun(b.ctx, b.opts.Warn)
+	left := b.objects.Names(dataset.DoneDir + "/")
 	if err := b.Remove(left...); err != nil {
 		b.opts.Warn(fmt.Sprintf("%s: the dataset is complete; objects below %s, which it no longer needs, were not removed: %v", store.Redact(b.url), dataset.DoneDir, err))
 	}

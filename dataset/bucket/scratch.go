@@ -16,23 +16,23 @@ import (
 // DefaultSize is the default of Options.Size, in bytes.
 const DefaultSize = 16 << 30
 
-// ErrScratch says that the scratch is too small.
+// ErrScratch means that the scratch is smaller than a file that must be stored there.
 var ErrScratch = place.New(place.Usage, "the scratch is too small")
 
-// A scratch is where files lie on this machine on their way to an object store, or out of it.
+// A scratch limits the bytes of local files that are being uploaded or were downloaded.
 type scratch struct {
 	dir  string
 	size int64 // bytes
 	room *semaphore.Weighted
 }
 
-// NewScratch returns the scratch of Options.Scratch and Options.Size. No directory is made before it is used.
+// NewScratch returns a scratch with o.Scratch and o.Size. It makes no directory.
 func (o *Options) NewScratch() *scratch {
 	size := cmp.Or(o.Size, DefaultSize)
 	return &scratch{o.Scratch, size, semaphore.NewWeighted(size)}
 }
 
-// Room waits until there is room for a file of that many bytes, and keeps it until free is called.
+// Room waits until there is room for a file of that many bytes, and reserves it until free is called.
 func (s *scratch) Room(ctx context.Context, bytes int64) (free func(), err error) {
 	if bytes > s.size {
 		return nil, &place.Error{Where: "scratch", Off: -1, Hint: "raise option scratch-size, or make smaller shards",
@@ -44,7 +44,8 @@ func (s *scratch) Room(ctx context.Context, bytes int64) (free func(), err error
 	return func() { s.room.Release(bytes) }, nil
 }
 
-// File makes a file without a name for that many bytes, of which nothing is left after done, and after any end of the process.
+// File makes an unnamed file with room for that many bytes. done closes it and frees the room; the file is also gone
+// after the process ends for any reason.
 func (s *scratch) File(ctx context.Context, bytes int64) (f *os.File, done func(), err error) {
 	free, err := s.Room(ctx, bytes)
 	if err != nil {

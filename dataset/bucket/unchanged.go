@@ -9,9 +9,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// unchanged compares all objects that the manifest names, the plan and the manifest itself with the versions that this run has
-// put or found. Object stores have no locks: another run, which replaces the dataset, may have removed or replaced some
-// since. That is [dataset.ErrOccupied].
+// unchanged compares the objects that the manifest names, the plan and the manifest with the versions that this run has
+// put or found. Object stores have no locks: another run that replaces the dataset may have removed or replaced some. Then
+// the error is [dataset.ErrOccupied]. A run that owns the plan removes the shards and indexes of other runs.
 func (b *bucket) unchanged() error {
 	m, err := b.out.Manifest()
 	if err != nil {
@@ -22,41 +22,41 @@ func (b *bucket) unchanged() error {
 	for _, name := range names {
 		named[name] = true
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { _, known := b.there.Object(name); return !known })
+	names = slices.DeleteFunc(names, func(name string) bool { _, known := b.objects.Object(name); return !known })
 	now := map[string]store.Object{}
 	var others []store.Object
-	for o, err := range b.there.List(b.ctx, b.url) {
+	for o, err := range b.objects.List(b.ctx, b.url) {
 		if err != nil {
 			return err
 		}
 		name := strings.TrimPrefix(o.URL, b.url)
 		now[name] = o
-		if _, known := b.there.Object(name); b.replaces && !known && !named[name] && dataset.IsDatasetFile(name) && strings.Contains(name, "PART_") {
+		if _, known := b.objects.Object(name); b.replaces && !known && !named[name] && dataset.IsDatasetFile(name) && strings.Contains(name, "PART_") {
 			others = append(others, o)
 		}
 	}
-	for _, other := range others { // a run that this one has replaced has put it since
+	for _, other := range others { // put by a run that this run has replaced
 		if !b.owns(b.ctx) {
 			return b.occupied()
 		}
-		if err := b.there.Remove(b.ctx, other); err != nil {
+		if err := b.objects.Remove(b.ctx, other); err != nil {
 			return err
 		}
 	}
 	var unlisted []string
 	for _, name := range names {
-		if o, listed := now[name]; !listed || !b.isSame(name, o) { // a listing may lack it, or be late
+		if o, listed := now[name]; !listed || !b.isSame(name, o) { // the listing may lack it, or be out of date
 			unlisted = append(unlisted, name)
 		}
 	}
-	there, err := b.there.StatAll(b.ctx, unlisted)
+	found, err := b.objects.StatAll(b.ctx, unlisted)
 	if err != nil {
 		return err
 	}
 	for _, name := range unlisted {
-		o, ok := there[name]
+		o, ok := found[name]
 		if !ok {
-			o, ok = now[name] // who may not read has the listing alone
+			o, ok = now[name] // a user without the right to read has only the listing
 		}
 		if !ok || !b.isSame(name, o) {
 			return b.occupied()
@@ -65,13 +65,13 @@ func (b *bucket) unchanged() error {
 	return nil
 }
 
-// isSame reports whether an object is the one that this run knows by that name: of its version, or of its checksum, since the
-// reply to a put may have said another version.
+// isSame reports whether an object has the version or the checksum that this run knows for its name. The checksum counts
+// because some services return another version in the reply to an upload.
 func (b *bucket) isSame(name string, o store.Object) bool {
-	mine, _ := b.there.Object(name)
-	if o.Size != mine.Size {
+	known, _ := b.objects.Object(name)
+	if o.Size != known.Size {
 		return false
 	}
-	sum := mine.Sum.NewHash() != nil && mine.Sum == o.Sum
-	return sum || cmp.Or(mine.Version, o.Version) == cmp.Or(o.Version, mine.Version)
+	sum := known.Sum.NewHash() != nil && known.Sum == o.Sum
+	return sum || cmp.Or(known.Version, o.Version) == cmp.Or(o.Version, known.Version)
 }

@@ -13,19 +13,19 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// ErrKey says that a file or a text is not a key of minisign.
+// ErrKey means that a file or a text is not a key of minisign.
 var ErrKey = place.New(place.Refused, "not a key of minisign")
 
-// ErrPassword says that a password does not decrypt a key.
+// ErrPassword means that a password does not decrypt a key.
 var ErrPassword = place.New(place.Refused, "wrong password, or a damaged key")
 
-// maxKey bounds the file of a key, in bytes: one has some 300, and a comment.
+// maxKey caps the file of a key, in bytes. It has about 300, plus a comment.
 const maxKey = 16 << 10
 
 // publicKeySize is the size of a public key as minisign -P takes it, in bytes.
 const publicKeySize = 56
 
-// ReadPublicKey reads the file of a public key. Of a name that is a public key itself, as minisign -P takes it, it
+// ReadPublicKey reads the file of a public key. If name is itself a public key, in the form that minisign -P takes, it
 // returns that key.
 func ReadPublicKey(name string) (*PublicKey, error) {
 	k := new(PublicKey)
@@ -42,8 +42,8 @@ func ReadPublicKey(name string) (*PublicKey, error) {
 	return k, nil
 }
 
-// ReadPrivateKey reads the file of a private key. If it is encrypted, password is called for its password. To derive
-// the key takes a second and the memory that minisign stored in it: 1 GiB by default and at most.
+// ReadPrivateKey reads the file of a private key. If it is encrypted, ReadPrivateKey calls password. Decryption
+// takes about a second and the memory that the file specifies: by default, and at most, 1 GiB.
 func ReadPrivateKey(name string, password func() (string, error)) (*PrivateKey, error) {
 	text, err := readFile(name)
 	if err != nil {
@@ -66,7 +66,7 @@ func ReadPrivateKey(name string, password func() (string, error)) (*PrivateKey, 
 	return k, nil
 }
 
-// readFile reads a small file.
+// readFile reads the file of a key, of at most maxKey bytes.
 func readFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,5 +80,5 @@ func readFile(name string) ([]byte, error) {
 	if err == nil && len(text) > maxKey {
 		err = fmt.Errorf("%s: %w: it has more than %d bytes", name, ErrKey, maxKey)
 	}
-	return bytes.TrimPrefix(text, []byte("\ufeff")), err // editors on Windows write this mark, minisign passes over it
+	return bytes.TrimPrefix(text, []byte("\ufeff")), err // editors on Windows write a byte order mark, minisign skips it
 }

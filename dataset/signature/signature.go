@@ -6,8 +6,8 @@
 //	public, err := signature.ReadPublicKey("minisign.pub")
 //	err = public.Check(manifest, text)
 //
-// Keys and signatures are those of minisign: https://jedisct1.github.io/minisign. The signature is over the bytes of
-// manifest.json, which has the SHA-256 of every other file of the dataset.
+// Keys and signatures have the format of minisign: https://jedisct1.github.io/minisign. The signature covers the bytes
+// of manifest.json, which has the SHA-256 of every other file of the dataset.
 package signature
 
 import (
@@ -22,20 +22,20 @@ import (
 )
 
 var (
-	// ErrWrong says that a signature is damaged, of another key, or of another manifest.
+	// ErrWrong means that a signature is damaged, or is of another key or another manifest.
 	ErrWrong = place.New(place.Corrupt, "wrong signature")
-	// ErrUnsigned says that a dataset has no signature.
+	// ErrUnsigned means that a dataset has no signature.
 	ErrUnsigned = place.New(place.Refused, "not signed")
 )
 
-// A statement is the unchecked content of a signature: who made it, when, and a comment.
+// A statement is the content of a signature, not verified.
 type statement struct {
-	Key     string // ID of the key, in hexadecimal, as minisign prints it
-	Comment string // the comment that is signed, too: when and of which file, as a rule
+	Key     string // ID of the key in hexadecimal, as minisign prints it
+	Comment string // trusted comment, covered by the signature: usually time and file name
 }
 
-// Read returns the content of a signature. One that is damaged is [ErrWrong]: so is one that holds the right
-// values in other bytes than minisign writes, as base64 allows it.
+// Read parses a signature and does not verify it. The error is [ErrWrong] if it is damaged, or if it encodes its
+// values in other bytes than minisign writes, which base64 allows.
 func Read(signature []byte) (statement, error) {
 	var s minisign.Signature
 	err := s.UnmarshalText(signature)
@@ -51,7 +51,7 @@ func Read(signature []byte) (statement, error) {
 	return statement{Key: keyID(s.KeyID), Comment: s.TrustedComment}, nil
 }
 
-// lines returns a text with the ends of lines of Unix, and none after its last.
+// lines returns a text with Unix line ends and no line end after the last line.
 func lines(text []byte) []byte {
 	return bytes.TrimRight(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), "\n")
 }
@@ -64,8 +64,8 @@ type PublicKey struct{ key minisign.PublicKey }
 // ID returns the ID of the key.
 func (k *PublicKey) ID() string { return keyID(k.key.ID()) }
 
-// Check returns nil if the holder of the private key has signed the manifest, else [ErrWrong]. A signature that is
-// nil is [ErrUnsigned].
+// Check returns nil if the signature is that of the manifest by this key, [ErrUnsigned] if signature is nil, and
+// otherwise [ErrWrong].
 func (k *PublicKey) Check(manifest, signature []byte) error {
 	if signature == nil {
 		return ErrUnsigned
@@ -82,18 +82,18 @@ func (k *PublicKey) Check(manifest, signature []byte) error {
 	return nil
 }
 
-// A PrivateKey signs.
+// A PrivateKey signs manifests.
 type PrivateKey struct{ key minisign.PrivateKey }
 
 // ID returns the ID of the key.
 func (k *PrivateKey) ID() string { return keyID(k.key.ID()) }
 
-// Sign returns the signature of a manifest, with the time and the name of the file as its signed comment.
+// Sign returns the signature of a manifest, with the time and the name of the file as trusted comment.
 func (k *PrivateKey) Sign(manifest []byte) ([]byte, error) {
 	comment := "timestamp:" + strconv.FormatInt(time.Now().Unix(), 10) + "\tfile:manifest.json\thashed"
 	signature := minisign.SignWithComments(k.key, manifest, comment, "signature of an ffconvert dataset by the key "+k.ID())
 	public := PublicKey{k.key.Public().(minisign.PublicKey)}
-	if err := public.Check(manifest, signature); err != nil { // the halves of the key do not fit
+	if err := public.Check(manifest, signature); err != nil { // the private and public half of the key do not match
 		return nil, fmt.Errorf("%w: the private key is damaged", ErrKey)
 	}
 	return bytes.Clone(signature), nil

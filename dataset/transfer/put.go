@@ -15,10 +15,10 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// has reports whether a file is there that is proven to be f.
+// has reports whether the destination has a file whose size and checksums are those of f.
 func (t *target) has(ctx context.Context, j *job, f *file) (bool, error) {
-	if t.own != nil {
-		return t.own.has(ctx, f)
+	if t.locked != nil {
+		return t.locked.has(ctx, f)
 	}
 	o, ok := t.Object(f.name)
 	if !ok || o.Size != f.bytes {
@@ -34,22 +34,23 @@ func (t *target) has(ctx context.Context, j *job, f *file) (bool, error) {
 	return t.holds(ctx, j, f, o)
 }
 
-// isMD5 matches the ETag of an object that was put whole, which is its MD5 on most services.
+// isMD5 matches the ETag of an object that was sent in one request: on most services its MD5.
 var isMD5 = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
-// holds compares checksums; the bytes, where the service has none or the source knows none of that kind.
+// holds reports whether o has the bytes of f. It compares checksums, or the bytes if the service has no checksum or the
+// source has none of that kind. An ETag that differs proves nothing, since it may not be an MD5.
 func (t *target) holds(ctx context.Context, j *job, f *file, o store.Object) (bool, error) {
 	sum, exact := o.Sum, true
 	if sum.NewHash() == nil && isMD5.MatchString(o.Version) {
 		sum, exact = store.Sum{Kind: "md5", Value: o.Version}, false
 	}
 	if sum.NewHash() != nil {
-		mine, err := j.from.hash(ctx, f, sum)
+		want, err := j.from.hash(ctx, f, sum)
 		if err != nil {
 			return false, f.lost(j.from.name, err)
 		}
-		if mine != "" && (exact || mine == sum.Value) {
-			return mine == sum.Value, nil
+		if want != "" && (exact || want == sum.Value) {
+			return want == sum.Value, nil
 		}
 	}
 	err := f.prove(ctx, t.name, store.ReadAt(ctx, t, o))
@@ -59,11 +60,11 @@ func (t *target) holds(ctx context.Context, j *job, f *file, o store.Object) (bo
 	return err == nil, err
 }
 
-// put copies a file and proves it. Before an upload the file is compared with the manifest: the service would keep a
-// damaged one as well.
+// put copies a file and verifies it. Before an upload it compares the file with the manifest, since the service would
+// accept a damaged one as well.
 func (t *target) put(ctx context.Context, j *job, f *file) error {
-	if t.own != nil {
-		return t.own.put(ctx, j, f)
+	if t.locked != nil {
+		return t.locked.put(ctx, j, f)
 	}
 	from, done, err := j.local(ctx, f)
 	if err != nil {
@@ -83,13 +84,14 @@ func (t *target) put(ctx context.Context, j *job, f *file) error {
 	return nil
 }
 
-// An ownDir is a directory that receives a dataset: it is locked, and its files are read again past the page cache.
-type ownDir struct {
+// A lockedDir is the directory of a target, opened and locked for writing. It verifies files by reading them from the
+// device, past the page cache.
+type lockedDir struct {
 	out     *dataset.Dir
-	readers chan *aio.Reader // one each worker
+	readers chan *aio.Reader // one per worker
 }
 
-func openDir(to string, opts Options) (*ownDir, error) {
+func openDir(to string, opts Options) (*lockedDir, error) {
 	if err := dataset.CheckDir(to); err != nil {
 		return nil, err
 	}
@@ -97,7 +99,7 @@ func openDir(to string, opts Options) (*ownDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &ownDir{out: out.Dir, readers: make(chan *aio.Reader, opts.Workers)}
+	d := &lockedDir{out: out.Dir, readers: make(chan *aio.Reader, opts.Workers)}
 	for range opts.Workers {
 		r, err := aio.NewReader(verify.Share(opts.AIO, opts.Workers))
 		if err != nil {
@@ -108,7 +110,7 @@ func openDir(to string, opts Options) (*ownDir, error) {
 	return d, nil
 }
 
-func (d *ownDir) close() error {
+func (d *lockedDir) close() error {
 	var errs []error
 	for len(d.readers) > 0 {
 		errs = append(errs, (<-d.readers).Close())
@@ -116,7 +118,7 @@ func (d *ownDir) close() error {
 	return errors.Join(append(errs, d.out.Close())...)
 }
 
-func (d *ownDir) has(ctx context.Context, f *file) (bool, error) {
+func (d *lockedDir) has(ctx context.Context, f *file) (bool, error) {
 	st, err := d.out.Lookup(f.name)
 	if err == nil && st != nil && !st.Mode().IsRegular() {
 		err = fmt.Errorf("%s: %w: not a regular file; remove it", d.out.Path(f.name), converters.ErrUnsupported)
@@ -128,8 +130,8 @@ func (d *ownDir) has(ctx context.Context, f *file) (bool, error) {
 	return err == nil && len(res.Problems) == 0, err
 }
 
-// read reads a file again, whatever its name.
-func (d *ownDir) read(ctx context.Context, f *file, name string) (verify.Result, error) {
+// read verifies the bytes of f in a file with a name, which may be temporary.
+func (d *lockedDir) read(ctx context.Context, f *file, name string) (verify.Result, error) {
 	r := <-d.readers
 	defer func() { d.readers <- r }()
 	if s := f.shard; s != nil {
@@ -139,7 +141,7 @@ func (d *ownDir) read(ctx context.Context, f *file, name string) (verify.Result,
 	return verify.SumFile(ctx, r, d.out.Root, verify.Sum{Name: name, Bytes: f.sum.Bytes, CRC: f.sum.CRC}, verify.Options{})
 }
 
-func (d *ownDir) put(ctx context.Context, j *job, f *file) error {
+func (d *lockedDir) put(ctx context.Context, j *job, f *file) error {
 	tmp := d.out.Temp(f.name)
 	if err := d.out.Mkdir(path.Dir(tmp)); err != nil {
 		return err
@@ -165,12 +167,12 @@ func (d *ownDir) put(ctx context.Context, j *job, f *file) error {
 	case res.Problems[0].Kind == verify.Unreadable:
 		return res.Err()
 	default:
-		return f.wrong(j.from.name, fmt.Errorf("%w: %s", ErrSource, res.Problems[0].Text))
+		return f.placed(j.from.name, fmt.Errorf("%w: %s", ErrSource, res.Problems[0].Text))
 	}
 }
 
-// clear removes what conversions keep beside the files of a dataset.
-func (d *ownDir) clear() error {
+// clear removes the working directories of conversions.
+func (d *lockedDir) clear() error {
 	for _, dir := range []string{dataset.JournalsDir, dataset.RunningDir, dataset.IndexedDir} {
 		if err := d.out.Root.RemoveAll(dir); err != nil {
 			return err
@@ -179,8 +181,8 @@ func (d *ownDir) clear() error {
 	return nil
 }
 
-// tidy removes what only an unfinished copy needs.
-func (d *ownDir) tidy() error {
+// tidy removes the mark and the temporary files of a copy.
+func (d *lockedDir) tidy() error {
 	if err := d.out.Root.RemoveAll(dataset.TmpDir); err != nil {
 		return err
 	}

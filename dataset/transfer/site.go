@@ -15,14 +15,14 @@ import (
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// mostText bounds a small file: of ten million samples a plan has 100 MiB.
+// mostText caps a small file in bytes. The plan of ten million samples has 100 MiB.
 const mostText = 1 << 30
 
-// A site is the directory or the object store that has a dataset, or receives it.
+// A site is the source or the destination of a copy: a directory or an object store.
 type site struct {
 	*store.Listing
 	name string     // in messages
-	dir  *store.Dir // the store, if it is a directory; nil: an object store
+	dir  *store.Dir // nil: an object store
 }
 
 func isURL(name string) bool { return strings.Contains(name, "://") }
@@ -34,7 +34,7 @@ func objectStore(url string, client store.Store) site {
 
 func directory(dir *store.Dir) site { return site{store.NewListing(dir, ""), dir.Root.Name(), dir} }
 
-// differ returns an error if both places are one.
+// differ returns ErrSame if from and to are the same place.
 func differ(from, to string) error {
 	same := bucket.Base(from) == bucket.Base(to)
 	if !isURL(from) && !isURL(to) {
@@ -69,9 +69,9 @@ func (s *site) close() error {
 	return s.dir.Root.Close()
 }
 
-// bucketThere returns an error if the bucket does not exist. It lists the bucket, because a request for one object is
-// answered alike for a missing bucket and a missing object.
-func (s *site) bucketThere(ctx context.Context) error {
+// bucketExists returns an error if the bucket does not exist. It lists the bucket, because the reply to a request for an
+// object does not tell a missing bucket from a missing object.
+func (s *site) bucketExists(ctx context.Context) error {
 	for _, err := range s.List(ctx, s.Base) {
 		if errors.Is(err, store.ErrNotFound) {
 			return err
@@ -81,8 +81,9 @@ func (s *site) bucketThere(ctx context.Context) error {
 	return nil
 }
 
-// read reads a small file; of an object store until two times agree, or its bytes have the checksum that the service
-// keeps: it may be one without a sum, and a reply wrong. See [store.IsMissing].
+// read reads a small file. The manifest has no checksum of some, so from an object store it reads until two replies in a
+// row agree, or until the bytes match the checksum of the service: a reply may be wrong. See [store.IsMissing] for the
+// error of a missing file.
 func (s *site) read(ctx context.Context, name string) ([]byte, error) {
 	before, sure, fault := s.readOnce(ctx, name)
 	for range 3 {
@@ -98,9 +99,9 @@ func (s *site) read(ctx context.Context, name string) ([]byte, error) {
 	return before, fault
 }
 
-// readOnce reads a file. sure: nothing but the file itself could be wrong.
+// readOnce reads a small file. sure means that the transport cannot have damaged it.
 func (s *site) readOnce(ctx context.Context, name string) (text []byte, sure bool, err error) {
-	at, err := store.StatTwice(ctx, s, s.Base+name) // a dataset may do without it
+	at, err := store.StatTwice(ctx, s, s.Base+name) // the file may be optional
 	if err == nil {
 		text, err = s.readObject(ctx, at)
 	}
@@ -114,7 +115,7 @@ func (s *site) readOnce(ctx context.Context, name string) (text []byte, sure boo
 	return text, sure || s.dir != nil, nil
 }
 
-// readObject reads a small file that was found.
+// readObject reads a small file of at most mostText bytes.
 func (s *site) readObject(ctx context.Context, at store.Object) ([]byte, error) {
 	if at.Size < 0 || at.Size > mostText {
 		return nil, &place.Error{Where: store.Redact(at.URL), Off: -1, Err: fmt.Errorf("more than %d bytes", int64(mostText)), Kind: place.Refused}
@@ -123,7 +124,7 @@ func (s *site) readObject(ctx context.Context, at store.Object) ([]byte, error) 
 	return text, s.Read(ctx, at, text, 0)
 }
 
-// into copies a file that the manifest describes into an empty one.
+// into copies a file of the site into an empty one. It returns ErrSource if the size differs from the manifest.
 func (s *site) into(ctx context.Context, f *file, to store.File, progress func(n int64)) error {
 	at, err := store.Find(ctx, s, s.Base+f.name)
 	if err != nil {
@@ -135,8 +136,8 @@ func (s *site) into(ctx context.Context, f *file, to store.File, progress func(n
 	return s.Fetch(ctx, at, to, progress)
 }
 
-// hash returns the checksum of a file of the kind of like; of an object its service is asked, and nothing is read. "": it is
-// not known.
+// hash returns the checksum of a file, of the kind of like; "" if it is unknown. For an object it returns the checksum of
+// the service and reads no bytes.
 func (s *site) hash(ctx context.Context, f *file, like store.Sum) (string, error) {
 	at, err := store.Find(ctx, s, s.Base+f.name)
 	if err != nil || s.dir == nil {
@@ -160,8 +161,8 @@ func (s *site) hash(ctx context.Context, f *file, like store.Sum) (string, error
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// local opens a file of the source to be read more than once: an object is fetched into the scratch. done must be called in
-// the end.
+// local returns a file of the source for repeated reading. It downloads an object to the scratch. The caller must call
+// done.
 func (j *job) local(ctx context.Context, f *file) (from io.ReaderAt, done func(), err error) {
 	if j.from.dir != nil {
 		file, err := j.from.dir.Open(f.name)

@@ -15,25 +15,25 @@ import (
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// A target receives a dataset. A directory is locked. An object store has no locks: two copies of one dataset put the same
-// objects, and a copy of another one finds its mark, unless both begin at the same moment: the manifest is only put
-// where there is none.
+// A target is the destination of a copy. A directory is locked. An object store has no locks: two copies of one dataset
+// put the same objects, and a copy of another dataset fails when it finds the mark. If both start at the same moment, the
+// second to finish fails, since the manifest is put only if there is none.
 type target struct {
 	site
-	own  *ownDir // if it is a directory; nil: an object store
-	back bool    // uploads are read back
-	warn func(string)
-	is   state
+	locked *lockedDir // the directory; nil: an object store
+	back   bool       // read uploads back and compare them
+	warn   func(string)
+	state  state
 }
 
-// A state is what a destination holds.
+// A state is what a destination contains before the copy.
 type state int
 
 const (
 	isEmpty state = iota
-	isBegun       // a copy of this manifest
-	isWhole       // the same dataset, with a manifest
-	isOther       // another dataset, that is to be replaced
+	isBegun       // an unfinished copy of this manifest
+	isWhole       // the same dataset, with its manifest
+	isOther       // another dataset, which the copy replaces
 )
 
 func openTarget(ctx context.Context, to string, opts Options) (*target, error) {
@@ -45,8 +45,8 @@ func openTarget(ctx context.Context, to string, opts Options) (*target, error) {
 	if isURL(to) {
 		err = bucket.Check(to)
 		t.site = objectStore(to, opts.Bucket.Client)
-	} else if t.own, err = openDir(to, opts); err == nil {
-		t.site = directory(&store.Dir{Root: t.own.out.Root})
+	} else if t.locked, err = openDir(to, opts); err == nil {
+		t.site = directory(&store.Dir{Root: t.locked.out.Root})
 	}
 	if err == nil {
 		err = t.list(ctx)
@@ -58,25 +58,25 @@ func openTarget(ctx context.Context, to string, opts Options) (*target, error) {
 }
 
 func (t *target) close() error {
-	if t.own == nil {
+	if t.locked == nil {
 		return nil
 	}
-	return t.own.close()
+	return t.locked.close()
 }
 
-// list enters what is there, and notes uploads that were not ended.
+// list enters the files of the destination, and records unfinished uploads.
 func (t *target) list(ctx context.Context) error {
-	if t.own != nil {
-		if err := t.own.out.RemoveStale(); err != nil {
+	if t.locked != nil {
+		if err := t.locked.out.RemoveStale(); err != nil {
 			return err
 		}
 	}
 	return t.Look(ctx, func(name string) bool {
-		return t.own == nil || strings.Count(name, "/") < 2 && name != dataset.LockName
-	}, isOurs)
+		return t.locked == nil || strings.Count(name, "/") < 2 && name != dataset.LockName
+	}, isNamed)
 }
 
-// text reads a small file; nil: there is none.
+// text reads a small file; nil if it does not exist.
 func (t *target) text(ctx context.Context, name string) ([]byte, error) {
 	o, ok := t.Object(name)
 	if !ok {
@@ -85,9 +85,9 @@ func (t *target) text(ctx context.Context, name string) ([]byte, error) {
 	return t.readObject(ctx, o)
 }
 
-// askNamed asks for the files of the dataset that is copied, and of the one there, which has the manifest or a plan.
-func (t *target) askNamed(ctx context.Context, j *job, manifest []byte) error {
-	if err := t.Ask(ctx, j.m.Files()); err != nil {
+// statNamed looks up the files of the copied dataset, and of the dataset in the destination by its manifest or its plan.
+func (t *target) statNamed(ctx context.Context, j *job, manifest []byte) error {
+	if err := t.StatUnknown(ctx, j.m.Files()); err != nil {
 		return err
 	}
 	m, err := dataset.DecodeManifest(manifest)
@@ -98,13 +98,13 @@ func (t *target) askNamed(ctx context.Context, j *job, manifest []byte) error {
 		}
 		m = nil
 	}
-	return bucket.AskNamed(ctx, t.Listing, m, plan)
+	return bucket.StatNamed(ctx, t.Listing, m, plan)
 }
 
-// look finds out what is there, and returns an error if it must stay.
+// look sets t.state. It returns an error if the destination contains something that the copy must not replace.
 func (t *target) look(ctx context.Context, j *job) error {
-	if t.own == nil {
-		if err := t.Ask(ctx, bucket.Fixed()); err != nil {
+	if t.locked == nil {
+		if err := t.StatUnknown(ctx, bucket.Fixed()); err != nil {
 			return err
 		}
 	}
@@ -116,29 +116,29 @@ func (t *target) look(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	if _, planned := t.Object(dataset.PlanName); t.own == nil && (manifest != nil || mark != nil || planned) { // else a copy has put nothing there
-		if err := t.askNamed(ctx, j, manifest); err != nil {
+	if _, planned := t.Object(dataset.PlanName); t.locked == nil && (manifest != nil || mark != nil || planned) { // without these there is no dataset and no copy
+		if err := t.statNamed(ctx, j, manifest); err != nil {
 			return err
 		}
 	}
 	var names []string
 	other := ""
 	for _, name := range t.Names("") {
-		if isOurs(name) || isShard(name) {
+		if isNamed(name) || isShard(name) {
 			names = append(names, name)
 		} else {
 			other = cmp.Or(other, name)
 		}
 	}
-	if other != "" && manifest == nil && mark == nil && t.own == nil { // of a directory [dataset.CheckDir] has looked
+	if other != "" && manifest == nil && mark == nil && t.locked == nil { // [dataset.CheckDir] has examined a directory
 		return fmt.Errorf("%s: %w", t.name, dataset.ErrNotEmpty)
 	}
-	t.is, err = j.judge(t.name, manifest, mark, names)
+	t.state, err = j.classify(t.name, manifest, mark, names)
 	return err
 }
 
-// judge says what a destination is, by its manifest, its mark, and the names of its files.
-func (j *job) judge(where string, manifest, mark []byte, names []string) (state, error) {
+// classify returns the state of a destination with a manifest, a mark and files of some names.
+func (j *job) classify(where string, manifest, mark []byte, names []string) (state, error) {
 	is := isOther
 	switch {
 	case manifest != nil && j.same(manifest):
@@ -150,27 +150,27 @@ func (j *job) judge(where string, manifest, mark []byte, names []string) (state,
 	case !j.opts.Overwrite:
 		return 0, occupied(where)
 	}
-	mine := j.named()
+	named := j.named()
 	for _, name := range names {
-		if isShard(name) && !mine[name] && (is != isOther || !isOurs(name)) {
+		if isShard(name) && !named[name] && (is != isOther || !isNamed(name)) {
 			return 0, fmt.Errorf("%s: %w: %s is of no dataset that is known; move it away", where, dataset.ErrOccupied, name)
 		}
 	}
 	return is, nil
 }
 
-// begin is called before the first change: it removes the manifest, and sets the mark.
+// begin removes the signature and the manifest, and puts the mark. The first change of the destination follows it.
 func (t *target) begin(ctx context.Context, j *job) error {
 	for _, name := range []string{dataset.SignatureName, dataset.ManifestName} {
 		if err := t.Drop(ctx, name); err != nil {
 			return err
 		}
 	}
-	if t.own != nil {
-		if err := atomicfile.SyncDir(t.own.out.Root, "."); err != nil {
+	if t.locked != nil {
+		if err := atomicfile.SyncDir(t.locked.out.Root, "."); err != nil {
 			return err
 		}
-		if err := t.own.out.Mkdir(dataset.IndexDir); err != nil {
+		if err := t.locked.out.Mkdir(dataset.IndexDir); err != nil {
 			return err
 		}
 	}
@@ -178,25 +178,25 @@ func (t *target) begin(ctx context.Context, j *job) error {
 	return err
 }
 
-// save puts a small file unless the destination has these bytes; without text it removes the file. It reports whether
-// that changed anything.
+// save puts a small file unless the destination has one with the same bytes; if text is nil it removes the file. It
+// reports whether it has changed the destination.
 func (t *target) save(ctx context.Context, name string, text []byte) (bool, error) {
 	if text == nil {
-		_, there := t.Object(name)
-		return there, t.Drop(ctx, name)
+		_, exists := t.Object(name)
+		return exists, t.Drop(ctx, name)
 	}
-	if there, err := t.text(ctx, name); err != nil || there != nil && bytes.Equal(there, text) {
+	if old, err := t.text(ctx, name); err != nil || old != nil && bytes.Equal(old, text) {
 		return false, err
 	}
 	return true, t.upload(ctx, name, text, false)
 }
 
 func (t *target) upload(ctx context.Context, name string, text []byte, isNew bool) error {
-	if t.own == nil {
+	if t.locked == nil {
 		_, err := t.Upload(ctx, name, &store.Upload{From: bytes.NewReader(text), Size: int64(len(text)), New: isNew})
 		return err
 	}
-	if err := t.own.out.WriteFile(name, text); err != nil {
+	if err := t.locked.out.WriteFile(name, text); err != nil {
 		return err
 	}
 	o, err := t.Stat(ctx, name)
@@ -204,48 +204,48 @@ func (t *target) upload(ctx context.Context, name string, text []byte, isNew boo
 	return err
 }
 
-// finish removes what is of another dataset, then puts the manifest, and removes the mark.
+// finish removes the files of another dataset, puts the signature and the manifest, and removes the mark.
 func (t *target) finish(ctx context.Context, j *job) error {
-	if t.own == nil || t.is == isOther {
+	if t.locked == nil || t.state == isOther {
 		if err := t.clear(ctx, j); err != nil {
 			return err
 		}
 	}
-	if t.own != nil {
-		if err := t.own.out.Here(nil); err != nil {
+	if t.locked != nil {
+		if err := t.locked.out.Here(nil); err != nil {
 			return err
 		}
 	}
 	if err := j.save(ctx, dataset.SignatureName, j.sign); err != nil {
 		return err
 	}
-	there, err := t.text(ctx, dataset.ManifestName)
+	old, err := t.text(ctx, dataset.ManifestName)
 	if err != nil {
 		return err
 	}
-	if there == nil {
+	if old == nil {
 		j.small = append(j.small, dataset.ManifestName)
 		err = t.upload(ctx, dataset.ManifestName, j.text, true)
 		if errors.Is(err, store.ErrExists) {
 			err = t.same(ctx, j)
 		}
-	} else if !bytes.Equal(there, j.text) { // of the same dataset
+	} else if !bytes.Equal(old, j.text) { // another manifest of the same dataset
 		err = j.save(ctx, dataset.ManifestName, j.text)
 	}
 	if err != nil {
 		return err
 	}
-	if t.own != nil {
-		return t.own.tidy()
+	if t.locked != nil {
+		return t.locked.tidy()
 	}
 	t.tidy(ctx)
 	return nil
 }
 
-// tidy removes what only an unfinished copy needs. The copy is complete: what cannot be removed is said.
+// tidy removes the mark and unfinished uploads. The copy is complete, so an error is a warning.
 func (t *target) tidy(ctx context.Context) {
 	err := t.Drop(ctx, dataset.CopyName)
-	if o, late := t.Stat(ctx, t.Base+dataset.CopyName); err == nil && late == nil { // the reply was wrong
+	if o, late := t.Stat(ctx, t.Base+dataset.CopyName); err == nil && late == nil { // the reply to the removal was wrong
 		err = t.Remove(ctx, o)
 	}
 	if err != nil {
@@ -254,7 +254,7 @@ func (t *target) tidy(ctx context.Context) {
 	t.DropBegun(ctx, t.warn)
 }
 
-// same compares the manifest with one that another process has put meanwhile.
+// same returns an error unless the manifest that another process has put describes the same files.
 func (t *target) same(ctx context.Context, j *job) error {
 	o, err := t.Stat(ctx, t.Base+dataset.ManifestName)
 	if err != nil {
@@ -267,12 +267,12 @@ func (t *target) same(ctx context.Context, j *job) error {
 	return err
 }
 
-// clear removes what is of the dataset before, or of a conversion that was under way.
+// clear removes the files of the previous dataset, or of an unfinished conversion.
 func (t *target) clear(ctx context.Context, j *job) error {
-	mine := j.named()
+	named := j.named()
 	var old []string
 	for _, name := range t.Names("") {
-		if isOurs(name) && !mine[name] && !slices.Contains(beside, name) && name != dataset.CopyName && name != dataset.ManifestName && name != dataset.SignatureName {
+		if isNamed(name) && !named[name] && !slices.Contains(small, name) && name != dataset.CopyName && name != dataset.ManifestName && name != dataset.SignatureName {
 			old = append(old, name)
 		}
 	}
@@ -282,8 +282,8 @@ func (t *target) clear(ctx context.Context, j *job) error {
 			return err
 		}
 	}
-	if t.own != nil {
-		return t.own.clear()
+	if t.locked != nil {
+		return t.locked.clear()
 	}
 	return nil
 }

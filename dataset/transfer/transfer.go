@@ -1,15 +1,16 @@
-// package transfer copies a finished dataset from one place to another, each a directory or an object store:
+// package transfer copies a complete dataset between directories and object stores:
 //
 //	done, err := transfer.Copy(ctx, "out", "s3://bucket/data/", transfer.Options{Bucket: bucket.Options{Client: client}})
 //
-// Shards and indexes come first, then meta.json, the plan and the journal, then the signature, and the manifest last:
-// no reader takes a part of a dataset for whole. .ffconvert/copy, which is there until then, says by its SHA-256 which
-// manifest is being copied, so that the same call goes on after any interruption, and no other one does.
+// Shards and indexes are copied first, then meta.json, the plan and the journal, then the signature, and the manifest
+// last, so that no reader takes an unfinished copy for complete. Until then the destination has a mark,
+// .ffconvert/copy, with the SHA-256 of the manifest: after an interruption a copy of the same dataset resumes, and a
+// copy of another one is refused.
 //
-// A file that the destination has is kept if it is proven to be the right one, else it is copied. In a directory all
-// bytes of a file are read again, past the page cache, before it gets its name, and compared with their checksums. Of an
-// object the service has compared a checksum; whether one that is already there is the right one its checksum tells, or
-// its bytes do, where the service has none.
+// A file that the destination already has is kept if its checksums match, and otherwise copied. In a directory all
+// bytes of a new file are read from the device, past the page cache, and compared with their checksums before the file
+// is renamed. For a new object the service compares a checksum. An object that already exists is compared by the
+// checksum of the service or, without one, by its bytes.
 package transfer
 
 import (
@@ -38,41 +39,41 @@ import (
 
 // Options control a copy. The zero value copies between directories.
 type Options struct {
-	Bucket    bucket.Options // of object stores: client, reading back, and the scratch of shards between two of them
+	Bucket    bucket.Options // for object stores; Scratch holds the files that are copied to one
 	Overwrite bool           // replace another dataset in the destination
-	Workers   int            // files copied at once; 0: 4
-	AIO       aio.Options    // of reading files again
+	Workers   int            // number of concurrent file copies; 0: 4
+	AIO       aio.Options    // for reading new files from the device
 
-	// Start is called with the bytes of all files, before the first is copied. Progress is called with bytes that are
-	// there, kept or copied, concurrently. Either may be nil.
+	// Start is called once with the bytes of all shards and indexes, before the first is copied. Progress is called
+	// concurrently with the number of bytes kept or copied. Either may be nil.
 	Start    func(bytes int64)
 	Progress func(n int64)
 }
 
-// Done tells what a copy has done.
+// Done is the result of a copy.
 type Done struct {
 	Shards  int
 	Samples int64
 	Bytes   int64    // of shards and indexes
 	Copied  int      // shards
 	Moved   int64    // bytes of shards and indexes that were copied
-	Small   []string // files without samples that were written or removed: meta.json, the signature, the manifest…
-	Already bool     // nothing differed
+	Small   []string // other files that were written or removed: meta.json, the signature, the manifest…
+	Already bool     // the destination was already an equal copy
 	Seconds float64
 }
 
 var (
-	// ErrSame says that both places are one.
+	// ErrSame means that source and destination are the same place.
 	ErrSame = place.New(place.Usage, "the dataset and its copy are in the same place")
-	// ErrSource says that a file of the dataset that is copied differs from its manifest.
+	// ErrSource means that a file of the source differs from its manifest.
 	ErrSource = place.New(place.Corrupt, "it is not as its manifest says")
-	// ErrNone says that there is no dataset to copy.
+	// ErrNone means that the source has no manifest.
 	ErrNone = place.New(place.Refused, "no dataset: it has no "+dataset.ManifestName)
-	// errChanged says that the dataset was changed while it was copied.
+	// errChanged means that the manifest of the source changed during the copy.
 	errChanged = place.New(place.Refused, "it was changed while it was copied")
 )
 
-// A file of a dataset that a manifest describes.
+// A file is a shard, an index or meta.json, as the manifest describes it.
 type file struct {
 	name  string
 	bytes int64
@@ -86,21 +87,21 @@ type job struct {
 	from site
 	to   *target
 	m    *dataset.Manifest
-	text []byte // of the manifest
+	text []byte // the manifest
 	sign []byte // its signature; nil: none
-	mark string // its SHA-256
+	mark string // SHA-256 of the manifest, hexadecimal
 
-	// unnamed makes a file in the scratch, which done removes.
+	// unnamed makes a file in the scratch; done removes it.
 	unnamed func(ctx context.Context, bytes int64) (f *os.File, done func(), err error)
 
-	begin  sync.Once // before the first change of the destination
-	begun  error
+	begin  sync.Once // calls target.begin
+	begun  error     // its error
 	copied atomic.Int64
 	moved  atomic.Int64
 	small  []string
 }
 
-// Copy copies a dataset. Both places are directories or URLs.
+// Copy copies a dataset. from and to are directories or URLs of object stores.
 func Copy(ctx context.Context, from, to string, opts Options) (*Done, error) {
 	began := time.Now()
 	opts.Workers = cmp.Or(opts.Workers, 4)
@@ -140,7 +141,7 @@ func (j *job) readManifest(ctx context.Context) (err error) {
 	j.text, err = j.from.read(ctx, dataset.ManifestName)
 	if store.IsMissing(err) {
 		if j.from.dir == nil {
-			if err := j.from.bucketThere(ctx); err != nil {
+			if err := j.from.bucketExists(ctx); err != nil {
 				return err
 			}
 		}
@@ -178,7 +179,7 @@ func (j *job) run(ctx context.Context) error {
 	if err := j.to.look(ctx, j); err != nil {
 		return err
 	}
-	if j.to.is == isOther {
+	if j.to.state == isOther {
 		if err := j.change(ctx); err != nil {
 			return err
 		}
@@ -224,7 +225,7 @@ func (j *job) file(ctx context.Context, f *file) error {
 		return err
 	}
 	err = j.to.put(ctx, j, f)
-	if j.from.dir == nil && errors.Is(err, ErrSource) { // maybe by the transport
+	if j.from.dir == nil && errors.Is(err, ErrSource) { // the transport may have damaged it
 		err = j.to.put(ctx, j, f)
 	}
 	if err != nil {
@@ -237,18 +238,19 @@ func (j *job) file(ctx context.Context, f *file) error {
 	return nil
 }
 
-// change prepares the destination for the first change.
+// change calls target.begin before the first change of the destination.
 func (j *job) change(ctx context.Context) error {
 	j.begin.Do(func() { j.begun = j.to.begin(ctx, j) })
 	return j.begun
 }
 
-// beside are the small files before the manifest. Those that a dataset may do without have no sum in it.
-var beside = []string{dataset.MetaName, dataset.PlanName, dataset.JournalName}
+// small are the files that are copied before the manifest. The plan and the journal are optional, and the manifest has no
+// checksum of them.
+var small = []string{dataset.MetaName, dataset.PlanName, dataset.JournalName}
 
 // complete copies the small files and, last, the manifest.
 func (j *job) complete(ctx context.Context) error {
-	for _, name := range beside {
+	for _, name := range small {
 		text, err := j.from.read(ctx, name)
 		if name == dataset.MetaName {
 			f := file{name: name, bytes: j.m.Meta.Bytes, sum: j.m.Meta}
@@ -282,17 +284,17 @@ func (j *job) save(ctx context.Context, name string, text []byte) error {
 	return err
 }
 
-// isOurs reports whether a name below a dataset is one that a conversion or a copy makes.
-func isOurs(name string) bool {
+// isNamed reports whether a conversion or a copy makes files of that name in a dataset.
+func isNamed(name string) bool {
 	return dataset.IsDatasetFile(name) || strings.HasPrefix(name, dataset.WorkDir+"/")
 }
 
-// isShard reports whether readers take a file for a shard of the dataset.
+// isShard reports whether readers of a dataset take a file for a shard, by its name.
 func isShard(name string) bool {
 	return strings.HasSuffix(name, record.Ext) && !strings.Contains(name, "/")
 }
 
-// named returns the names of the files that the manifest describes.
+// named returns the set of the names of files in the manifest.
 func (j *job) named() map[string]bool {
 	names := map[string]bool{}
 	for _, name := range j.m.Files() {
@@ -301,7 +303,7 @@ func (j *job) named() map[string]bool {
 	return names
 }
 
-// same reports whether a manifest describes the same files.
+// same reports whether text is a manifest of files with the same names, sizes and checksums.
 func (j *job) same(text []byte) bool {
 	o, err := dataset.DecodeManifest(text)
 	if err != nil || len(o.Shards) != len(j.m.Shards) || o.Meta.Bytes != j.m.Meta.Bytes || o.Meta.CRC != j.m.Meta.CRC {

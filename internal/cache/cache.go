@@ -14,9 +14,9 @@ import (
 )
 
 var (
-	// ErrQuota means that the quota has no room, beside copies in use, for what is to be written.
+	// ErrQuota means that the quota is too small for a new copy in addition to the copies in use.
 	ErrQuota = place.New(place.Refused, "over the staging quota")
-	// ErrWriting means that another lease of this process writes the copy.
+	// ErrWriting means that another lease of this process is writing the copy.
 	ErrWriting = errors.New("the copy is being written")
 	// ErrDamaged means that a copy differs from the digest in its name. The cache has removed it.
 	ErrDamaged = errors.New("the kept copy is damaged")
@@ -31,7 +31,7 @@ type Options struct {
 	// Fault fails the operations that it returns an error for; tests only.
 	Fault func(op string) error
 
-	noLocks bool // as on file systems without; tests only
+	noLocks bool // behave as on a file system without locks; tests only
 }
 
 // A Cache is an open directory of staged copies. Its methods may be called concurrently.
@@ -40,16 +40,16 @@ type Cache struct {
 	root  *os.Root
 	quota int64
 	opts  Options
-	locks *os.File // the file lock; nil: there are no locks
+	locks *os.File // the file named lock; nil: the file system has no locks
 
 	mu      sync.Mutex
-	users   map[string]int   // base name of a file to how many leases have it
-	writing map[string]bool  // keys whose copy is being written
-	sound   map[string]sound // by base name, the copies that this cache has written or compared
+	users   map[string]int      // number of leases by base name of the file
+	writing map[string]bool     // keys of copies that are being written
+	intact  map[string]verified // by base name, the copies that this cache has written or verified
 }
 
-// Open opens the cache in dir, which it creates if need be, and removes the files of processes that
-// were killed. A quota of 0 means no limit.
+// Open opens the cache in dir, creating dir if it is missing, and removes files that killed processes have
+// left. quota is in bytes; 0 means no limit.
 func Open(dir string, quota int64, opts Options) (*Cache, error) {
 	for try := 0; ; try++ {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -59,12 +59,12 @@ func Open(dir string, quota int64, opts Options) (*Cache, error) {
 		if !errors.Is(err, fs.ErrNotExist) || try == 1000 {
 			return c, err
 		}
-		time.Sleep(time.Millisecond) // another process has removed the directory meanwhile
+		time.Sleep(time.Millisecond) // another process has just removed the directory
 	}
 }
 
 func open(dir string, quota int64, opts Options) (*Cache, error) {
-	c := &Cache{dir: dir, quota: quota, opts: opts, users: map[string]int{}, writing: map[string]bool{}, sound: map[string]sound{}}
+	c := &Cache{dir: dir, quota: quota, opts: opts, users: map[string]int{}, writing: map[string]bool{}, intact: map[string]verified{}}
 	switch err := c.open(); {
 	case err == nil:
 		return c, nil
@@ -81,15 +81,15 @@ func (c *Cache) open() (err error) {
 	if c.root, err = os.OpenRoot(c.dir); err != nil {
 		return err
 	}
-	if fi, err := c.root.Lstat(lockName); err == nil && !fi.Mode().IsRegular() { // a link could lead to any file
+	if fi, err := c.root.Lstat(lockName); err == nil && !fi.Mode().IsRegular() { // a link could point to any file
 		return fmt.Errorf("%s is there, and is not a file of a cache: %w", lockName, fs.ErrExist)
 	}
 	if c.locks, err = c.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return err
 	}
-	// A process that removes the directory sees by this lock that it is open.
+	// This lock prevents other processes from removing the directory.
 	ok, err := setLock(c.locks, shared, presentByte)
-	if err != nil || c.opts.noLocks { // there are none here
+	if err != nil || c.opts.noLocks { // the file system has no locks
 		c.locks.Close()
 		c.locks = nil
 		return c.removeFile(lockName)
@@ -104,7 +104,7 @@ func (c *Cache) open() (err error) {
 	return c.removeDebris()
 }
 
-// removeDebris removes the files of processes that were killed.
+// removeDebris removes files that killed processes have left.
 func (c *Cache) removeDebris() error {
 	_, _, err := c.clean(func(e *entry) bool { return (e.temp || e.once) && trusted(e.info) && !c.lockedElsewhere(e.name) })
 	if err != nil {
@@ -113,10 +113,10 @@ func (c *Cache) removeDebris() error {
 	return c.accounted(context.Background(), c.removeStrayTrees)
 }
 
-// Close closes the cache, removes its copies that serve one run, and removes the directory if nothing
-// is left in it and no other process has it open. All leases must have ended.
+// Close closes the cache, removes its copies with [Request].Once, and removes the directory if it is
+// empty and no other process has it open. All leases must have ended.
 func (c *Cache) Close() (err error) {
-	for name := range c.sound {
+	for name := range c.intact {
 		if e, _ := parseName(name); e.once {
 			err = errors.Join(err, c.removeFile(name))
 		}
@@ -131,7 +131,7 @@ func (c *Cache) Close() (err error) {
 	return errors.Join(err, c.shut())
 }
 
-// shut closes the descriptors, which ends all locks.
+// shut closes the descriptors, which releases all locks.
 func (c *Cache) shut() (err error) {
 	if c.locks != nil {
 		err = c.locks.Close()
@@ -142,7 +142,7 @@ func (c *Cache) shut() (err error) {
 	return err
 }
 
-// removeEmpty removes the directory if there is nothing in it but the file lock.
+// removeEmpty removes the directory if it contains at most the file named lock.
 func (c *Cache) removeEmpty() error {
 	entries, err := fs.ReadDir(c.root.FS(), ".")
 	if len(entries) > 1 || len(entries) == 1 && entries[0].Name() != lockName {
@@ -162,7 +162,7 @@ func (c *Cache) removeEmpty() error {
 	return err
 }
 
-// Dir is the directory, as it was named.
+// Dir returns the directory as it was given to Open.
 func (c *Cache) Dir() string { return c.dir }
 
 func (c *Cache) injected(op string) error {
@@ -172,7 +172,7 @@ func (c *Cache) injected(op string) error {
 	return nil
 }
 
-// removeFile removes a file, with the directory of an unfinished one. c.mu is held, except while the
+// removeFile removes a file and, if it is unfinished, its .tree directory. c.mu must be held, except while the
 // cache is opened or closed.
 func (c *Cache) removeFile(name string) error {
 	if e, ok := parseName(name); ok && e.temp {
@@ -180,7 +180,7 @@ func (c *Cache) removeFile(name string) error {
 			return err
 		}
 	}
-	delete(c.sound, name)
+	delete(c.intact, name)
 	if err := c.injected("remove"); err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
-// Commit gives the written file its name: from now on the lease is of that copy. If another process has
-// committed the same copy meanwhile, the lease is of that one.
+// Commit completes the written file and renames it. The lease then covers the copy. If another process has
+// already committed the same copy, the lease covers that copy.
 func (l *Lease) Commit() (*Copy, error) {
 	sums, err := l.finish()
 	if err != nil {
@@ -20,7 +20,7 @@ func (l *Lease) Commit() (*Copy, error) {
 	c, e := l.c, &entry{key: l.key, size: sums.Size(), sum: sums.Sum64(), once: l.once}
 	e.name = stagedName(e.key, e.size, e.sum, e.once)
 	var fi fs.FileInfo
-	// The account is locked, since a process that lists the directory meanwhile could see neither name.
+	// The account is locked because a process that lists the directory during the rename could see neither name.
 	err = c.accounted(l.ctx, func() error {
 		if err := c.use(e.name); err != nil {
 			return err
@@ -38,10 +38,10 @@ func (l *Lease) Commit() (*Copy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sound{fi, sums}.copy(l.Path()), nil
+	return verified{fi, sums}.copy(l.Path()), nil
 }
 
-// finish cuts the file to the size written, and closes it.
+// finish truncates the file to the bytes written, and closes it.
 func (l *Lease) finish() (*blocksum.Sums, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,9 +59,9 @@ func (l *Lease) finish() (*blocksum.Sums, error) {
 	return sums, f.Close()
 }
 
-// place renames the file. It does not replace a copy of that name, which other processes may be
-// reading: that copy is used in its place, and readers compare it with the checksums computed here.
-// The account is locked.
+// place renames the file. It does not replace an existing copy, which other processes may be
+// reading: the lease then uses that copy, and readers compare it with the checksums computed here.
+// The account must be locked.
 func (l *Lease) place(e *entry, sums *blocksum.Sums) (fi fs.FileInfo, err error) {
 	c := l.c
 	if e.info, err = c.root.Lstat(e.name); err == nil && e.whole() {
@@ -80,60 +80,59 @@ func (l *Lease) place(e *entry, sums *blocksum.Sums) (fi fs.FileInfo, err error)
 		return nil, err
 	}
 	l.created = false
-	c.sound[e.name] = sound{fi, sums}
+	c.intact[e.name] = verified{fi, sums}
 	return fi, nil
 }
 
-// sound is a copy that this cache has written, or has compared with its digest: the state of the file
-// then, and the checksums of its blocks.
-type sound struct {
-	info fs.FileInfo
+// verified describes a copy that this cache has written or compared with its digest.
+type verified struct {
+	info fs.FileInfo // at that time
 	sums *blocksum.Sums
 }
 
-func (s sound) copy(path string) *Copy {
+func (s verified) copy(path string) *Copy {
 	return &Copy{Path: path, Size: s.info.Size(), ModTime: s.info.ModTime(), Sums: s.sums}
 }
 
-// same reports whether a file has its identity, size and time of before.
+// same reports whether two states of a file have the same identity, size and modification time.
 func same(before, now fs.FileInfo) bool {
 	return os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
-// check compares a copy with the digest in its name, unless this cache has written or compared it
-// before, and removes a copy that differs. The caller has a lease on it.
-func (c *Cache) check(ctx context.Context, e *entry) (sound, error) {
+// check compares a copy with the digest in its name, unless this cache has already written or verified it.
+// It removes a copy that differs. The caller must hold a lease on the copy.
+func (c *Cache) check(ctx context.Context, e *entry) (verified, error) {
 	f, err := blocking.File(c.root.Open(e.name))
 	if err != nil {
-		return sound{}, err
+		return verified{}, err
 	}
 	defer f.Close()
 	fi, err := f.Stat()
 	if err != nil {
-		return sound{}, err
+		return verified{}, err
 	}
 	c.mu.Lock()
-	known, ok := c.sound[e.name]
+	known, ok := c.intact[e.name]
 	c.mu.Unlock()
 	if ok && same(known.info, fi) {
 		return known, nil
 	}
 	if err := c.injected("check"); err != nil {
-		return sound{}, err
+		return verified{}, err
 	}
 	sums, err := blocksum.Of(ctx, f)
 	if err != nil {
-		return sound{}, err
+		return verified{}, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if sums.Size() == e.size && sums.Sum64() == e.sum && trusted(fi) {
-		c.sound[e.name] = sound{fi, sums}
-		return c.sound[e.name], nil
+		c.intact[e.name] = verified{fi, sums}
+		return c.intact[e.name], nil
 	}
 	damaged := fmt.Errorf("%w: %s", ErrDamaged, e.name)
-	if err := c.removeFile(e.name); err != nil { // all other users of it fail, too
-		return sound{}, fmt.Errorf("%w, and cannot be removed: %w", damaged, err)
+	if err := c.removeFile(e.name); err != nil { // its other users get errors, too
+		return verified{}, fmt.Errorf("%w, and cannot be removed: %w", damaged, err)
 	}
-	return sound{}, damaged
+	return verified{}, damaged
 }

@@ -12,16 +12,16 @@ import (
 type Entry struct {
 	Key        string    `json:"key"`
 	Size       int64     `json:"size"`   // bytes
-	Used       time.Time `json:"used"`   // last
-	InUse      bool      `json:"in_use"` // also if that is not known
+	Used       time.Time `json:"used"`   // end or start of the last lease
+	InUse      bool      `json:"in_use"` // a process has a lease, or there are no locks to know that
 	Unfinished bool      `json:"unfinished"`
-	// Label names the source of the copy; "": the file system stores no labels. It decides nothing,
+	// Label names the source of the copy; "": the file system stores no labels. It is for display only,
 	// since any program that can write to the cache can set it.
 	Label string `json:"source,omitempty"`
 }
 
-// IsCache reports whether a directory has a file in it that is named as only caches name files. It
-// changes nothing there, as [Open] would.
+// IsCache reports whether a directory contains a file with the name of a cache file. Unlike [Open] it does not
+// change the directory.
 func IsCache(dir string) (bool, error) {
 	names, err := os.ReadDir(dir)
 	return slices.ContainsFunc(names, func(e fs.DirEntry) bool {
@@ -54,8 +54,8 @@ func (c *Cache) entry(e *entry) Entry {
 	}
 }
 
-// Clean removes the files without a lease that which selects. It returns their number and their bytes,
-// with an error too.
+// Clean removes the files that have no lease and that which selects. It returns the number of files removed and
+// their bytes, also after an error.
 func (c *Cache) Clean(which func(Entry) bool) (removed int, bytes int64, err error) {
 	return c.clean(func(e *entry) bool { return !c.lockedElsewhere(e.name) && which(c.entry(e)) })
 }

@@ -28,7 +28,7 @@ func TestLabel(t *testing.T) {
 	d := reserve(t, c, Request{Keys: []string{keyOf("a")}, Size: 3, Label: label})[0]
 	_, err = d.WriteAt([]byte("abc"), 0)
 	must(t, err)
-	beside, err := d.Beside(keyOf("b"))
+	beside, err := d.Split(keyOf("b"))
 	must(t, err)
 	_, err = beside.Write([]byte("more"))
 	must(t, err)

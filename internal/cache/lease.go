@@ -11,21 +11,21 @@ import (
 	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
-// A Request is for one copy.
+// A Request asks [Cache.Reserve] for a lease on one copy.
 type Request struct {
-	// Keys are 64 lower-case hexadecimal digits each. A copy of any of them will do; a new copy is of
-	// the first. Copies of one key must have the same bytes. No two requests of one call share a key.
+	// Keys are 64 lower-case hexadecimal digits each. An existing copy may have any of them; a new copy gets
+	// the first. All copies of a key must have the same bytes. Requests of one call must not share a key.
 	Keys []string
-	// Size is the room to reserve for a new copy, bytes. The file grows if more is written; -1: from 0.
+	// Size is the room to reserve for a new copy, in bytes; -1: none. The file grows if more is written.
 	Size int64
-	// Once says that no other run can use the copy: [Cache.Close] removes it.
+	// Once makes [Cache.Close] remove the copy: no other run can use it.
 	Once bool
 	// Label names the source for the user, see [Entry]. It must not hold a secret.
 	Label string
 }
 
 // A Copy is a complete copy. The cache neither changes nor removes it before its [Lease] ends; Sums
-// detect whether another program did.
+// detect changes by other programs.
 type Copy struct {
 	Path    string
 	Size    int64          // bytes
@@ -33,7 +33,7 @@ type Copy struct {
 	Sums    *blocksum.Sums // of its blocks
 }
 
-// A Lease is the use of one copy, which no process evicts meanwhile, or of one that the caller writes.
+// A Lease protects one copy from eviction by any process, or is for a new copy that the caller writes.
 // WriteAt and ReadAt may be called concurrently. [Lease.Release] or [Lease.Remove] ends it.
 type Lease struct {
 	c     *Cache
@@ -44,20 +44,20 @@ type Lease struct {
 
 	// c.mu guards these two.
 	name   string // base name of the file; "": the lease has ended
-	copied *entry // nil: it is being written
+	copied *entry // nil: the copy is unfinished
 
-	mu       sync.Mutex // guards what follows
-	created  bool       // the unfinished file is there
-	tree     bool       // with a directory
+	mu       sync.Mutex // guards the fields below
+	created  bool       // the unfinished file exists
+	tree     bool       // and has a .tree directory
 	f        *os.File   // nil: not open
-	reserved int64      // bytes that the file is long
-	size     int64      // where the last byte written ends
+	reserved int64      // length of the file
+	size     int64      // end of the bytes written
 	rec      blocksum.Recorder
 }
 
-// Reserve leases, for each request, the copy that the cache has, or reserves room for a new one, which
-// the caller writes. It leases all or none, and waits for no other lease: the error is [ErrQuota] if
-// there is too little room, and [ErrWriting] if another lease of this cache writes one of the copies.
+// Reserve leases, for each request, the existing copy, or else reserves room for a new copy, which the
+// caller must write. It returns all leases or none, and does not wait for other leases: the error is [ErrQuota] if
+// there is too little room, and [ErrWriting] if another lease of this cache is writing one of the copies.
 func (c *Cache) Reserve(ctx context.Context, requests []Request) (leases []*Lease, err error) {
 	err = c.accounted(ctx, func() error {
 		err := c.take(ctx, requests, &leases)
@@ -74,7 +74,7 @@ func (c *Cache) Reserve(ctx context.Context, requests []Request) (leases []*Leas
 	return leases, err
 }
 
-// take leases the copies that are there and reserves room for the others. The account is locked.
+// take leases the existing copies and reserves room for the others. The account must be locked.
 func (c *Cache) take(ctx context.Context, requests []Request, leases *[]*Lease) error {
 	entries, err := c.scan()
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *Cache) take(ctx context.Context, requests []Request, leases *[]*Lease) 
 	return nil
 }
 
-// use marks a file as in use. The account is locked.
+// use adds a use of a file, and locks its byte. The account must be locked.
 func (c *Cache) use(name string) error {
 	if err := c.lock(name); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (c *Cache) use(name string) error {
 	return nil
 }
 
-// disuse ends one use of a file, and reports whether it was the last one of this cache. c.mu is held.
+// disuse ends one use of a file, and reports whether it was the last use in this cache. c.mu must be held.
 func (c *Cache) disuse(name string) bool {
 	if c.users[name]--; c.users[name] > 0 {
 		return false
@@ -148,12 +148,12 @@ func (c *Cache) disuse(name string) bool {
 	return true
 }
 
-// touch sets the time of use, which is the access time: readers compare the modification time. If it
-// fails the copy is evicted sooner.
+// touch sets the access time, which orders evictions; readers compare the modification time, which stays. If it
+// fails, the copy is evicted sooner.
 func touch(root *os.Root, name string) { root.Chtimes(name, time.Now(), time.Time{}) }
 
-// Copy returns the leased copy, nil if it is to be written. It first compares the copy with its
-// digest, once in the life of the cache: [ErrDamaged] if they differ.
+// Copy returns the leased copy; nil if the caller must write it. The first call for a copy in this cache compares it
+// with its digest: [ErrDamaged] if they differ.
 func (l *Lease) Copy(ctx context.Context) (*Copy, error) {
 	if l.copied == nil {
 		return nil, nil
@@ -165,15 +165,15 @@ func (l *Lease) Copy(ctx context.Context) (*Copy, error) {
 	return now.copy(l.Path()), nil
 }
 
-// Release ends the lease: its copy may be evicted from now on. What was written without
-// [Lease.Commit] is removed. It may be called again.
+// Release ends the lease: its copy may then be evicted. An unfinished copy, without [Lease.Commit], is
+// removed. Release may be called again.
 func (l *Lease) Release() error { return l.stop(false) }
 
-// Remove ends the lease as Release does, and removes its copy unless another lease has it.
+// Remove is Release, and also removes the copy unless another lease covers it.
 func (l *Lease) Remove() error { return l.stop(true) }
 
 func (l *Lease) stop(remove bool) error {
-	if l.tree { // before the lock, since it may take minutes; an error comes again below
+	if l.tree { // before locking, since it may take minutes; end repeats it and returns the error
 		l.c.removeTree(l.name)
 	}
 	l.c.mu.Lock()
@@ -181,7 +181,7 @@ func (l *Lease) stop(remove bool) error {
 	return l.end(remove)
 }
 
-// end is stop. c.mu is held.
+// end is stop with c.mu held.
 func (l *Lease) end(remove bool) error {
 	c, name := l.c, l.name
 	if name == "" {
@@ -198,7 +198,7 @@ func (l *Lease) end(remove bool) error {
 	return c.removeFile(name)
 }
 
-// drop removes the unfinished file. c.mu is held.
+// drop removes the unfinished file. c.mu must be held.
 func (l *Lease) drop(name string) error {
 	c := l.c
 	if l.f != nil {

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// The bytes of the file lock: see the package documentation.
+// Offsets of locks in the file named lock, see the package documentation.
 const (
 	accountByte = 0
 	presentByte = 1
 	namesFrom   = 1 << 62
 )
 
-// accounted calls f with the account locked: no other process and no other goroutine counts, reserves,
-// leases or evicts meanwhile. It waits for the lock until ctx ends.
+// accounted calls f with the account locked: until f returns no other process and no other goroutine counts,
+// reserves, leases or evicts. It waits for the lock until ctx is done.
 func (c *Cache) accounted(ctx context.Context, f func() error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,7 +39,7 @@ func (c *Cache) accounted(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// lock marks a file as in use by this process. Without locks it does nothing.
+// lock marks a file as in use by this process. It does nothing if there are no locks.
 func (c *Cache) lock(name string) error {
 	if c.locks == nil {
 		return nil
@@ -56,8 +56,8 @@ func (c *Cache) unlock(name string) {
 	}
 }
 
-// lockedElsewhere reports whether another process may use a file. While the account is locked no
-// other process begins to.
+// lockedElsewhere reports whether another process may be using a file. No other process can start to use it
+// while the account is locked.
 func (c *Cache) lockedElsewhere(name string) bool {
 	return c.locks == nil || lockedByOthers(c.locks, nameByte(name))
 }

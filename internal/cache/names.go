@@ -17,21 +17,21 @@ const (
 	tempSuffix   = ".tmp"
 )
 
-// An entry is one file of the directory that this package has named.
+// An entry is a file in the directory whose name parseName accepts.
 type entry struct {
 	name string
 	key  string
-	size int64  // of the copy, in its name; 0 of an unfinished one
-	sum  uint64 // the digest in its name
+	size int64  // of the copy, from its name; 0 if temp
+	sum  uint64 // digest, from its name
 	temp bool   // unfinished
-	once bool   // it serves one run
+	once bool   // for one run, see [Request]
 	info fs.FileInfo
 }
 
-// used is when the last lease was taken or released.
+// used returns when a lease was last taken or released.
 func (e *entry) used() time.Time { return accessed(e.info) }
 
-// whole reports whether a copy has the size in its name, and no other user can write to it.
+// whole reports whether a copy is complete: it has the size in its name, and no other user can write to it.
 func (e *entry) whole() bool { return !e.temp && trusted(e.info) && e.info.Size() == e.size }
 
 func stagedName(key string, size int64, sum uint64, once bool) string {
@@ -45,13 +45,13 @@ func stagedName(key string, size int64, sum uint64, once bool) string {
 // namePattern matches the names of copies and of unfinished ones.
 var namePattern = regexp.MustCompile(`^([0-9a-f]{64})(?:-(0|[1-9][0-9]*)-([0-9a-f]{16})(\.once)?\.staged|\.(?:.*\.)?tmp)$`)
 
-// Named reports whether a base name is of a file that only caches make.
+// Named reports whether a base name is that of a cache file.
 func Named(name string) bool {
-	_, ours := parseName(name)
-	return ours || name == lockName
+	_, ok := parseName(name)
+	return ok || name == lockName
 }
 
-// parseName reads the name of a file; false if it is not of the cache.
+// parseName parses the name of a file; false if it is not the name of a cache file.
 func parseName(name string) (entry, bool) {
 	m := namePattern.FindStringSubmatch(name)
 	if m == nil {
@@ -68,8 +68,8 @@ func parseName(name string) (entry, bool) {
 	return e, err == nil
 }
 
-// scan lists the regular files of the directory that are named as files of the cache. Links and other
-// special files take no room, and are never opened.
+// scan lists the regular files of the directory with names of cache files. Links and special files count
+// nothing, and are never opened.
 func (c *Cache) scan() ([]entry, error) {
 	if err := c.injected("scan"); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (c *Cache) scan() ([]entry, error) {
 		}
 		e.info, err = d.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // gone since
+			continue // removed since ReadDir
 		}
 		if err != nil {
 			return nil, err
@@ -98,8 +98,8 @@ func (c *Cache) scan() ([]entry, error) {
 	return entries, nil
 }
 
-// nameByte is the byte of the file lock for a file name. Where two names share one, each seems to be
-// in use when the other one is.
+// nameByte returns the offset of the lock for a file name. If two names share an offset, each seems to be
+// in use while the other is.
 func nameByte(name string) int64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))

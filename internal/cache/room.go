@@ -10,13 +10,14 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// tooSmall is for a request that the quota has no room for, whatever else is released.
+// tooSmall returns the error of a request that exceeds the quota even if all other leases end.
 func tooSmall(need, quota int64) error {
 	return fmt.Errorf("%w: %s bytes are needed at once, and it is %s bytes", ErrQuota, humanize.Comma(need), humanize.Comma(quota))
 }
 
-// reserve evicts copies until most bytes are free, or as many as can be had, and returns that number.
-// If that is less than least it evicts nothing, and the error is [ErrQuota]. The account is locked.
+// reserve evicts copies until most bytes are free, or fewer if it cannot evict enough, and returns the number of free
+// bytes, at most most. If it cannot free least bytes it evicts nothing and returns [ErrQuota]. The account must be
+// locked.
 func (c *Cache) reserve(entries []entry, least, most int64) (int64, error) {
 	if c.quota <= 0 || most == 0 {
 		return most, nil
@@ -28,7 +29,7 @@ func (c *Cache) reserve(entries []entry, least, most int64) (int64, error) {
 	if free >= most {
 		return most, nil
 	}
-	have, others := free, int64(0) // bytes that can be had, and those that other processes use
+	have, others := free, int64(0) // bytes free after evicting all unused copies; bytes that other processes use
 	var unused []entry
 	for _, e := range entries {
 		switch {

@@ -122,7 +122,7 @@ func TestHopeless(t *testing.T) {
 			defer l.Release()
 			_, err := l.WriteAt(make([]byte, 60), 0)
 			must(t, err)
-			beside, err := l.Beside(keyOf("z"))
+			beside, err := l.Split(keyOf("z"))
 			must(t, err)
 			defer beside.Release()
 			_, err = beside.Write(make([]byte, 41))
@@ -150,7 +150,7 @@ func TestBeside(t *testing.T) {
 	l := reserve(t, c, request("x", 90))[0]
 	_, err := l.Write(make([]byte, 20))
 	must(t, err)
-	beside, err := l.Beside(keyOf("y"))
+	beside, err := l.Split(keyOf("y"))
 	must(t, err)
 	other := reserve(t, c, request("z", 10))[0] // all the room that the two leave
 	_, err = beside.Write(make([]byte, 70))

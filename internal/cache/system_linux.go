@@ -18,8 +18,8 @@ const (
 	unlocked  lockKind = unix.F_UNLCK
 )
 
-// setLock locks a byte of f, in place of the lock that f has there; false where another open file
-// has it locked otherwise.
+// setLock locks the byte of f at off, replacing the lock that f holds there. It returns false if another open file
+// holds a conflicting lock.
 func setLock(f *os.File, kind lockKind, off int64) (bool, error) {
 	for {
 		l := unix.Flock_t{Type: int16(kind), Whence: io.SeekStart, Start: off, Len: 1}
@@ -35,13 +35,13 @@ func setLock(f *os.File, kind lockKind, off int64) (bool, error) {
 	}
 }
 
-// lockedByOthers reports whether another open file has a byte of f locked.
+// lockedByOthers reports whether another open file holds a lock on the byte at off.
 func lockedByOthers(f *os.File, off int64) bool {
 	l := unix.Flock_t{Type: int16(exclusive), Whence: io.SeekStart, Start: off, Len: 1}
 	return unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &l) == nil && l.Type != int16(unlocked)
 }
 
-// accessed is the access time of a file.
+// accessed returns the access time of a file.
 func accessed(fi fs.FileInfo) time.Time {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(st.Atim.Unix())
@@ -49,19 +49,19 @@ func accessed(fi fs.FileInfo) time.Time {
 	return fi.ModTime()
 }
 
-// labelName is the extended attribute that says what a file is a copy of.
+// labelName is the extended attribute that holds the Label of a [Request].
 const labelName = "user.ffconvert.source"
 
-const mostLabel = 4 << 10 // bytes; file systems have some KiB for all attributes of a file
+const mostLabel = 4 << 10 // bytes; file systems allow a few KiB for all attributes of a file
 
-// setLabel is for people: it does nothing where the file system keeps no attributes.
+// setLabel sets the label of a file. It ignores errors: some file systems have no attributes.
 func setLabel(f *os.File, label string) {
 	if label != "" && len(label) <= mostLabel {
 		_ = unix.Fsetxattr(int(f.Fd()), labelName, []byte(label), 0)
 	}
 }
 
-// labelOf returns what setLabel has set; "": nothing.
+// labelOf returns the label of a file; "" if it has none.
 func labelOf(f *os.File) string {
 	buf := make([]byte, mostLabel)
 	n, err := unix.Fgetxattr(int(f.Fd()), labelName, buf)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// trusted reports whether only this user can have written a file.
+// trusted reports whether no other user could have written a file.
 func trusted(fi fs.FileInfo) bool {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	return ok && fi.Mode().IsRegular() && fi.Mode().Perm()&0o022 == 0 && int(st.Uid) == os.Geteuid()

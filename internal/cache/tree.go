@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// treeSuffix ends the name of a directory, in place of tempSuffix.
+// treeSuffix replaces tempSuffix in the name of the directory of an unfinished file.
 const treeSuffix = ".tree"
 
 func treeName(temp string) string { return strings.TrimSuffix(temp, tempSuffix) + treeSuffix }
 
-// Tree makes a directory in the room that is reserved for l, and returns it open, with its path. From
-// now on l's file is the directory's entry in the account: nothing may be written to it. The caller
-// writes at most the reserved size, and closes the root.
+// Tree makes a directory in the room that is reserved for l, and returns it open, with its path. The file of
+// l then stands for the directory in the account, and must not be written to. The caller
+// writes at most the reserved size to the directory, and closes root.
 //
-// The directory is removed when the lease ends, and after the process was killed.
+// The directory is removed when the lease ends or, if the process is killed, with its unfinished file.
 func (l *Lease) Tree() (root *os.Root, path string, err error) {
 	c := l.c
 	l.mu.Lock()
@@ -37,7 +37,7 @@ func (l *Lease) Tree() (root *os.Root, path string, err error) {
 	return root, filepath.Join(c.dir, name), err
 }
 
-// removeTree removes the directory of an unfinished file, if there is one.
+// removeTree removes the directory of an unfinished file, if it has one.
 func (c *Cache) removeTree(temp string) error {
 	if err := c.injected("remove"); err != nil {
 		return err
@@ -45,8 +45,8 @@ func (c *Cache) removeTree(temp string) error {
 	return c.root.RemoveAll(treeName(temp))
 }
 
-// removeStrayTrees removes directories without their file, which only a power failure leaves: the
-// file is made before its directory and removed after it. The account is locked.
+// removeStrayTrees removes directories without their file. Only a power failure leaves them: the
+// file is created before its directory and removed after it. The account must be locked.
 func (c *Cache) removeStrayTrees() error {
 	entries, err := fs.ReadDir(c.root.FS(), ".")
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *Cache) removeStrayTrees() error {
 	for _, e := range entries {
 		stem, ok := strings.CutSuffix(e.Name(), treeSuffix)
 		temp := stem + tempSuffix
-		if _, ours := parseName(temp); !ok || !ours || !e.IsDir() {
+		if _, named := parseName(temp); !ok || !named || !e.IsDir() {
 			continue
 		}
 		if _, err := c.root.Lstat(temp); errors.Is(err, fs.ErrNotExist) {

@@ -11,22 +11,22 @@ import (
 	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
-// growth is the largest step by which a file of unknown size grows, bytes. Small steps list the
-// directory often; the unused part of a large one is room that others lack.
+// growth is the largest step in bytes by which a file of unknown size grows. Each step lists the directory; the
+// unused part of a large step is room that other copies lack.
 const growth = 16 << 20
 
-// begin names the file, which is not created yet. c.mu is held.
+// begin names the file without creating it. c.mu must be held.
 func (l *Lease) begin() {
 	l.name = l.key + "." + rand.Text() + tempSuffix
 	l.c.users[l.name], l.c.writing[l.key] = 1, true
 }
 
-// Path returns the name of the leased file.
+// Path returns the path of the leased file.
 func (l *Lease) Path() string { return filepath.Join(l.c.dir, l.name) }
 
-// Beside returns a lease to write a copy of another key as well, in the room that is reserved for l and
-// not written to.
-func (l *Lease) Beside(key string) (*Lease, error) {
+// Split returns a second lease, to write a copy with another key. It gets the part of the room of l that is not
+// written to.
+func (l *Lease) Split(key string) (*Lease, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := &Lease{c: l.c, ctx: l.ctx, key: key, once: l.once, label: l.label}
@@ -47,8 +47,8 @@ func (l *Lease) Beside(key string) (*Lease, error) {
 	})
 }
 
-// create makes the file, n bytes long, and closes it until it is written to: a lease may have more
-// writers than a process may have open files. The account is locked.
+// create creates the file with n bytes, and closes it until the first write: a process may have more
+// leases than open files. The account must be locked.
 func (l *Lease) create(n int64) error {
 	f, err := l.file()
 	if err != nil {
@@ -72,7 +72,7 @@ func (l *Lease) resize(f *os.File, n int64) error {
 	return nil
 }
 
-// file opens the file, and creates it if need be. l.mu is held.
+// file returns the open file, and opens or creates it if necessary. l.mu must be held.
 func (l *Lease) file() (*os.File, error) {
 	if l.f != nil {
 		return l.f, nil
@@ -99,7 +99,7 @@ func (l *Lease) file() (*os.File, error) {
 	return f, nil
 }
 
-// sums returns the open file, and the checksums of the bytes written to it. l.mu is held.
+// sums returns the open file, and the checksums of the bytes written to it. l.mu must be held.
 func (l *Lease) sums() (*os.File, *blocksum.Sums, error) {
 	f, err := l.file()
 	if err != nil {
@@ -109,7 +109,7 @@ func (l *Lease) sums() (*os.File, *blocksum.Sums, error) {
 	return f, sums, err
 }
 
-// grow makes the file as long as size at least. The account is locked, and l.mu held.
+// grow extends the file to at least size bytes. The account must be locked and l.mu held.
 func (l *Lease) grow(size int64) error {
 	c := l.c
 	least := size - l.reserved
@@ -127,11 +127,11 @@ func (l *Lease) grow(size int64) error {
 	return l.resize(l.f, l.reserved+n)
 }
 
-// Write writes behind the last byte written.
+// Write appends to the bytes written.
 func (l *Lease) Write(p []byte) (int, error) { return l.WriteAt(p, l.Size()) }
 
-// WriteAt writes at an offset. Where that needs more room and there is none, nothing is written and
-// the error is [ErrQuota].
+// WriteAt writes at an offset. If that needs more room than there is, it writes nothing and
+// returns [ErrQuota].
 func (l *Lease) WriteAt(p []byte, off int64) (int, error) {
 	end, c := off+int64(len(p)), l.c
 	l.mu.Lock()
@@ -154,8 +154,8 @@ func (l *Lease) WriteAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Checked returns a reader of the written bytes; nothing may be written after it. Its ReadAt returns
-// [blocksum.ErrChanged] where a block has other bytes than were written to it. It must be closed before the
+// Checked returns a reader of the written bytes. Nothing may be written after the call. ReadAt returns
+// [blocksum.ErrChanged] if a block has other bytes than were written to it. The reader must be closed before the
 // lease ends.
 func (l *Lease) Checked() (blocksum.File, error) {
 	l.mu.Lock()
@@ -167,7 +167,7 @@ func (l *Lease) Checked() (blocksum.File, error) {
 	return sums.Check(noClose{f}), nil
 }
 
-// A noClose file is closed by its owner.
+// A noClose ignores Close: the lease closes the file.
 type noClose struct{ io.ReaderAt }
 
 func (noClose) Close() error { return nil }
@@ -184,7 +184,7 @@ func (l *Lease) ReadAt(p []byte, off int64) (int, error) {
 	return io.NewSectionReader(f, 0, size).ReadAt(p, off)
 }
 
-// Size is where the last byte written ends.
+// Size returns the end of the bytes written.
 func (l *Lease) Size() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -34,7 +34,7 @@ func (j *job) fetch(ctx context.Context) error {
 	if j.compression == "" {
 		return nil
 	}
-	out, err := w.Beside(j.id.key(j.compression))
+	out, err := w.Split(j.id.key(j.compression))
 	if err != nil {
 		return j.release(out, j.cacheError(err))
 	}

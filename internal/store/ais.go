@@ -14,29 +14,29 @@ import (
 	"strings"
 )
 
-// An aisStore reads from an AIStore at AIS_ENDPOINT, by its native API:
+// An aisStore reads the objects of an AIStore cluster at AIS_ENDPOINT, by its native API:
 //
 //	HEAD, GET {endpoint}/v1/objects/BUCKET/OBJECT?provider=P
 //	GET       {endpoint}/v1/buckets/BUCKET?provider=P   {"action":"list","value":{…}}
 //
-// P is the ?provider= of an ais: URL ([SplitProvider]), else ais; for s3: and gs: URLs, if
-// USE_AIS_FOR sends them here, it is aws and gcp.
+// P is the ?provider= of an ais: URL ([SplitProvider]), or ais without one. If USE_AIS_FOR selects
+// this service for s3: and gs: URLs, P is aws and gcp.
 //
-// A gateway redirects requests for objects to the target that has them, on another port or
+// A gateway redirects a request for an object to the target node that stores it, on another port or
 // host. AIS_AUTHN_TOKEN, or the token in AIS_AUTHN_TOKEN_FILE, is sent only to the host
 // and port of AIS_ENDPOINT: the gateway checks it, and the target trusts the redirect.
 //
-// The version of an object is made of all its attributes, see aisPin. The API has no If-Match: a reply
-// with other attributes is refused. If the checksum is the only attribute, which replies to ranges do
-// not have, comparing the checksum of the fetched bytes finds a change.
+// The version of an object combines all its attributes, see aisPin. The API has no If-Match, so open
+// refuses a reply with different attributes. Replies to ranges lack the checksum; if that is the only
+// attribute, comparing the checksum of the fetched bytes detects a change.
 //
 // https://github.com/NVIDIA/aistore/blob/main/docs/http_api.md, api/apc/lsmsg.go, cmn/objlist.go
 type aisStore struct {
 	readOnly
-	endpoint string // without a slash at its end
+	endpoint string // without a trailing slash
 	token    string
 	client   *http.Client
-	pageSize int // names to a page of a list; 0: as many as the service gives
+	pageSize int // names per page of a list; 0: the service decides
 }
 
 func newAIS(opts Options, hc *http.Client) (service, error) {
@@ -57,7 +57,8 @@ func newAIS(opts Options, hc *http.Client) (service, error) {
 	return s, nil
 }
 
-// aisToken returns the token of `ais auth login`, from the environment or from a file {"token": "…"}.
+// aisToken returns the token of `ais auth login`, from the environment or from a file {"token": "…"};
+// "" if neither is set.
 func aisToken(opts Options) (string, error) {
 	if token := opts.env("AIS_AUTHN_TOKEN"); token != "" {
 		return token, nil
@@ -79,7 +80,7 @@ func aisToken(opts Options) (string, error) {
 	return file.Token, nil
 }
 
-// An aisName is an object, or the prefix of a list, in a bucket of a provider.
+// An aisName names an object, or the prefix of a list: bucket, key and the provider of the bucket.
 type aisName struct{ bucket, object, provider string }
 
 func splitAIS(name string, partial bool) (aisName, *Error) {
@@ -95,13 +96,13 @@ func splitAIS(name string, partial bool) (aisName, *Error) {
 	return n, nil
 }
 
-// aisProviders are the values of ?provider= of AIStore's api/apc/provider.go, its short names too.
+// aisProviders are the values that ?provider= accepts, with the short names (AIStore's api/apc/provider.go).
 var aisProviders = []string{"ais", "aws", "s3", "gcp", "gs", "azure", "az", "oci", "oc", "ht"}
 
 const providerQuery = "?provider="
 
-// SplitProvider takes the provider off the end of an ais: URL: the cloud that has the bucket. "" where
-// the URL names none, and the bucket is AIStore's own.
+// SplitProvider splits an ais: URL before its ?provider=, the cloud that stores the bucket. provider is ""
+// if the URL names none: AIStore itself stores the bucket.
 //
 //	ais://bucket/key?provider=aws   ais://bucket?provider=aws
 func SplitProvider(url string) (rest, provider string) {
@@ -111,7 +112,7 @@ func SplitProvider(url string) (rest, provider string) {
 	return url, ""
 }
 
-// address returns the URL of an object (what: "objects") or of a bucket's list (what: "buckets").
+// address returns the request URL of an object (what is "objects") or of a bucket's list (what is "buckets").
 func (s *aisStore) address(what string, n aisName) string {
 	a := s.endpoint + "/v1/" + what + "/" + url.PathEscape(n.bucket)
 	if what == "objects" {
@@ -136,7 +137,7 @@ func (s *aisStore) stat(ctx context.Context, name string) (Object, error) {
 	return Object{URL: name, Size: resp.ContentLength, Version: aisVersion(aisPin(h, true)), Modified: lastModified(h), Sum: aisSum(h)}, nil
 }
 
-// aisSum is the checksum of an object. "sha256" is left out: it was SHA-512/256 in some
+// aisSum returns the checksum of an object. It ignores "sha256", which means SHA-512/256 in some
 // versions of AIStore.
 func aisSum(h http.Header) Sum {
 	sum := Sum{Kind: strings.ToLower(h.Get("Ais-Checksum-Type")), Value: strings.ToLower(h.Get("Ais-Checksum-Value"))}
@@ -159,7 +160,7 @@ func (s *aisStore) open(ctx context.Context, o Object, off, n int64) (*reply, er
 	}
 	var sum Sum
 	whole := resp.StatusCode == http.StatusOK
-	if whole { // else it is the sum of the range
+	if whole { // otherwise the header has the checksum of the range
 		sum = aisSum(resp.Header)
 	}
 	if err := samePin(o, aisPin(resp.Header, whole)); err != nil {
@@ -169,33 +170,33 @@ func (s *aisStore) open(ctx context.Context, o Object, off, n int64) (*reply, er
 	return replyOf(o, resp, o.Version, sum)
 }
 
-// aisProps are the attributes of listed objects from which an aisPin is made.
+// aisProps are the attributes that a list request asks for: the input of aisListPin.
 const aisProps = "name,size,version,checksum,custom"
 
-// aisDirectory is the flag of entries that are directories, apc.EntryIsDir.
+// aisDirectory is the flag of list entries that are directories (apc.EntryIsDir).
 const aisDirectory = 1 << 8
 
-func (s *aisStore) list(ctx context.Context, prefix, token string, begun bool) (page []Object, next string, err error) {
+func (s *aisStore) list(ctx context.Context, prefix, token string, uploads bool) (page []Object, next string, err error) {
 	n, bad := splitAIS(prefix, true)
-	if begun {
+	if uploads {
 		return nil, "", nil
 	}
 	if bad != nil {
 		return nil, "", bad
 	}
-	var ask struct {
+	var query struct {
 		Action string `json:"action"`
 		Value  struct {
-			ID     string `json:"uuid"` // of the list, from the page before
+			ID     string `json:"uuid"` // of the list, from the reply with the previous page
 			Props  string `json:"props"`
 			Prefix string `json:"prefix"`
 			Token  string `json:"continuation_token"`
 			Size   int    `json:"pagesize"`
 		} `json:"value"`
 	}
-	ask.Action, ask.Value.Props, ask.Value.Prefix, ask.Value.Size = "list", aisProps, n.object, s.pageSize
-	ask.Value.ID, ask.Value.Token, _ = strings.Cut(token, " ")
-	body, err := json.Marshal(ask)
+	query.Action, query.Value.Props, query.Value.Prefix, query.Value.Size = "list", aisProps, n.object, s.pageSize
+	query.Value.ID, query.Value.Token, _ = strings.Cut(token, " ")
+	body, err := json.Marshal(query)
 	if err != nil {
 		return nil, "", &Error{URL: Redact(prefix), Kind: ErrURL, Err: err}
 	}
@@ -212,7 +213,7 @@ func (s *aisStore) list(ctx context.Context, prefix, token string, begun bool) (
 		Entries []struct {
 			Name    string `json:"name"`
 			Version string `json:"version"`
-			Sum     string `json:"checksum"` // its value alone
+			Sum     string `json:"checksum"` // the value without its kind
 			Custom  string `json:"custom-md"`
 			Size    int64  `json:"size,string"`
 			Flags   uint64 `json:"flags"`
@@ -232,9 +233,8 @@ func (s *aisStore) list(ctx context.Context, prefix, token string, begun bool) (
 	return page, answer.ID + " " + answer.Token, nil
 }
 
-// do sends a request.
 func (s *aisStore) do(ctx context.Context, r request) (*http.Response, error) {
-	if s.token != "" { // redirect removes it
+	if s.token != "" { // redirect removes it for other hosts
 		r.header.Set("Authorization", "Bearer "+s.token)
 	}
 	resp, err := r.send(ctx, s.client)
@@ -250,8 +250,8 @@ func (s *aisStore) do(ctx context.Context, r request) (*http.Response, error) {
 	return resp, nil
 }
 
-// refused reads the JSON of an error, in a header of replies to HEAD. It leaves out hosts and paths
-// within the cluster.
+// refused makes the error of a reply without success from its JSON, which a reply to HEAD has in a header.
+// It takes only the message: the other members name hosts and paths inside the cluster.
 func (s *aisStore) refused(name string, resp *http.Response) *Error {
 	e := statusError(name, resp)
 	text := resp.Header.Get("Hdr-Error")
@@ -264,7 +264,7 @@ func (s *aisStore) refused(name string, resp *http.Response) *Error {
 	if json.Unmarshal([]byte(text), &answer) == nil {
 		text = answer.Message
 	}
-	if text = said(text, s.token); text != "" && !strings.Contains(text, "<") {
+	if text = serviceText(text, s.token); text != "" && !strings.Contains(text, "<") {
 		e.Err = errors.New(text)
 	}
 	if e.Kind == ErrDenied {

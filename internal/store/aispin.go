@@ -11,18 +11,18 @@ import (
 	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
-// The attributes of an AIStore's object depend on its bucket, on whether AIStore has read the object
-// from its cloud before, and on whether they come from a list or from HEAD and GET:
+// Which attributes AIStore sends of an object depends on the bucket, on whether AIStore has cached the object
+// of a cloud, and on the request (a list, or HEAD and GET):
 //
-//	Ais-Version                       counts in a bucket of its own, from 1 for an object made anew; the cloud's, where that has one
-//	Ais-Checksum-Type, -Value         of objects that it stores; a list has only the value
-//	Etag, Last-Modified               of the cloud, or of the stored copy
-//	Ais-Custom-Md: ETag=…             the same of a cloud, with LastModified, md5, crc32c, version; user's own names
+//	Ais-Version                       a counter from 1 in AIStore's buckets; in a cloud's bucket the version of the cloud, if it has one
+//	Ais-Checksum-Type, -Value         of objects that AIStore stores; a list has only the value
+//	Etag, Last-Modified               of the object in the cloud, or of the cached copy
+//	Ais-Custom-Md: ETag=…             ETag, LastModified, md5, crc32c and version of the cloud; also names that the user has set
 //	"custom-md": "[ETag:… …]"         the same in a list
 //
 // https://github.com/NVIDIA/aistore/blob/main/cmn/objattrs.go, cmn/objlist_utils.go
 
-// aisPinned is the prefix of a Version that is a [pin.Pin].
+// aisPinned begins a Version that holds a [pin.Pin].
 const aisPinned = "ais "
 
 func aisVersion(p pin.Pin) string {
@@ -32,8 +32,8 @@ func aisVersion(p pin.Pin) string {
 	return aisPinned + string(p)
 }
 
-// Pin returns the attributes that identify this state of the object. A weak ETag may stay when the
-// bytes change: the time is added to it, and is used in place of a missing version.
+// Pin returns the attributes that identify this version of the object. If the ETag is weak, which may stay
+// the same when the bytes change, or the version is missing, the pin has the modification time as well.
 func (o Object) Pin() pin.Pin {
 	if p, ok := strings.CutPrefix(o.Version, aisPinned); ok {
 		return pin.Pin(p)
@@ -48,7 +48,7 @@ func (o Object) Pin() pin.Pin {
 	return pin.Of("state", o.Version)
 }
 
-// samePin returns an error if a reply is about another state of the object than o.
+// samePin returns [ErrChanged] if now, the attributes in a reply, contradict those of o.
 func samePin(o Object, now pin.Pin) error {
 	if how, other := o.Pin().Contradicts(now); other {
 		return &Error{URL: Redact(o.URL), Kind: ErrChanged, Err: fmt.Errorf("%s", clean(how)), Hint: againHint}
@@ -56,7 +56,7 @@ func samePin(o Object, now pin.Pin) error {
 	return nil
 }
 
-// aisPin returns the attributes in the headers of a reply. Only the checksum of a whole object counts.
+// aisPin returns the attributes in the headers of a reply, with the checksum if the body is the whole object.
 func aisPin(h http.Header, whole bool) pin.Pin {
 	pairs := []string{pin.Version, h.Get("Ais-Version"), "etag", strong(h.Get("Etag")), "modified", seconds(lastModified(h))}
 	if sum := h.Get("Ais-Checksum-Value"); whole && sum != "" {
@@ -68,8 +68,8 @@ func aisPin(h http.Header, whole bool) pin.Pin {
 	return pin.Of(pairs...)
 }
 
-// aisListPin returns the attributes of an entry of a list. The checksum of a cloud's object is left out:
-// it is either the ETag or the checksum of a copy.
+// aisListPin returns the attributes of a list entry. It ignores the checksum of an object of a cloud, which
+// is either the ETag or the checksum of the cached copy.
 func aisListPin(provider, version, sum, custom string) pin.Pin {
 	pairs := []string{pin.Version, version}
 	if provider == "ais" {
@@ -79,7 +79,7 @@ func aisListPin(provider, version, sum, custom string) pin.Pin {
 	return pin.Of(append(pairs, customPairs(strings.Split(custom, " "), ":", " ")...)...)
 }
 
-// sumPair names a checksum by its length, since a list does not have its kind.
+// sumPair returns a checksum under a name made of its length in bits, since a list does not give its kind.
 func sumPair(value string) []string {
 	if b, err := hex.DecodeString(value); err == nil && len(b) > 0 {
 		return []string{"sum" + strconv.Itoa(8*len(b)), strings.ToLower(value)}
@@ -87,9 +87,9 @@ func sumPair(value string) []string {
 	return nil
 }
 
-// customPairs parses the custom metadata of a cloud. Other names are the user's own: they may change
-// without the object. A field that does not begin with a name belongs to the value before it: a time may
-// contain the separator.
+// customPairs parses custom metadata into the attributes of the cloud. It ignores other names: a user may
+// change them without changing the bytes. A field that does not begin with a name continues the previous
+// value: a time may contain the separator.
 func customPairs(fields []string, cut, separator string) []string {
 	type pair struct{ name, value string }
 	var all []pair
@@ -117,16 +117,16 @@ func customPairs(fields []string, cut, separator string) []string {
 	return pairs
 }
 
-// customTime reads a time as headers have it, or as lists do.
+// customTime parses a time in the format of headers or of lists; zero if it is malformed.
 func customTime(v string) time.Time {
 	if t, err := http.ParseTime(v); err == nil {
 		return t
 	}
-	t, _ := time.Parse(time.RFC3339, v) // zero after an error
+	t, _ := time.Parse(time.RFC3339, v)
 	return t
 }
 
-// seconds formats a time for a pin, to the second, as headers and lists have it.
+// seconds formats a time for a pin, to the second, which is the resolution of headers and lists; "" if t is zero.
 func seconds(t time.Time) string {
 	if t.IsZero() {
 		return ""

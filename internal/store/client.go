@@ -12,21 +12,21 @@ import (
 	"sync"
 )
 
-// A Client is the [Store] of objects over the network: it asks the service of each URL, and asks again. Its methods may be
-// called concurrently.
+// A Client is the [Store] of objects over the network. It sends each request to the service that the URL names, and
+// retries it. Its methods may be called concurrently.
 type Client struct {
 	opts Options
 	hc   *http.Client
 
-	conns chan []byte // as many as connections, of all objects together: the buffer of each, made when it is first used
+	conns chan []byte // a buffer for each free connection, allocated on first use; limits the connections of all objects
 
 	mu   sync.Mutex
-	made map[string]service // by scheme, made when first used
+	made map[string]service // by scheme, created on first use
 }
 
 var _ Store = (*Client)(nil)
 
-// New makes a client. It sends no request and reads no setting before an object is asked for.
+// New makes a client. It neither sends a request nor reads a setting before the first call of a method.
 func New(opts Options) *Client {
 	c := &Client{opts: opts, hc: newHTTPClient(opts), conns: make(chan []byte, opts.connections()), made: make(map[string]service)}
 	for range cap(c.conns) {
@@ -38,15 +38,15 @@ func New(opts Options) *Client {
 // Close closes idle connections. The client may be used again.
 func (c *Client) Close() { c.hc.CloseIdleConnections() }
 
-// services are the makers of services by scheme.
+// services has the constructor of each service, by scheme.
 var services = map[string]func(opts Options, hc *http.Client) (service, error){
 	"http": newHTTP, "https": newHTTP, "s3": newS3, "gs": newGS, "ais": newAIS,
 }
 
-// Supports reports whether a Client reads the objects of a scheme, such as "https".
+// Supports reports whether a Client can read objects with URLs of a scheme, such as "https".
 func Supports(scheme string) bool { return services[strings.ToLower(scheme)] != nil }
 
-// service returns the service of a URL.
+// service returns the service for a URL. USE_AIS_FOR redirects schemes to AIStore.
 func (c *Client) service(url string) (service, error) {
 	scheme := schemeOf(url)
 	if scheme == "" {
@@ -55,8 +55,9 @@ func (c *Client) service(url string) (service, error) {
 	if services[scheme] == nil {
 		return nil, &Error{URL: Redact(url), Kind: ErrURL, Err: fmt.Errorf("no such scheme"), Hint: "http, https, s3, gs, ais"}
 	}
+	// webdataset's format: schemes separated by colons, gs:s3
 	if schemes := strings.FieldsFunc(c.opts.env("USE_AIS_FOR"), func(r rune) bool { return strings.ContainsRune(":, ", r) }); slices.Contains(schemes, scheme) {
-		scheme = "ais" // as webdataset has it, gs:s3
+		scheme = "ais"
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,36 +88,36 @@ func (c *Client) Stat(ctx context.Context, url string) (o Object, err error) {
 	return o, nil
 }
 
-// List implements [Store]. Its error is [ErrNoList] if the service gives no lists, or not in order.
+// List implements [Store]. It yields [ErrNoList] if the service has no lists, or does not sort them.
 func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return c.all(ctx, prefix, false)
 }
 
-// Pending implements [Store]. MinIO lists the uploads of one object alone: prefix must be its whole URL. It yields none where
-// a service does not list them.
+// Pending implements [Store]. MinIO lists uploads only if prefix is the whole URL of an object. Pending yields nothing
+// if the service does not list uploads.
 func (c *Client) Pending(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return c.all(ctx, prefix, true)
 }
 
-func (c *Client) all(ctx context.Context, prefix string, begun bool) iter.Seq2[Object, error] {
+func (c *Client) all(ctx context.Context, prefix string, uploads bool) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		if err := c.pages(ctx, prefix, begun, yield); err != nil {
+		if err := c.pages(ctx, prefix, uploads, yield); err != nil {
 			yield(Object{}, err)
 		}
 	}
 }
 
-func (c *Client) pages(ctx context.Context, prefix string, begun bool, yield func(Object, error) bool) error {
+func (c *Client) pages(ctx context.Context, prefix string, uploads bool, yield func(Object, error) bool) error {
 	s, err := c.service(prefix)
 	if err != nil {
 		return err
 	}
-	last, useless := "", 0 // pages without an object, of uploads all
+	last, empty := "", 0 // URL of the last object; pages in a row without an object, or all pages of a list of uploads
 	for token := ""; ; {
 		var page []Object
 		var next string
-		err := c.retry(ctx, !begun, func() (err error) {
-			if page, next, err = s.list(ctx, prefix, token, begun); err == nil && !begun {
+		err := c.retry(ctx, !uploads, func() (err error) {
+			if page, next, err = s.list(ctx, prefix, token, uploads); err == nil && !uploads {
 				err = checkPage(prefix, page, last)
 			}
 			return err
@@ -125,28 +126,28 @@ func (c *Client) pages(ctx context.Context, prefix string, begun bool, yield fun
 			return err
 		}
 		for _, o := range page {
-			if begun && !strings.HasPrefix(o.URL, prefix) { // some services know no prefix
+			if uploads && !strings.HasPrefix(o.URL, prefix) { // some services ignore the prefix
 				continue
 			}
 			if !yield(o, nil) {
 				return nil
 			}
 		}
-		if useless++; !begun && len(page) > 0 {
-			last, useless = page[len(page)-1].URL, 0
+		if empty++; !uploads && len(page) > 0 {
+			last, empty = page[len(page)-1].URL, 0
 		}
 		if next == "" {
 			return nil
 		}
-		if useless > maxEmptyPages || begun && next == token {
+		if empty > maxEmptyPages || uploads && next == token {
 			return noList(prefix, errors.New("the list does not come to an end"))
 		}
 		token = next
 	}
 }
 
-// checkPage returns an error unless the objects of a page begin with prefix and follow each other and last, the URL of the
-// last object of the page before; "": there is none.
+// checkPage returns an error unless the URLs of a page begin with prefix and ascend, starting after last, the last URL of
+// the previous page ("" for the first page).
 func checkPage(prefix string, page []Object, last string) error {
 	begin, names, end := parts(prefix)
 	name := func(url string) string { return strings.TrimSuffix(strings.TrimPrefix(url, begin), end) }
@@ -167,8 +168,8 @@ func checkPage(prefix string, page []Object, last string) error {
 	return nil
 }
 
-// retry repeats a request that brings no bytes of an object, until it succeeds or another attempt would not help. found: what
-// it is about was found before.
+// retry repeats a request that transfers no bytes of an object, until it succeeds or a retry would not help. found
+// means that the object was seen before, so "not found" may be a wrong reply.
 func (c *Client) retry(ctx context.Context, found bool, request func() error) error {
 	a := &attempts{opts: c.opts, pace: c.newPace(), found: found, small: true}
 	return c.repeat(ctx, a, func([]byte) (bool, error) { return false, request() })
@@ -192,8 +193,8 @@ func (c *Client) Read(ctx context.Context, o Object, p []byte, off int64) error 
 	return f.span(ctx, newSpan(off, off+int64(len(p))))
 }
 
-// ReadAt returns an object for reading by ranges: each ReadAt is a request of s. It may be called concurrently, as long
-// as ctx is not done.
+// ReadAt returns a reader of an object that calls s.Read for each ReadAt. It may be called concurrently, until ctx is
+// done.
 func ReadAt(ctx context.Context, s Store, o Object) io.ReaderAt {
 	return readerAt(func(p []byte, off int64) (int, error) {
 		n := int(max(0, min(int64(len(p)), o.Size-off)))

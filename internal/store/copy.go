@@ -9,11 +9,11 @@ import (
 	"io"
 )
 
-// copy writes the bytes of rep that belong to sp, until sp is complete or the body ends. Bytes between sp.start and sp.pos
-// were written by an earlier attempt: they are compared with the file.
+// copy writes the bytes of rep that belong to sp, until sp is complete or the body ends. An earlier attempt has written
+// the bytes between sp.start and sp.pos: copy compares them with the file.
 func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 	half := len(buf) / 2
-	at := rep.Off // of the next byte of the body
+	at := rep.Off // offset in the object of the next byte of the body
 	for sp.end < 0 || at < sp.end {
 		want := int64(len(buf))
 		if sp.end >= 0 {
@@ -27,7 +27,7 @@ func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 		n, err := rep.Body.Read(buf[:want])
 		if n > 0 {
 			switch {
-			case at < sp.start: // of a service without ranges
+			case at < sp.start: // the service ignores ranges: skip
 			case at < sp.pos:
 				if err := f.compare(buf[:n], buf[half:half+n], at); err != nil {
 					return err
@@ -49,7 +49,7 @@ func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 			return tooSlow(f.fail(ErrUnavailable, nil, ""), f.c.opts.patience())
 		}
 	}
-	if sp.end < 0 { // the object ends where the body does
+	if sp.end < 0 { // unknown size: the object ends where the body does
 		sp.end = sp.pos
 		f.total.Store(sp.pos)
 	} else if err := f.nothingMore(sp, rep, buf); err != nil {
@@ -58,7 +58,7 @@ func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 	return f.sniff(sp, true)
 }
 
-// write writes the next bytes of a span.
+// write writes the next bytes of a span to the file and reports progress.
 func (f *fetch) write(sp *span, p []byte) error {
 	if _, err := f.writeAt(p, sp.pos); err != nil {
 		return f.fail(nil, fmt.Errorf("write: %w", err), "")
@@ -71,7 +71,7 @@ func (f *fetch) write(sp *span, p []byte) error {
 	return f.sniff(sp, false)
 }
 
-// readBack reads bytes of the file that were written.
+// readBack fills p with bytes that were written to the file before.
 func (f *fetch) readBack(p []byte, off int64) error {
 	if n, err := f.readAt(p, off); n < len(p) {
 		return f.fail(nil, fmt.Errorf("read back: %w", unexpected(err)), "")
@@ -79,7 +79,8 @@ func (f *fetch) readBack(p []byte, off int64) error {
 	return nil
 }
 
-// compare compares bytes that are sent a second time with the file, at offset off.
+// compare returns [ErrChanged] unless p, received a second time, equals the bytes of the file at off. before is a
+// buffer of the same length.
 func (f *fetch) compare(p, before []byte, off int64) error {
 	if err := f.readBack(before, off); err != nil {
 		return err
@@ -90,26 +91,26 @@ func (f *fetch) compare(p, before []byte, off int64) error {
 	return nil
 }
 
-// broken makes the error of a body that err has ended at offset at.
+// broken makes the error of a body that ended with err at offset at of the object.
 func (f *fetch) broken(sp *span, at int64, err error) error {
 	if err == io.EOF && sp.end < 0 && at < sp.pos {
 		return f.fail(ErrChanged, fmt.Errorf("%d bytes have become %d", sp.pos, at), againHint)
 	}
-	if err == io.EOF { // the body is complete, but shorter than the span
+	if err == io.EOF { // net/http found the body complete, but it is shorter than the span
 		e := f.fail(ErrLength, fmt.Errorf("the body ends at offset %d of %d", at, sp.end), "").again()
 		e.Hint = ""
 		return e
 	}
 	e := transportError(f.o.URL, unexpected(err))
-	if e.Kind == ErrTLS { // its identity was proven by the handshake: a record is damaged
+	if e.Kind == ErrTLS { // the handshake has proven the identity: this is a damaged record
 		e.Kind, e.Hint, e.Again = ErrUnavailable, "", true
 	}
 	e.Err = fmt.Errorf("at offset %d: %w", at, cmp.Or(e.Err, err))
 	return e
 }
 
-// nothingMore refuses a body without an announced length that goes on beyond the end of the object. An
-// error is ignored: all bytes are in the file.
+// nothingMore refuses a body without an announced length that continues beyond the end of the object. It
+// ignores a read error: all bytes are in the file.
 func (f *fetch) nothingMore(sp *span, rep *reply, buf []byte) error {
 	if rep.N >= 0 || sp.end != f.total.Load() {
 		return nil
@@ -120,13 +121,14 @@ func (f *fetch) nothingMore(sp *span, rep *reply, buf []byte) error {
 	return nil
 }
 
-// sniff refuses an object of a web server that begins as an HTML page, once its first bytes are written.
+// sniff refuses an object of a web server that begins like an HTML page. It looks once, when sniffLen bytes are
+// written or, with all, when the span is complete.
 func (f *fetch) sniff(sp *span, all bool) error {
 	if sp.start != 0 || f.sniffed || !all && sp.pos < sniffLen {
 		return nil
 	}
 	f.sniffed = true
-	if !isHTTP(f.o.URL) { // its caller looks at objects of buckets
+	if !isHTTP(f.o.URL) { // the caller examines objects of buckets
 		return nil
 	}
 	head := make([]byte, min(sniffLen, sp.pos))
@@ -139,14 +141,14 @@ func (f *fetch) sniff(sp *span, all bool) error {
 	return nil
 }
 
-// attempt requests the bytes that sp lacks and writes them. After an error, too, sp.pos has grown by the
-// bytes written.
+// attempt requests the bytes that sp lacks and writes them. sp.pos counts the bytes written, also after an
+// error.
 func (f *fetch) attempt(ctx context.Context, sp *span, buf []byte) error {
 	off, n := sp.pos, int64(-1)
 	switch {
 	case f.o.whole:
 		off = 0
-	case off == 0 && f.single.Load() && sp.end == f.total.Load(): // no range at all
+	case off == 0 && f.single.Load() && sp.end == f.total.Load(): // the whole object: no Range header
 	case sp.end >= 0:
 		n = sp.end - off
 	}
@@ -155,7 +157,7 @@ func (f *fetch) attempt(ctx context.Context, sp *span, buf []byte) error {
 		return err
 	}
 	defer rep.Body.Close()
-	if err := f.sound(rep, sp, off, n); err != nil {
+	if err := f.checkReply(rep, sp, off, n); err != nil {
 		return err
 	}
 	if !f.begun && sp.start == 0 {
@@ -165,9 +167,9 @@ func (f *fetch) attempt(ctx context.Context, sp *span, buf []byte) error {
 	return f.copy(sp, rep, buf)
 }
 
-// sound compares a reply with the request and the object. From the first reply it learns whether the
-// service sends ranges, and the size of the object.
-func (f *fetch) sound(rep *reply, sp *span, off, n int64) error {
+// checkReply compares a reply with the request and the object. The first reply also shows whether the
+// service supports ranges, and the size of the object.
+func (f *fetch) checkReply(rep *reply, sp *span, off, n int64) error {
 	total := f.total.Load()
 	switch {
 	case rep.Version != "" && f.o.Version != "" && rep.Version != f.o.Version:
@@ -184,11 +186,11 @@ func (f *fetch) sound(rep *reply, sp *span, off, n int64) error {
 		return f.fail(ErrLength, fmt.Errorf("%d bytes have come for %d", rep.N, n), "")
 	case total >= 0 && rep.N > total-rep.Off:
 		return f.fail(ErrLength, fmt.Errorf("%d bytes at offset %d of %d", rep.N, rep.Off, total), "")
-	case total < 0 && rep.Size < 0 && rep.N >= 0: // a part, and of what? there may be more
+	case total < 0 && rep.Size < 0 && rep.N >= 0: // a range of an object of unknown size: there may be more
 		return f.fail(ErrLength, errors.New("a part of an object whose size is not said"), "")
 	}
-	// All of it where a range was asked for: a service without ranges, if it is the first
-	// reply. Later it is a fault, which may pass.
+	// A reply with the whole object to a request for a range: if it is the first reply, the service has
+	// no ranges. Later it is a fault, and a retry may succeed.
 	whole := rep.Off == 0 && (off > 0 || n >= 0 && (rep.N < 0 || rep.N > n))
 	if whole && !f.single.Load() {
 		if sp.start != 0 || f.begun {

@@ -19,9 +19,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A Dir is the [Store] of the files below a directory, whose URLs are their names, with slashes. List yields everything but
-// directories; Stat, Read and Fetch refuse what is not a regular file. No request is repeated. A file has no version, so
-// Read and Fetch return its bytes of that moment.
+// A Dir is the [Store] of the files below a directory. The URL of a file is its slash-separated name relative to Root.
+// List yields everything but directories; Stat, Read and Fetch refuse what is not a regular file. Nothing is retried. A
+// file has no version: Read and Fetch return the bytes that it has at that moment.
 type Dir struct{ Root *os.Root }
 
 var _ Store = (*Dir)(nil)
@@ -35,7 +35,7 @@ func OpenDir(name string) (*Dir, error) {
 	return &Dir{root}, nil
 }
 
-// missing makes that something does not exist the input's fault, and not the system's.
+// missing changes the kind of an error about a missing file: the input is wrong, not the system.
 func missing(e *place.Error) error {
 	if errors.Is(e, fs.ErrNotExist) {
 		e.Kind = place.None
@@ -45,7 +45,7 @@ func missing(e *place.Error) error {
 
 const dirBlock = 4 << 20 // bytes that Fetch and Put copy at once
 
-// fault places an error of a file.
+// fault adds the path of the file to an error.
 func (d *Dir) fault(name string, err error) error {
 	return missing(place.IOError(filepath.Join(d.Root.Name(), name), err))
 }
@@ -99,7 +99,7 @@ func (d *Dir) List(_ context.Context, prefix string) iter.Seq2[Object, error] {
 	}
 }
 
-// Pending yields none: a file that was begun has a temporary name.
+// Pending yields nothing: an unfinished file has a temporary name.
 func (d *Dir) Pending(context.Context, string) iter.Seq2[Object, error] {
 	return func(func(Object, error) bool) {}
 }
@@ -125,7 +125,8 @@ func (d *Dir) Fetch(ctx context.Context, o Object, into File, progress func(n in
 	return CopyBlocks(ctx, io.NewOffsetWriter(into, 0), f, o.Size, progress)
 }
 
-// CopyBlocks copies size bytes, in blocks, as long as ctx is not done. progress may be nil.
+// CopyBlocks copies size bytes in blocks of up to 4 MiB. It stops when ctx is done, with its cause. progress, which may
+// be nil, is called with the number of bytes of each block.
 func CopyBlocks(ctx context.Context, to io.Writer, from io.ReaderAt, size int64, progress func(n int64)) error {
 	buf := make([]byte, min(dirBlock, size))
 	for off := int64(0); off < size; {
@@ -147,7 +148,7 @@ func CopyBlocks(ctx context.Context, to io.Writer, from io.ReaderAt, size int64,
 	return nil
 }
 
-// Put makes a file: until it is synced, .tmp is added to its name.
+// Put writes a file under its name with .tmp appended, syncs it, and renames it.
 func (d *Dir) Put(ctx context.Context, u *Upload) (Object, error) {
 	if err := d.Root.MkdirAll(path.Dir(u.URL), 0o755); err != nil {
 		return Object{}, d.fault(u.URL, err)

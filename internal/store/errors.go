@@ -21,34 +21,34 @@ import (
 // operating system error, or the cause of a cancelled context.
 var (
 	ErrURL         = place.New(place.Usage, "bad URL")                               // a mistake on the command line
-	ErrNoList      = place.New(place.Usage, "the service gives no lists")            // so there are no patterns either
-	ErrNotFound    = place.New(place.Refused, "no such object")                      // 404, no such bucket
+	ErrNoList      = place.New(place.Usage, "the service gives no lists")            // so patterns cannot be expanded
+	ErrNotFound    = place.New(place.Refused, "no such object")                      // 404; also a missing bucket
 	ErrDenied      = place.New(place.Refused, "access denied")                       // 401, 403, no or expired credentials
 	ErrSetting     = place.New(place.Usage, "wrong setting")                         // wrong region, endpoint, path style
-	ErrPage        = place.New(place.Refused, "an HTML page in place of data")       // of an error or a login
-	ErrChanged     = place.New(place.Refused, "changed while it was being fetched")  // another version, another size
-	ErrLength      = place.New(place.Refused, "wrong length")                        // Content-Length is not what came
-	ErrSum         = place.New(place.Refused, "wrong checksum")                      // not that of the service
-	ErrUnavailable = place.New(place.IO, "the service does not answer")              // after all retries: network, 429, 5xx
+	ErrPage        = place.New(place.Refused, "an HTML page in place of data")       // an error or login page
+	ErrChanged     = place.New(place.Refused, "changed while it was being fetched")  // its version or size differs
+	ErrLength      = place.New(place.Refused, "wrong length")                        // differs from Content-Length or from Stat
+	ErrSum         = place.New(place.Refused, "wrong checksum")                      // differs from the checksum of the service
+	ErrUnavailable = place.New(place.IO, "the service does not answer")              // network, 429, 5xx, after all retries
 	ErrTLS         = place.New(place.Refused, "the server's identity is not proven") // certificate, TLS version
-	ErrExists      = place.New(place.Refused, "an object of that name is there")     // Put of a New one
+	ErrExists      = place.New(place.Refused, "an object of that name is there")     // Put with Upload.New
 	ErrFull        = place.New(place.IO, "the service has no room for it")           // a quota, a full disk, 507
-	ErrRedirect    = place.New(place.Refused, "refused to be redirected")            // too often, to another scheme
+	ErrRedirect    = place.New(place.Refused, "refused to be redirected")            // too many, or to another scheme
 )
 
-// Error says what happened to which object. It prints on one line.
+// An Error describes a failure and names the object. It prints on one line.
 type Error struct {
 	URL    string // redacted
-	Kind   error  // one of the above; nil where Err says all
-	Status int    // of HTTP; 0: none came
+	Kind   error  // one of the above; nil: see Err
+	Status int    // of HTTP; 0: there was no reply
 	Err    error  // the details; may be nil
-	Hint   string // what to do about it, as [place.Error] has it; may be empty
+	Hint   string // what the user can do, see [place.Error]; may be empty
 
-	Again bool          // another attempt may succeed
-	After time.Duration // the service wants no attempt before this has passed; 0: not said
+	Again bool          // a retry may succeed
+	After time.Duration // Retry-After, the least wait before a retry; 0: the service sent none
 
-	code string // of S3; "": none came
-	page bool   // a page of a list is not what was asked for
+	code string // error code of S3; "": none
+	page bool   // a page of a list has wrong or unsorted names
 }
 
 const hintAnonymous = "option anonymous for a public bucket"
@@ -64,7 +64,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Problem is the error without the URL and the hint.
+// Problem returns the text of the error without the URL and the hint.
 func (e *Error) Problem() string {
 	switch {
 	case e.Kind != nil && e.Err != nil:
@@ -79,27 +79,27 @@ func (e *Error) Unwrap() []error {
 	return slices.DeleteFunc([]error{e.Kind, e.Err}, func(err error) bool { return err == nil })
 }
 
-// mostAfter bounds Retry-After, so that sums of times cannot overflow. It is more than any caller waits.
+// mostAfter caps Retry-After, so that sums of times cannot overflow. No caller waits that long.
 const mostAfter = 7 * 24 * time.Hour
 
-// refuse makes the error of a reply that was read.
+// refuse makes an error about a reply, with its status.
 func refuse(url string, resp *http.Response, kind error, format string, args ...any) *Error {
 	return &Error{URL: Redact(url), Kind: kind, Status: resp.StatusCode, Err: fmt.Errorf(format, args...)}
 }
 
-// hint adds what to do.
+// hint sets what to do about the error.
 func (e *Error) hint(hint string) *Error {
 	e.Hint = hint
 	return e
 }
 
-// again says that another attempt may succeed.
+// again marks the error: a retry may succeed.
 func (e *Error) again() *Error {
 	e.Again = true
 	return e
 }
 
-// gotOther is the error of a reply which says that the service has got other bytes.
+// gotOther returns the error of a reply with the checksum of other bytes than were sent.
 func gotOther(url string, resp *http.Response) *Error {
 	return refuse(url, resp, ErrSum, "it has got other bytes than were sent").hint("a proxy in between? a damaged service?").again()
 }
@@ -142,7 +142,7 @@ const (
 	proxyHint = "the proxy wants a user: HTTPS_PROXY=http://user:password@host:port"
 )
 
-// deniedHint says which credentials a web server may want. Other services have their own hints.
+// deniedHint suggests which credentials a web server may require; "" for other services.
 func deniedHint(name string, resp *http.Response) string {
 	u, err := url.Parse(name)
 	switch {
@@ -165,8 +165,8 @@ func statusText(code int) error {
 	return errors.New(strings.TrimSpace(fmt.Sprintf("HTTP %d %s", code, http.StatusText(code))))
 }
 
-// retryAfter reads Retry-After, RFC 9110, 10.2.3: seconds, or a date, which is compared with the
-// server's Date if there is one. 0: the header is missing or malformed.
+// retryAfter parses Retry-After, RFC 9110, 10.2.3: seconds, or a date, which is relative to the server's
+// Date header or, without one, to now. 0: the header is missing or malformed.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if isDigits(v) {
@@ -190,10 +190,10 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// transportError makes an [*Error] of an error of net/http, or of a body. After an unknown error
-// another attempt may succeed. The caller checks first whether the context has ended.
+// transportError converts an error of net/http or of reading a body. An unknown error allows a retry.
+// The caller must check first whether the context has ended.
 func transportError(url string, err error) *Error {
-	if e, ok := errors.AsType[*Error](err); ok { // of a store, or of a proxy
+	if e, ok := errors.AsType[*Error](err); ok { // from a store, or from a proxy
 		placed := *e
 		placed.URL = Redact(url)
 		return &placed
@@ -205,9 +205,9 @@ func transportError(url string, err error) *Error {
 	case kind != nil:
 		e.Kind, e.Hint = kind, hint
 	case errors.Is(err, context.Canceled):
-	case errors.Is(err, ErrRedirect): // made by redirect, and complete
+	case errors.Is(err, ErrRedirect): // from redirect, with its own text
 		e.Kind, e.Err, e.Hint = nil, err, redirectHint
-	case errors.Is(err, ErrSetting): // made by proxy, and complete
+	case errors.Is(err, ErrSetting): // from proxy, with its own text
 		e.Kind, e.Err = nil, err
 	case noSuchHost(err):
 		e.Hint = "is the name of the host right?"
@@ -221,7 +221,7 @@ func transportError(url string, err error) *Error {
 	return e
 }
 
-// identityProblem returns kind and hint of an error of TLS; nil for other errors.
+// identityProblem returns the kind and the hint for an error of TLS; kind is nil for other errors.
 func identityProblem(err error) (hint string, kind error) {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return "where you trust it, name a file with the certificate of its authority in SSL_CERT_FILE", ErrTLS
@@ -270,13 +270,14 @@ func withoutURL(err error) error {
 	}
 }
 
-// A detail is an error of a library, printed on one short line.
+// A detail prints an error of a library on one short line.
 type detail struct{ error }
 
 func (d detail) Error() string { return clean(d.error.Error()) }
 func (d detail) Unwrap() error { return d.error }
 
-// clean shortens the text of a service or a library, and replaces line breaks and control characters.
+// clean makes the text of a service or a library printable: at most 300 bytes, without line breaks and control
+// characters.
 func clean(s string) string {
 	const most = 300 // bytes
 	if len(s) > most {
@@ -290,8 +291,8 @@ func clean(s string) string {
 	}, strings.ToValidUTF8(s, "·"))
 }
 
-// Silent reports whether an error of [Client.Stat] means that no service has answered: it is not reached, or is not asked for want of an address or of
-// credentials.
+// Silent reports whether [Client.Stat] failed without a reply: the service cannot be reached, or the client has no
+// address or no credentials for it.
 func Silent(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Status == 0 && (e.Kind == ErrUnavailable || e.Kind == ErrSetting || e.Kind == ErrDenied)

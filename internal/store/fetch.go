@@ -13,20 +13,20 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-const bufferSize = 256 << 10 // bytes of a connection's buffer: all that a fetch holds
+const bufferSize = 256 << 10 // bytes of a connection's buffer
 
 // A span is a range of an object that one goroutine fetches.
 type span struct {
 	start, pos int64         // bytes [start, pos) are in the file
 	end        int64         // -1: where the object ends
-	done       chan struct{} // closed when all of it is in the file
+	done       chan struct{} // closed when the whole span is in the file
 }
 
 func newSpan(start, end int64) *span {
 	return &span{start: start, pos: start, end: end, done: make(chan struct{})}
 }
 
-// A fetch is one object on its way into a file.
+// A fetch copies one object to a file.
 type fetch struct {
 	c        *Client
 	service  service
@@ -37,26 +37,21 @@ type fetch struct {
 
 	pace   *pace
 	total  atomic.Int64 // bytes of the object; -1: not known yet
-	single atomic.Bool  // one span is the whole object; set before there is a second
-	first  chan *reply  // the first reply that passes all comparisons
+	single atomic.Bool  // one span is the whole object; set before a second span is started
+	first  chan *reply  // receives the first reply that passes checkReply
 
-	stop context.CancelCauseFunc // ends all spans, with the error that is reported; nil: there is one
+	stop context.CancelCauseFunc // cancels the other spans with the error to report; nil: there is one span
 
-	mu sync.Mutex // of progress
+	mu sync.Mutex // serializes calls of progress
 
-	// Of the span at offset 0:
-	begun   bool // first has its reply
+	// State of the span at offset 0:
+	begun   bool // its reply was sent to first
 	sniffed bool // the first bytes were examined
 }
 
-// Fetch writes the bytes of o, as returned by Stat or List, into a file at their offsets, and compares
-// their checksum if there is one. It calls into concurrently, and writes nothing beyond the object.
-// After an error the content of the file is undefined. Bytes with another checksum may be a fault of the transport: the
-// object is fetched once more before that is an error.
-//
-// progress, which may be nil, is called with the number of bytes that have arrived, each byte of the
-// object counted once, and not concurrently for one object. Fetch ends soon after ctx does, with its
-// cause.
+// Fetch implements [Store]. It calls into concurrently, and writes nothing beyond the object. After an error
+// the content of the file is undefined. If the checksum differs, Fetch downloads the object a second time
+// before it returns [ErrSum]: the transport may have damaged the bytes. progress counts each byte once.
 func (c *Client) Fetch(ctx context.Context, o Object, into File, progress func(n int64)) error {
 	s, err := c.service(o.URL)
 	if err != nil {
@@ -65,13 +60,13 @@ func (c *Client) Fetch(ctx context.Context, o Object, into File, progress func(n
 	if progress == nil {
 		progress = func(int64) {}
 	}
-	var told int64
-	err = c.fetchOnce(ctx, s, o, into, func(n int64) { told += n; progress(n) })
+	var reported int64
+	err = c.fetchOnce(ctx, s, o, into, func(n int64) { reported += n; progress(n) })
 	if errors.Is(err, ErrSum) && ctx.Err() == nil {
 		err = c.fetchOnce(ctx, s, o, into, func(n int64) {
-			if told -= n; told < 0 { // more than came before
-				progress(-told)
-				told = 0
+			if reported -= n; reported < 0 { // bytes that the first download did not report
+				progress(-reported)
+				reported = 0
 			}
 		})
 	}
@@ -93,8 +88,8 @@ func (c *Client) newFetch(s service, o Object) *fetch {
 func (f *fetch) run(ctx context.Context) error {
 	size, rangeSize := f.total.Load(), f.c.opts.rangeSize()
 	if f.o.Version == "" && f.o.Modified.IsZero() && f.o.Sum.NewHash() == nil {
-		// Ranges could be of different versions, and this could not be detected: the object is read at
-		// once, and after a failure again from the start, to compare.
+		// Nothing would show that two ranges are of different versions: one request reads the whole object,
+		// and a retry reads it from the start and compares.
 		f.o.whole = true
 	}
 	if f.o.whole || size <= rangeSize {
@@ -112,14 +107,14 @@ func (f *fetch) run(ctx context.Context) error {
 	}
 	g.Go(func() error { return f.span(inner, first) })
 	select {
-	case rep := <-f.first: // now it is known whether there are ranges, and maybe the checksum
+	case rep := <-f.first: // it shows whether the service has ranges, and may have the checksum
 		sum := f.o.Sum
 		if sum.NewHash() == nil {
 			sum = rep.Sum
 		}
-		var spans chan *span // in order, to be summed; nil: there is no checksum
+		var spans chan *span // in order, for the checksum; nil: the service has none
 		if h := sum.NewHash(); h != nil {
-			spans = make(chan *span, 2*f.c.opts.connections()) // by so many the checksum may be behind
+			spans = make(chan *span, 2*f.c.opts.connections()) // how far the checksum may lag
 			spans <- first
 			g.Go(func() error { return f.check(inner, sum, h, spans) })
 		}
@@ -146,7 +141,7 @@ func (f *fetch) run(ctx context.Context) error {
 	return err
 }
 
-// span fetches one span, in as many attempts as it takes.
+// span fetches one span, with retries.
 func (f *fetch) span(ctx context.Context, sp *span) error {
 	a := &attempts{opts: f.c.opts, pace: f.pace, known: true, found: f.o.found(), stop: f.stop}
 	err := f.c.repeat(ctx, a, func(buf []byte) (bool, error) {
@@ -160,8 +155,8 @@ func (f *fetch) span(ctx context.Context, sp *span) error {
 	return err
 }
 
-// check computes the checksum of the file, span by span, each when it is complete, and compares it. The
-// bytes are read from the page cache, since they were just written.
+// check computes the checksum of the file from spans in order, each once it is complete, and compares it
+// with want. The bytes were just written, so reads hit the page cache.
 func (f *fetch) check(ctx context.Context, want Sum, h hash.Hash, spans <-chan *span) error {
 	buf := make([]byte, bufferSize)
 	for sp := range spans {
@@ -197,7 +192,7 @@ func (f *fetch) fail(kind, err error, hint string) *Error {
 	return &Error{URL: Redact(f.o.URL), Kind: kind, Err: err, Hint: hint}
 }
 
-// lengthHint is the hint against a server that sends contradicting lengths of an object.
+// lengthHint is the hint of an ErrLength.
 const lengthHint = "the server contradicts itself: copy it to a local file, and compare"
 
 // unexpected returns io.ErrUnexpectedEOF for io.EOF and nil.

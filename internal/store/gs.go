@@ -21,19 +21,19 @@ import (
 //	POST, PUT, DELETE: see gsput.go
 //
 // https://cloud.google.com/storage/docs/json_api/v1. The version of an object is its
-// generation, which requests for bytes name in ifGenerationMatch. Its checksum is the CRC32C.
+// generation; requests for bytes send it in ifGenerationMatch. The checksum is the CRC32C.
 //
-// An object that is stored compressed (contentEncoding: gzip) is fetched compressed, which its size and
-// checksum are of: without Accept-Encoding: gzip the service would decompress it.
+// An object that is stored compressed (contentEncoding: gzip) is fetched compressed: its size and checksum
+// describe the compressed bytes. Without Accept-Encoding: gzip the service would decompress it.
 //
-// STORAGE_EMULATOR_HOST names another endpoint, of an emulator, which is sent no credentials.
+// STORAGE_EMULATOR_HOST replaces the endpoint by an emulator, which gets no credentials.
 type gsStore struct {
-	endpoint string // without a slash at its end
+	endpoint string // without a trailing slash
 	client   *http.Client
 	tokens   *gsTokens // nil: anonymous
-	pageSize int       // names to a page of a list; 0: the service's 1000
+	pageSize int       // names per page of a list; 0: the service's 1000
 
-	writing func() (*gsTokens, error) // tokens of the scope for writing, which is not asked for before
+	writing func() (*gsTokens, error) // returns tokens with the scope for writing, requested on first use
 }
 
 const googleStorage = "https://storage.googleapis.com"
@@ -59,15 +59,14 @@ func newGS(opts Options, hc *http.Client) (service, error) {
 	return s, nil
 }
 
-// A gsObject is the part of https://cloud.google.com/storage/docs/json_api/v1/objects#resource
-// that is asked for.
+// A gsObject has the requested fields of https://cloud.google.com/storage/docs/json_api/v1/objects#resource.
 type gsObject struct {
 	Name       string    `json:"name"`
 	Size       string    `json:"size"`
 	Generation string    `json:"generation"`
 	Updated    time.Time `json:"updated"`
-	CRC32C     string    `json:"crc32c"`  // base64 of four bytes, the first one highest
-	MD5        string    `json:"md5Hash"` // base64; objects made of others have none
+	CRC32C     string    `json:"crc32c"`  // base64, big endian
+	MD5        string    `json:"md5Hash"` // base64; "" for an object composed of others
 }
 
 const gsFields = "name,size,generation,updated,crc32c,md5Hash"
@@ -108,15 +107,15 @@ func (s *gsStore) open(ctx context.Context, o Object, off, n int64) (*reply, err
 	return replyOf(o, resp, resp.Header.Get("X-Goog-Generation"), gsSum(resp.Header))
 }
 
-// gsSum reads X-Goog-Hash: crc32c=…, md5=…, which are of the stored object in any case.
+// gsSum parses X-Goog-Hash: crc32c=…, md5=…. It describes the whole stored object, also in replies to ranges.
 func gsSum(h http.Header) Sum {
 	given := map[string]string{}
 	digests(given, h.Values("X-Goog-Hash"))
 	return bestSum(given)
 }
 
-func (s *gsStore) list(ctx context.Context, prefix, token string, begun bool) (page []Object, next string, err error) {
-	if begun { // sessions end by themselves, and hold nothing that costs
+func (s *gsStore) list(ctx context.Context, prefix, token string, uploads bool) (page []Object, next string, err error) {
+	if uploads { // sessions expire by themselves and cost nothing
 		return nil, "", nil
 	}
 	query := url.Values{"fields": {"nextPageToken,items(" + gsFields + ")"}}
@@ -131,7 +130,7 @@ func (s *gsStore) list(ctx context.Context, prefix, token string, begun bool) (p
 		Next  string     `json:"nextPageToken"`
 	}
 	resp, err := s.do(ctx, request{name: prefix, list: true, method: http.MethodGet, query: query})
-	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrNotFound { // emulators do not say of what
+	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrNotFound { // an emulator's reply has no reason
 		e.Err = errors.New("there is no such bucket")
 	}
 	if err != nil {
@@ -145,8 +144,8 @@ func (s *gsStore) list(ctx context.Context, prefix, token string, begun bool) (p
 	return page, answer.Next, err
 }
 
-// escapeAll escapes all characters but the unreserved ones, and "." in a name of dots only, which a
-// path would lose.
+// escapeAll escapes all characters but the unreserved ones. In a name of dots alone it escapes the dots,
+// which would otherwise be resolved as a path.
 func escapeAll(name string) string {
 	if strings.Trim(name, ".") == "" {
 		return strings.ReplaceAll(name, ".", "%2E")
@@ -154,7 +153,8 @@ func escapeAll(name string) string {
 	return strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
 }
 
-// do sends a request. Redirects of one that writes are not followed; also are more statuses of its success.
+// do sends a request. also are statuses of success besides 200 and 201 of a request that writes; for such a
+// request do follows no redirects.
 func (s *gsStore) do(ctx context.Context, r request, also ...int) (*http.Response, error) {
 	bucket, object, bad := splitBucket(r.name, r.list)
 	if bad != nil {
@@ -173,7 +173,7 @@ func (s *gsStore) do(ctx context.Context, r request, also ...int) (*http.Respons
 	writes := r.method != http.MethodGet
 	var err error
 	if writes {
-		client, accept = unmoved(client), append(also, http.StatusOK, http.StatusCreated)
+		client, accept = noRedirects(client), append(also, http.StatusOK, http.StatusCreated)
 		tokens, err = s.writing()
 	}
 	if err == nil {
@@ -189,7 +189,7 @@ func (s *gsStore) do(ctx context.Context, r request, also ...int) (*http.Respons
 	defer resp.Body.Close()
 	e := s.refused(r.name, resp)
 	if writes {
-		e.unwritten(tokens != nil)
+		e.gsWriteError(tokens != nil)
 	}
 	return nil, e
 }
@@ -224,8 +224,8 @@ func (s *gsStore) refused(name string, resp *http.Response) *Error {
 	return e
 }
 
-// gsText returns the message of an error: {"error":{"message":…}}, or a line of text of any
-// Content-Type in replies to requests for bytes; "" for an HTML page.
+// gsText returns the message of an error: {"error":{"message":…}}, or, in replies to requests for bytes, one
+// line of text of any Content-Type; "" for an HTML page.
 func gsText(resp *http.Response) string {
 	body := errorBody(resp)
 	var answer struct {
@@ -234,10 +234,10 @@ func gsText(resp *http.Response) string {
 		} `json:"error"`
 	}
 	if json.Unmarshal(body, &answer) == nil {
-		return said(answer.Error.Message)
+		return serviceText(answer.Error.Message)
 	}
 	if text := strings.TrimSpace(string(body)); !strings.ContainsAny(text, "<\n") {
-		return said(text)
+		return serviceText(text)
 	}
 	return ""
 }

@@ -19,23 +19,23 @@ import (
 	"golang.org/x/oauth2/google"
 )
 
-// Google's application default credentials, for reading or for writing, from where its own libraries find them:
+// gsTokens gets access tokens with Google's application default credentials, found in this order:
 //
-//	the file that GOOGLE_APPLICATION_CREDENTIALS names
-//	the file that `gcloud auth application-default login` has left
-//	the account of the machine, on Google's own
+//	the file named by GOOGLE_APPLICATION_CREDENTIALS
+//	the file written by `gcloud auth application-default login`
+//	the service account of the machine, on Google Cloud
 //
-// Without any of them the service is asked anonymously, as for a public bucket.
+// Without credentials the requests are anonymous, which suffices for a public bucket.
 //
-// x/oauth2 makes tokens of them. Its FindDefaultCredentials is not used: it asks the network whether this
-// is one of Google's machines, which takes seconds elsewhere. Here the firmware says so, or
-// GCE_METADATA_HOST; NO_GCE_CHECK says no. And no program is started (credential_source.executable).
+// x/oauth2 makes the tokens. Its FindDefaultCredentials is not used: outside of Google Cloud it waits seconds
+// for a metadata server. Here the product name of the firmware or GCE_METADATA_HOST identifies a machine of
+// Google Cloud, unless NO_GCE_CHECK is set. Programs (credential_source.executable) are never started.
 //
 // https://cloud.google.com/docs/authentication/application-default-credentials
 type gsTokens struct {
 	source oauth2.TokenSource
 	next   http.RoundTripper
-	lost   atomic.Pointer[error] // the error of the last request, of which x/oauth2 returns only the text
+	lost   atomic.Pointer[error] // the error of the last request: x/oauth2 returns only its text
 }
 
 // The scopes of tokens.
@@ -53,7 +53,7 @@ func (t *gsTokens) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// findGSTokens returns nil without credentials.
+// findGSTokens returns a source of tokens for a scope; nil if there are no credentials.
 func findGSTokens(opts Options, hc *http.Client, scope string) (*gsTokens, error) {
 	path := opts.env("GOOGLE_APPLICATION_CREDENTIALS")
 	text, err := readFile(cmp.Or(path, gcloudFile(opts)), maxAnswer)
@@ -77,7 +77,7 @@ func findGSTokens(opts Options, hc *http.Client, scope string) (*gsTokens, error
 	return nil, &Error{Kind: ErrSetting, Err: fmt.Errorf("%s: %w", from, err), Hint: hintGoogle}
 }
 
-// gcloudFile returns the path of the credentials that gcloud stores for applications.
+// gcloudFile returns the path of the credentials that gcloud stores for applications; "" without a home directory.
 func gcloudFile(opts Options) string {
 	dir := opts.env("CLOUDSDK_CONFIG")
 	if app := opts.env("APPDATA"); dir == "" && app != "" {
@@ -92,7 +92,7 @@ func gcloudFile(opts Options) string {
 	return filepath.Join(dir, "application_default_credentials.json")
 }
 
-// tokenSource makes tokens from the text of a file of credentials. Errors do not quote it.
+// tokenSource returns a source of tokens for the text of a credentials file. Its errors do not quote the text.
 func tokenSource(ctx context.Context, text []byte, scope string) (oauth2.TokenSource, error) {
 	var file struct {
 		Type   google.CredentialsType `json:"type"`
@@ -125,7 +125,7 @@ func googleMachine(opts Options) bool {
 	return !opts.flagEnv("NO_GCE_CHECK") && (opts.env("GCE_METADATA_HOST") != "" || name == "Google" || name == "Google Compute Engine")
 }
 
-// authorize adds a token to a request; without credentials none.
+// authorize adds a token to a request. t may be nil: the request stays anonymous.
 func (t *gsTokens) authorize(ctx context.Context, r *request) error {
 	if r.header == nil {
 		r.header = http.Header{}
@@ -140,13 +140,12 @@ func (t *gsTokens) authorize(ctx context.Context, r *request) error {
 	return err
 }
 
-// get returns a valid token, and waits for it no longer than ctx. Its error is about the object of that
-// name.
+// get returns a valid token. It stops waiting when ctx is done. Its error names the object.
 func (t *gsTokens) get(ctx context.Context, name string) (string, error) {
 	var token *oauth2.Token
 	var err error
 	done := make(chan struct{})
-	go func() { // which ends by gsPatience, or by the bounds of x/oauth2 for a machine
+	go func() { // ends after gsPatience, or after the timeout of x/oauth2 for the metadata server
 		token, err = t.source.Token()
 		close(done)
 	}()
@@ -172,6 +171,6 @@ func (t *gsTokens) get(ctx context.Context, name string) (string, error) {
 	} else if _, ok := errors.AsType[*url.Error](err); ok {
 		return "", unreached(ctx, name, err)
 	}
-	e.Err = fmt.Errorf("no token is given for the credentials: %s", said(err.Error()))
+	e.Err = fmt.Errorf("no token is given for the credentials: %s", serviceText(err.Error()))
 	return "", e
 }

@@ -22,12 +22,12 @@ import (
 //	POST   {endpoint}/upload/storage/v1/b/BUCKET/o?uploadType=resumable    begins a session; see gssession.go
 //	DELETE {endpoint}/storage/v1/b/BUCKET/o/OBJECT
 //
-// The service compares the CRC-32C with what it gets. ifGenerationMatch=0 makes no object where one is.
+// The service compares the CRC-32C with the bytes it receives. ifGenerationMatch=0 refuses to replace an object.
 //
 // https://cloud.google.com/storage/docs/json_api/v1/objects/insert
 
-// unwritten makes e the error of a request that writes. known: with credentials.
-func (e *Error) unwritten(known bool) {
+// gsWriteError sets kind and hint of an error of a request that writes. known: the request had credentials.
+func (e *Error) gsWriteError(known bool) {
 	switch text := fmt.Sprint(e.Err); {
 	case e.Status == http.StatusPreconditionFailed:
 		e.Kind, e.Err, e.Hint = ErrExists, nil, ""
@@ -36,13 +36,13 @@ func (e *Error) unwritten(known bool) {
 	case e.Kind == ErrDenied && known && e.Status != http.StatusUnauthorized:
 		e.Hint = "writing needs storage.objects.create and, over another object, storage.objects.delete"
 	case e.Status == http.StatusBadRequest && strings.Contains(text, "match calculated"):
-		e.Kind, e.Hint, e.Again = errSpoilt, "", true
+		e.Kind, e.Hint, e.Again = errBadBytes, "", true
 	case e.Status == http.StatusNotFound && e.Err != nil && strings.Contains(text, "no such object"):
 		e.Err = nil
 	}
 }
 
-// placed is an error of the settings, about the object of a name.
+// placed adds the URL of an object to an error of the settings.
 func placed(name string, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		about := *e
@@ -52,7 +52,7 @@ func placed(name string, err error) error {
 	return err
 }
 
-// uploadURL returns the URL that takes objects of the bucket of a name.
+// uploadURL returns the URL for an upload of a kind, "multipart" or "resumable", and the name of the object.
 func (s *gsStore) uploadURL(u *Upload, kind string) (address, object string, err error) {
 	bucket, object, bad := splitBucket(u.URL, false)
 	if bad != nil {
@@ -65,9 +65,9 @@ func (s *gsStore) uploadURL(u *Upload, kind string) (address, object string, err
 	return s.endpoint + "/upload/storage/v1/b/" + url.PathEscape(bucket) + "/o?" + query.Encode(), object, nil
 }
 
-// gsResource describes an object that is to be made.
+// gsResource returns the JSON resource of a new object.
 func gsResource(object string, crc uint32) []byte {
-	text, _ := json.Marshal(map[string]string{ // strings are always encoded
+	text, _ := json.Marshal(map[string]string{ // cannot fail for strings
 		"name": object, "contentType": "application/octet-stream",
 		"crc32c": base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, crc)),
 	})
@@ -91,7 +91,7 @@ func (s *gsStore) put(ctx context.Context, u *Upload) (Object, error) {
 
 // putWhole sends an object in one request.
 func (s *gsStore) putWhole(ctx context.Context, u *Upload, address, object string, crc uint32) (o Object, err error) {
-	mark := rand.Text() // 128 random bits, which the bytes of the object do not have
+	mark := rand.Text() // 128 random bits: the object does not contain them
 	before := fmt.Sprintf("--%s\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n%s\r\n--%[1]s\r\nContent-Type: application/octet-stream\r\n\r\n", mark, gsResource(object, crc))
 	after := fmt.Sprintf("\r\n--%s--\r\n", mark)
 	r := request{name: u.URL, method: http.MethodPost, address: address, header: http.Header{"Content-Type": {"multipart/related; boundary=" + mark}},
@@ -113,7 +113,8 @@ func (s *gsStore) putWhole(ctx context.Context, u *Upload, address, object strin
 	return o, nil
 }
 
-// made reads the reply that describes the object that was made, closes it, and compares.
+// made reads and closes the reply to an upload, which describes the new object, and compares size and checksum. It
+// removes an object with other bytes.
 func (s *gsStore) made(ctx context.Context, u *Upload, resp *http.Response, crc uint32) (Object, error) {
 	defer resp.Body.Close()
 	var found gsObject
@@ -135,7 +136,7 @@ func (s *gsStore) remove(ctx context.Context, o Object) error {
 	return s.removeVersion(ctx, Object{URL: o.URL})
 }
 
-// removeVersion removes an object; with a version only that one.
+// removeVersion removes an object; if o has a version, only that version.
 func (s *gsStore) removeVersion(ctx context.Context, o Object) error {
 	r := request{name: o.URL, method: http.MethodDelete}
 	if o.Version != "" {

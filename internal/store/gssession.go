@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// A session takes an object in pieces, each from where the one before it ends:
+// A gsSession uploads an object in consecutive pieces (a resumable upload):
 //
-//	PUT    {session}   Content-Range: bytes 0-67108863/SIZE    308, Range: bytes=0-67108863: what it has
-//	PUT    {session}   Content-Range: bytes */SIZE             the same without a piece
+//	PUT    {session}   Content-Range: bytes 0-67108863/SIZE    308, Range: bytes=0-67108863: the bytes stored so far
+//	PUT    {session}   Content-Range: bytes */SIZE             asks for the stored range without sending a piece
 //	DELETE {session}
 //
-// The last piece is answered by a description of the object. A session that has ended is 404 or 410, and
-// another is begun. Sessions end by themselves after a week.
+// The reply to the last piece describes the object. 404 or 410 means that the session has ended: the upload
+// starts again with a new session. Sessions expire after a week.
 //
 // https://cloud.google.com/storage/docs/performing-resumable-uploads
 type gsSession struct {
@@ -29,7 +29,7 @@ type gsSession struct {
 	off     int64 // bytes that the service has
 }
 
-// gsPiece is how many parts go in one request. The service makes multiples of 256 KiB permanent.
+// gsPiece is the number of parts per request. The service stores multiples of 256 KiB.
 const gsPiece = 4
 
 func (s *gsStore) putSessions(ctx context.Context, u *Upload, crc uint32) (Object, error) {
@@ -40,7 +40,7 @@ func (s *gsStore) putSessions(ctx context.Context, u *Upload, crc uint32) (Objec
 		}
 		o, err := p.send(ctx)
 		if err != nil {
-			u.clean(ctx, p.end) // its error is ignored: unfinished sessions hold nothing that can be seen or costs
+			u.clean(ctx, p.end) // ignore the error: an unfinished session is invisible and costs nothing
 		}
 		return o, err
 	})
@@ -60,8 +60,8 @@ func (p *gsSession) begin(ctx context.Context) error {
 		return err
 	}
 	resp.Body.Close()
-	// The session is asked at our endpoint, wherever it is said to be: the address of a session is a
-	// credential, and so is the token.
+	// Use the configured endpoint, whatever host Location names: the address of a session is a credential,
+	// and requests to it carry the token.
 	at, err := url.Parse(resp.Header.Get("Location"))
 	if err != nil || at.Query().Get("upload_id") == "" || !strings.HasPrefix(at.Path, "/") {
 		if isHTML(resp.Header) {
@@ -79,7 +79,7 @@ func (p *gsSession) send(ctx context.Context) (o Object, err error) {
 		done := false
 		err := p.u.try(ctx, true, func(_ []byte, attempt int) (err error) {
 			from := p.off
-			if attempt > 0 { // what has it got of the piece before?
+			if attempt > 0 { // how much of the failed piece was stored?
 				if o, done, err = p.piece(ctx, 0); err != nil || done || p.off > from {
 					return err
 				}
@@ -93,7 +93,8 @@ func (p *gsSession) send(ctx context.Context) (o Object, err error) {
 	}
 }
 
-// piece sends n bytes; 0: it only asks. done: the object is made.
+// piece sends n bytes from p.off on, or with n = 0 only asks for the stored range. It advances p.off. done means
+// that the object is complete.
 func (p *gsSession) piece(ctx context.Context, n int64) (o Object, done bool, err error) {
 	r := request{name: p.u.URL, method: http.MethodPut, address: p.address, header: http.Header{}}
 	if r.header.Set("Content-Range", fmt.Sprintf("bytes */%d", p.u.Size)); n > 0 {
@@ -104,17 +105,17 @@ func (p *gsSession) piece(ctx context.Context, n int64) (o Object, done bool, er
 	resp, err := p.s.do(ctx, r, http.StatusPermanentRedirect)
 	if e, ok := errors.AsType[*Error](err); ok && (e.Status == http.StatusNotFound || e.Status == http.StatusGone) {
 		p.u.restart()
-		if o, done = p.u.mine(ctx); done { // it has ended with the object, and the reply was lost
+		if o, done = p.u.findEqual(ctx); done { // the session has completed the object, and that reply was lost
 			return o, true, nil
 		}
-		return Object{}, false, anew(err)
+		return Object{}, false, startOver(err)
 	}
 	if err != nil {
 		return Object{}, false, err
 	}
 	if resp.StatusCode != http.StatusPermanentRedirect {
 		if o, err = p.s.made(ctx, p.u, resp, p.crc); errors.Is(err, ErrSum) {
-			return Object{}, false, anew(err)
+			return Object{}, false, startOver(err)
 		}
 		if err == nil {
 			p.u.taken(p.u.Size - p.off)
@@ -130,8 +131,8 @@ func (p *gsSession) piece(ctx context.Context, n int64) (o Object, done bool, er
 		}
 	}
 	switch {
-	case has < p.off, n > 0 && has > p.off+n, has > p.u.Size: // it has lost some, or has others
-		return Object{}, false, anew(refuse(p.u.URL, resp, ErrLength, "it has %q of the bytes 0-%d", clean(resp.Header.Get("Range")), p.off+n-1).hint(lengthHint))
+	case has < p.off, n > 0 && has > p.off+n, has > p.u.Size: // bytes are lost, or were sent by another process
+		return Object{}, false, startOver(refuse(p.u.URL, resp, ErrLength, "it has %q of the bytes 0-%d", clean(resp.Header.Get("Range")), p.off+n-1).hint(lengthHint))
 	case has == p.off && (n > 0 || has == p.u.Size):
 		return Object{}, false, refuse(p.u.URL, resp, ErrUnavailable, "it takes nothing").again()
 	}
@@ -140,7 +141,7 @@ func (p *gsSession) piece(ctx context.Context, n int64) (o Object, done bool, er
 	return Object{}, false, nil
 }
 
-// end makes one attempt to end the session, which is answered by 499 of all things.
+// end makes one attempt to delete the session. Google's status of success is 499.
 func (p *gsSession) end(ctx context.Context) error {
 	const ended = 499
 	resp, err := p.s.do(ctx, request{name: p.u.URL, method: http.MethodDelete, address: p.address}, ended, http.StatusNoContent, http.StatusNotFound, http.StatusGone)

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// An httpStore reads from any web server, by RFC 9110.
+// An httpStore reads objects of web servers, by RFC 9110.
 type httpStore struct {
 	readOnly
 	hc *http.Client
@@ -20,8 +20,8 @@ type httpStore struct {
 
 func newHTTP(_ Options, hc *http.Client) (service, error) { return httpStore{hc: hc}, nil }
 
-// headRefused are the statuses of HEAD after which GET may succeed: a signed URL is signed for one
-// method, and some servers only know GET.
+// headRefused are the statuses of HEAD after which GET may succeed: a signed URL is valid for one
+// method, and some servers support GET alone.
 var headRefused = []int{http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented}
 
 func (s httpStore) stat(ctx context.Context, url string) (Object, error) {
@@ -43,7 +43,7 @@ func (s httpStore) stat(ctx context.Context, url string) (Object, error) {
 	return Object{}, statusError(url, resp)
 }
 
-// probe is stat by the first byte of the object.
+// probe implements stat by a GET request for the first byte.
 func (s httpStore) probe(ctx context.Context, url string) (Object, error) {
 	resp, err := s.do(ctx, http.MethodGet, url, http.Header{"Range": {"bytes=0-0"}})
 	if err != nil {
@@ -77,15 +77,15 @@ func found(url string, resp *http.Response) (Object, error) {
 		URL: url, Version: h.Get("Etag"), Modified: lastModified(h), key: encoding(h),
 		Sum: headerSum(h, resp.StatusCode != http.StatusOK),
 	}
-	// Encoded bytes are the object if they are stored encoded. If the server encodes each reply anew, it
-	// sends no length or a weak ETag, and its ranges may be of different encodings. Ranges of one weak
-	// ETag may differ too, RFC 9110, 15.3.7.3, which only a time or a checksum would tell.
+	// If the server stores the encoded bytes, they are the object. If it encodes each reply, it sends no
+	// length or a weak ETag, and two ranges may be of different encodings. Ranges with the same weak ETag
+	// may differ too (RFC 9110, 15.3.7.3); then only a time or a checksum can show a change.
 	o.whole = h.Get("Accept-Ranges") == "none" || o.key != "" && (resp.ContentLength < 0 || !isStrong(o.Version)) ||
 		!isStrong(o.Version) && o.Modified.IsZero() && o.Sum.NewHash() == nil
 	return o, nil
 }
 
-// List returns ErrNoList: lists of web servers are HTML.
+// list returns ErrNoList: the directory lists of web servers are HTML.
 func (s httpStore) list(_ context.Context, prefix, _ string, _ bool) ([]Object, string, error) {
 	return nil, "", &Error{URL: Redact(prefix), Kind: ErrNoList, Hint: "name each object; {000..099} counts"}
 }
@@ -103,7 +103,7 @@ func (s httpStore) open(ctx context.Context, o Object, off, n int64) (*reply, er
 	return r, nil
 }
 
-// discard closes a body. It reads a short one first, so that the connection can be used again.
+// discard closes a body. It reads a short body to its end, so that the connection can be reused.
 func discard(resp *http.Response) {
 	if resp.ContentLength >= 0 && resp.ContentLength <= 4<<10 {
 		io.Copy(io.Discard, resp.Body)
@@ -111,7 +111,7 @@ func discard(resp *http.Response) {
 	resp.Body.Close()
 }
 
-// pinned returns the headers of a request for n bytes from off on of this version of o.
+// pinned returns the headers of a request for n bytes from off on of the version of o.
 func pinned(o Object, off, n int64) http.Header {
 	h := make(http.Header)
 	setRange(h, off, n)
@@ -144,7 +144,8 @@ func (s httpStore) answer(o Object, ranged bool, resp *http.Response) (*reply, e
 	return r, nil
 }
 
-// sameObject compares the encoding and the time of a reply with o. Fetch compares the rest.
+// sameObject compares the encoding and the modification time of a reply with o. Version and length are compared by
+// fetch.checkReply.
 func sameObject(o Object, resp *http.Response) error {
 	modified := lastModified(resp.Header)
 	switch e := encoding(resp.Header); {
@@ -158,10 +159,10 @@ func sameObject(o Object, resp *http.Response) error {
 	return nil
 }
 
-// do sends one request. The user and password of a URL are sent in a header, and only to its host.
+// do sends one request. It sends the user and password of a URL in a header; redirect removes that for other hosts.
 func (s httpStore) do(ctx context.Context, method, rawURL string, header http.Header) (*http.Response, error) {
 	u, err := url.Parse(rawURL)
-	if err != nil || u.Host == "" || u.Opaque != "" { // the details would quote a password
+	if err != nil || u.Host == "" || u.Opaque != "" { // err is not wrapped: it may quote a password
 		return nil, &Error{URL: Redact(rawURL), Kind: ErrURL, Hint: "letters other than those of a URL are written %XX"}
 	}
 	r := request{name: rawURL, method: method, header: http.Header{"Accept-Encoding": {"identity"}}}
@@ -175,7 +176,7 @@ func (s httpStore) do(ctx context.Context, method, rawURL string, header http.He
 	return r.send(ctx, s.hc)
 }
 
-// refusePage refuses a reply that declares itself HTML, unless the URL names an HTML file.
+// refusePage returns ErrPage if the Content-Type of a reply is HTML and the URL does not name an HTML file.
 func refusePage(url string, resp *http.Response) error {
 	if !isHTML(resp.Header) || wantsHTML(url) {
 		return nil

@@ -12,31 +12,32 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A Listing holds the objects below a URL that are known, by their names there: those of a list, those that were looked up by
-// name, since lists may lack some, and those that were put since. Its methods may be called concurrently.
+// A Listing is a Store with a table of the known objects below Base, by their names relative to it: those that a list
+// has returned, those that Stat has found, since a list may lack some, and those that were uploaded. Its methods may be
+// called concurrently.
 type Listing struct {
 	Store
-	Base string // what the URL of each object begins with
+	Base string // prefix of the URLs of all objects
 
-	begun []Object // uploads
+	begun []Object // unfinished uploads, from Look
 
 	mu      sync.Mutex
 	objects map[string]Object
 }
 
-// NewListing returns a listing that knows nothing yet.
+// NewListing returns an empty listing.
 func NewListing(s Store, base string) *Listing {
 	return &Listing{Store: s, Base: base, objects: map[string]Object{}}
 }
 
-// Look lists all objects, and enters those for which ours returns true. It also notes the uploads that were begun and not ended,
-// for whose names begun returns true; nil: none. A user who may not list uploads gets none.
-func (l *Listing) Look(ctx context.Context, ours, begun func(name string) bool) error {
+// Look lists all objects and enters those that accept selects. It also records the unfinished uploads that begun
+// selects, for DropBegun; begun may be nil. It ignores an error of listing uploads: the user may lack that right.
+func (l *Listing) Look(ctx context.Context, accept, begun func(name string) bool) error {
 	for o, err := range l.List(ctx, l.Base) {
 		if err != nil {
 			return err
 		}
-		if name := strings.TrimPrefix(o.URL, l.Base); ours(name) {
+		if name := strings.TrimPrefix(o.URL, l.Base); accept(name) {
 			l.Enter(name, o)
 		}
 	}
@@ -54,7 +55,7 @@ func (l *Listing) Look(ctx context.Context, ours, begun func(name string) bool) 
 	return nil
 }
 
-// DropBegun removes the uploads that Look has noted, and tells warn of those that stay.
+// DropBegun removes the uploads that Look has recorded. It calls warn for each that cannot be removed.
 func (l *Listing) DropBegun(ctx context.Context, warn func(string)) {
 	for _, p := range l.begun {
 		if err := l.Remove(ctx, p); err != nil {
@@ -63,7 +64,7 @@ func (l *Listing) DropBegun(ctx context.Context, warn func(string)) {
 	}
 }
 
-// Object returns an object that is known.
+// Object returns a known object.
 func (l *Listing) Object(name string) (Object, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,14 +72,14 @@ func (l *Listing) Object(name string) (Object, bool) {
 	return o, ok
 }
 
-// Enter notes that there is an object.
+// Enter adds an object, or replaces what is known of it.
 func (l *Listing) Enter(name string, o Object) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.objects[name] = o
 }
 
-// Names returns the names that begin with prefix, sorted.
+// Names returns the names of known objects that begin with prefix, sorted.
 func (l *Listing) Names(prefix string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,13 +93,13 @@ func (l *Listing) Names(prefix string) []string {
 	return names
 }
 
-// requests is how many objects are looked at at once.
+// requests is the number of concurrent Stat requests.
 const requests = 32
 
-// StatAll looks at objects by their names. It returns those that exist. An object that the user may not read is left
-// out: who only writes has the list alone.
+// StatAll calls Stat for each name and returns the objects that exist. It omits objects that the user may not read: a
+// user who may only write relies on the list.
 func (l *Listing) StatAll(ctx context.Context, names []string) (map[string]Object, error) {
-	there := map[string]Object{}
+	found := map[string]Object{}
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(requests)
@@ -110,27 +111,27 @@ func (l *Listing) StatAll(ctx context.Context, names []string) (map[string]Objec
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			there[name] = o
+			found[name] = o
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	return there, nil
+	return found, nil
 }
 
-// Ask looks up those of the names that are not known, and enters the objects that exist.
-func (l *Listing) Ask(ctx context.Context, names []string) error {
+// StatUnknown calls StatAll for those names that are not known, and enters the objects that exist.
+func (l *Listing) StatUnknown(ctx context.Context, names []string) error {
 	unknown := slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, known := l.Object(name); return known })
-	there, err := l.StatAll(ctx, unknown)
-	for name, o := range there {
+	found, err := l.StatAll(ctx, unknown)
+	for name, o := range found {
 		l.Enter(name, o)
 	}
 	return err
 }
 
-// Upload puts an object of that name, which it sets in u, and enters it.
+// Upload puts the object with that name and enters it. It sets u.URL.
 func (l *Listing) Upload(ctx context.Context, name string, u *Upload) (Object, error) {
 	u.URL = l.Base + name
 	o, err := l.Put(ctx, u)
@@ -140,7 +141,7 @@ func (l *Listing) Upload(ctx context.Context, name string, u *Upload) (Object, e
 	return o, err
 }
 
-// Drop removes an object, if it is known.
+// Drop removes an object from the store and from the table, if it is known.
 func (l *Listing) Drop(ctx context.Context, name string) error {
 	if _, known := l.Object(name); !known {
 		return nil

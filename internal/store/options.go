@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// Options say how services are reached. The zero value is usable.
+// Options configure a [Client]. The zero value is usable.
 type Options struct {
 	// LookupEnv reads the environment: AWS_…, AIS_…, GOOGLE_…, HTTPS_PROXY. nil: os.LookupEnv.
 	LookupEnv func(key string) (string, bool)
 
 	S3 S3Options
-	// Anonymous asks all services without credentials.
+	// Anonymous sends no credentials to any service.
 	Anonymous bool
-	// Connections is how many ranges are fetched at once, all objects of a Client together.
+	// Connections is the number of ranges fetched concurrently, over all objects of a Client.
 	// 0: DefaultConnections.
 	Connections int
-	// RangeSize is how many bytes one request asks for. 0: defaultRangeSize.
+	// RangeSize is the number of bytes per request. 0: defaultRangeSize.
 	RangeSize int64
-	// Retries is how many attempts in a row may bring no byte. 0: DefaultRetries. Negative: none.
+	// Retries is the number of consecutive retries without a received byte. 0: DefaultRetries. Negative: none.
 	Retries int
-	// Patience is how long an object may take beyond its size divided by leastRate, all waits and
-	// attempts together. 0: DefaultPatience.
+	// Patience is the time that an object may take in addition to its size divided by leastRate, with all
+	// retries and waits. 0: DefaultPatience.
 	Patience time.Duration
-	// Stall is how long a connection may bring no byte, or too few, before it is closed; at most
-	// Patience. 0: defaultStall.
+	// Stall is the time after which a connection is closed that transfers no bytes, or fewer than trickle
+	// requires; at most Patience. 0: defaultStall.
 	Stall time.Duration
 
 	part int64         // bytes of a part of an upload; 0: defaultPart
-	tls  *tls.Config   // of tests; nil: the system's authorities
-	wait time.Duration // before the second attempt; 0: firstWait
+	tls  *tls.Config   // for tests; nil: the system's authorities
+	wait time.Duration // before the first retry; 0: firstWait
 }
 
 // Defaults of Options.
@@ -45,13 +45,12 @@ const (
 	DefaultPatience    = 15 * time.Minute
 	defaultStall       = 30 * time.Second
 
-	// leastRate is the average rate that a fetch must have once Patience is used up, bytes a second. A
-	// server that sends a byte now and then would otherwise hold a conversion for ever.
+	// leastRate is the least average rate of a fetch once Patience has passed, bytes per second. Without it a
+	// server that sends a byte now and then would block a conversion for ever.
 	leastRate = 64 << 10
 )
 
-// S3Options say how S3 is reached. Empty fields are set by the standard variables AWS_… and profile
-// files.
+// S3Options configure S3. For an empty field the standard variables AWS_… and the profile files apply.
 type S3Options struct {
 	Endpoint string // URL or host:port; "": AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, profile, Amazon's
 	Region   string // "": AWS_REGION, AWS_DEFAULT_REGION, profile, the bucket's own
@@ -73,16 +72,15 @@ func (o Options) rangeSize() int64        { return max(cmp.Or(o.RangeSize, defau
 func (o Options) retries() int            { return max(cmp.Or(o.Retries, DefaultRetries), 0) }
 func (o Options) patience() time.Duration { return cmp.Or(o.Patience, DefaultPatience) }
 
-// stall is at most the patience.
 func (o Options) stall() time.Duration { return min(cmp.Or(o.Stall, defaultStall), o.patience()) }
 
-// env returns a variable of the environment, "" if it is unset.
+// env returns an environment variable without surrounding space; "" if it is unset.
 func (o Options) env(key string) string {
 	value, _ := o.lookupEnv(key)
 	return strings.TrimSpace(value)
 }
 
-// firstEnv returns the first variable that is set, and its name.
+// firstEnv returns the value and the name of the first variable that is set; "" and "" if none is.
 func (o Options) firstEnv(keys ...string) (value, key string) {
 	for _, key := range keys {
 		if value := o.env(key); value != "" {
@@ -92,7 +90,7 @@ func (o Options) firstEnv(keys ...string) (value, key string) {
 	return "", ""
 }
 
-// flagEnv reports whether a variable is true.
+// flagEnv reports whether a variable is set to 1, true, yes or on.
 func (o Options) flagEnv(key string) bool {
 	switch strings.ToLower(o.env(key)) {
 	case "1", "true", "yes", "on":
@@ -107,8 +105,8 @@ func (o Options) home() string {
 	return dir
 }
 
-// readEndpoint parses the address of a service, which it does not print: it may contain a password. An
-// address without a scheme has the given one.
+// readEndpoint parses the address of a service; scheme is its default scheme. Errors name the setting and do not
+// quote the address, which may contain a password.
 func readEndpoint(setting, endpoint, scheme, example string) (*url.URL, error) {
 	if !strings.Contains(endpoint, "://") {
 		endpoint = scheme + "://" + endpoint

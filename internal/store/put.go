@@ -23,7 +23,7 @@ func Writes(scheme string) bool {
 	return false
 }
 
-// readOnly is the half of a service that cannot be written to.
+// readOnly implements put and remove of a service that cannot be written to.
 type readOnly struct{}
 
 func (readOnly) put(_ context.Context, u *Upload) (Object, error) { return Object{}, unwritable(u.URL) }
@@ -39,38 +39,37 @@ func unwritable(url string) *Error {
 		Hint: "s3: and gs: can; AIStore also speaks S3, where its feature S3-API-via-Root is set"}
 }
 
-// Put makes an object of u.Size bytes of u.From, which it reads twice and more often where a request
-// fails, also concurrently. The service compares a checksum of all bytes, and makes no object if it
-// differs. A large object is sent in parts, Options.Connections of them at once, all objects of the
-// client together. Failed requests are repeated.
+// Put uploads u.Size bytes of u.From. It reads them at least twice, and again for each retry, also
+// concurrently. The service compares a checksum of all bytes and stores nothing if it differs. A large
+// object is sent in parts, with at most Options.Connections concurrent requests over all objects of the client.
 //
-// After an error no part of an object is left, if the service can be reached; otherwise the error names the
-// parts. A whole object may be left if the reply to its last request was lost.
+// After an error Put removes the parts; if the service cannot be reached, the error names them. A whole object
+// may remain if the reply to the last request was lost.
 //
-// A new object that appears with the same bytes while Put runs counts as made by it: a reply may have been lost, or
-// a request may have reached the service twice.
+// If u.New is set and an object with the same bytes appears while Put runs, Put succeeds: a reply may have been
+// lost, or a request may have reached the service twice.
 //
-// The object that is returned has the size, the version and the checksum that the service has confirmed.
+// The returned object has the size, the version and the checksum that the service has confirmed.
 func (c *Client) Put(ctx context.Context, u *Upload) (Object, error) {
 	s, err := c.service(u.URL)
 	if err != nil {
 		return Object{}, err
 	}
 	u.c, u.pace = c, c.newPace()
-	if u.New { // before any byte is sent; and some services know no If-None-Match
+	if u.New { // before any byte is sent; also, some services ignore If-None-Match
 		_, err := c.Stat(ctx, u.URL)
 		switch {
 		case err == nil:
 			return Object{}, exists(u.URL)
 		case ctx.Err() != nil:
 			return Object{}, err
-		case !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrDenied): // that it may be written and not read is possible
+		case !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrDenied): // a user may have the right to write and not to read
 			return Object{}, err
 		}
 	}
 	o, err := s.put(ctx, u)
 	if u.New && errors.Is(err, ErrExists) && ctx.Err() == nil {
-		if found, ok := u.mine(ctx); ok {
+		if found, ok := u.findEqual(ctx); ok {
 			return found, nil
 		}
 	}
@@ -82,7 +81,7 @@ func (c *Client) Put(ctx context.Context, u *Upload) (Object, error) {
 	return o, err
 }
 
-// Remove implements [Store]. Parts that are being sent may stay: the process that sends them must have ended.
+// Remove implements [Store]. The process that sends the parts of an upload must have ended, or some may remain.
 func (c *Client) Remove(ctx context.Context, o Object) error {
 	s, err := c.service(o.URL)
 	if err != nil {
@@ -95,69 +94,68 @@ func exists(url string) *Error {
 	return &Error{URL: Redact(url), Kind: ErrExists}
 }
 
-// An Upload is one object on its way to a service, by one call of Put.
+// An Upload describes an object to put. It is for one call of Put.
 type Upload struct {
 	URL      string
 	From     io.ReaderAt   // ReadAt may be called concurrently
 	Size     int64         // bytes of From
-	New      bool          // only where no object has the name: ErrExists otherwise
-	Progress func(n int64) // bytes that the service has taken, each counted once; not called concurrently; may be nil
+	New      bool          // fail with ErrExists if there is an object with this URL
+	Progress func(n int64) // called with the number of bytes stored, each byte once; not concurrently; may be nil
 
 	c    *Client
 	pace *pace
 
-	unread atomic.Pointer[error]   // of from
-	stop   context.CancelCauseFunc // ends the parts that are being sent, with the error of one; nil: none are
+	unread atomic.Pointer[error]   // error of reading From
+	stop   context.CancelCauseFunc // cancels the other parts with the error of one; nil: no parts are being sent
 
-	mu   sync.Mutex
-	sent int64 // bytes that the service has taken since the object was begun
-	told int64 // bytes that Progress has been told of
+	mu       sync.Mutex
+	sent     int64 // bytes stored since the upload was started (again)
+	reported int64 // bytes reported to Progress
 }
 
-// taken counts bytes that the service has.
+// taken counts n more bytes that the service has stored.
 func (u *Upload) taken(n int64) {
 	u.pace.brought(n)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.sent += n
-	if more := u.sent - u.told; more > 0 {
-		u.told = u.sent
+	if more := u.sent - u.reported; more > 0 {
+		u.reported = u.sent
 		if u.Progress != nil {
 			u.Progress(more)
 		}
 	}
 }
 
-// restart counts from the first byte again. Progress is told of no byte twice.
+// restart resets the count of stored bytes. Progress still gets each byte once.
 func (u *Upload) restart() {
 	u.mu.Lock()
 	u.sent = 0
 	u.mu.Unlock()
 }
 
-// errAnew wraps the error of an upload that must be begun again.
-var errAnew = errors.New("begin again")
+var errStartOver = errors.New("begin again")
 
-// anew is err, of an upload that must be begun again.
-func anew(err error) error {
+// startOver wraps an error after which begun must start a new upload.
+func startOver(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		last := *e
 		last.Again, err = false, &last
 	}
-	return fmt.Errorf("%w: %w", errAnew, err)
+	return fmt.Errorf("%w: %w", errStartOver, err)
 }
 
-// mostAnew is how often an upload is begun: it may end under us, and an object may appear and go.
-const mostAnew = 3
+// mostStarts is how often begun starts an upload: another process may abort it, or put and remove an object.
+const mostStarts = 3
 
-// begun calls send, which begins an upload and ends it, again after an error that says so.
+// begun calls send, which starts and completes an upload, again after an error of startOver.
 func (u *Upload) begun(ctx context.Context, send func() (Object, error)) (Object, error) {
 	for n := 1; ; n++ {
 		o, err := send()
 		if err == nil {
 			return o, nil
 		}
-		if !errors.Is(err, errAnew) || n == mostAnew || ctx.Err() != nil {
+		if !errors.Is(err, errStartOver) || n == mostStarts || ctx.Err() != nil {
 			if e, ok := errors.AsType[*Error](err); ok && ctx.Err() == nil {
 				return Object{}, e
 			}
@@ -167,7 +165,7 @@ func (u *Upload) begun(ctx context.Context, send func() (Object, error)) (Object
 	}
 }
 
-// partSize is the size of all parts but the last one: as many as 10,000 parts, which is what S3 allows.
+// partSize returns the size of all parts but the last. S3 allows at most 10,000 parts.
 func (u *Upload) partSize() int64 {
 	const mostParts = 10_000
 	part := cmp.Or(u.c.opts.part, defaultPart)
@@ -179,8 +177,8 @@ func (u *Upload) partSize() int64 {
 
 const defaultPart = 16 << 20 // bytes
 
-// try makes one request, in as many attempts as it takes. request gets a buffer and the number of the attempt, from
-// 0. known: the service has answered before.
+// try calls request, with retries. request gets a buffer and the number of the attempt, from 0. known: the
+// service has answered before.
 func (u *Upload) try(ctx context.Context, known bool, request func(buf []byte, attempt int) error) error {
 	attempt := -1
 	return u.c.repeat(ctx, &attempts{opts: u.c.opts, pace: u.pace, known: known, stop: u.stop}, func(buf []byte) (bool, error) {
@@ -193,7 +191,7 @@ func (u *Upload) try(ctx context.Context, known bool, request func(buf []byte, a
 	})
 }
 
-// hash adds n bytes from off on to hashes.
+// hash writes n bytes from off on to hashes. buf is its buffer.
 func (u *Upload) hash(off, n int64, buf []byte, hashes ...hash.Hash) error {
 	from := u.body(off, n)
 	for n > 0 {
@@ -208,15 +206,15 @@ func (u *Upload) hash(off, n int64, buf []byte, hashes ...hash.Hash) error {
 	return nil
 }
 
-// mine returns the object that has the name, if it has the bytes of u, with the checksum that says so. It is false, too, if the
-// service says too little to tell.
-func (u *Upload) mine(ctx context.Context) (Object, bool) {
+// findEqual returns the stored object with the URL of u if its size and checksum are those of u. It returns false, too,
+// if the service gives no checksum.
+func (u *Upload) findEqual(ctx context.Context) (Object, bool) {
 	o, err := u.c.Stat(ctx, u.URL)
 	if err != nil || o.Size != u.Size {
 		return Object{}, false
 	}
 	if o.Sum.NewHash() == nil {
-		o.Sum = Sum{Kind: "md5", Value: strings.ToLower(o.Version)} // the ETag of an object that was put whole
+		o.Sum = Sum{Kind: "md5", Value: strings.ToLower(o.Version)} // on most services the ETag of an object that was sent in one request
 	}
 	h := o.Sum.NewHash()
 	if h == nil || u.hash(0, u.Size, make([]byte, bufferSize), h) != nil || hex.EncodeToString(h.Sum(nil)) != o.Sum.Value {
@@ -226,7 +224,7 @@ func (u *Upload) mine(ctx context.Context) (Object, bool) {
 	return o, true
 }
 
-// An outgoing reads bytes of an upload once, for a request.
+// An outgoing is the body of a request: a range of an upload, read once.
 type outgoing struct {
 	u        *Upload
 	off, end int64
@@ -250,11 +248,11 @@ func (b *outgoing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cleaning bounds the requests that remove what an error has left, of a context that may have ended.
+// cleaning bounds the requests that remove parts or objects after an error. The context of Put may have ended.
 const cleaning = 15 * time.Second
 
-// discard removes an object that has other bytes than were sent. It returns the error about that, which says where the
-// object could not be removed.
+// discard removes an object with other bytes than were sent, and returns err. If it cannot remove the object it
+// adds a hint and forbids retries.
 func (u *Upload) discard(ctx context.Context, err error, remove func(context.Context, Object) error, o Object) error {
 	if u.clean(ctx, func(ctx context.Context) error { return remove(ctx, o) }) != nil {
 		if e, ok := errors.AsType[*Error](err); ok {
@@ -264,7 +262,7 @@ func (u *Upload) discard(ctx context.Context, err error, remove func(context.Con
 	return err
 }
 
-// clean calls request until it succeeds or cleaning has passed.
+// clean calls request, with retries, for at most cleaning, also if ctx has ended.
 func (u *Upload) clean(ctx context.Context, request func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleaning)
 	defer cancel()

@@ -16,24 +16,24 @@ import (
 	"time"
 )
 
-// A request is one attempt about an object or a list.
+// A request is one HTTP request for an object or a list.
 type request struct {
 	name    string // URL of the object, or prefix of the list
-	list    bool   // it is about the bucket
+	list    bool   // name is a prefix
 	method  string
 	query   url.Values
-	address string      // made of name and query, where it is ""
+	address string      // URL to request; "": made of name and query
 	header  http.Header // nil: none
 
-	body   func() io.Reader // the same at each call; nil: none
+	body   func() io.Reader // returns a new reader of the body; nil: none
 	size   int64            // bytes of body
-	sha256 string           // of body, in hexadecimal digits; "": S3 is sent no signature of it
-	ask    bool             // send the body once the service wants it (Expect: 100-continue)
+	sha256 string           // of body, hexadecimal; "": the signature for S3 does not cover the body
+	expect bool             // send Expect: 100-continue, and the body after the service has agreed
 
-	sign func(*http.Request) *http.Request // of all but the body; nil: it is not signed
+	sign func(*http.Request) *http.Request // adds a signature; nil: none
 }
 
-// send returns a reply, whatever its status, whose body the caller closes, or an [*Error].
+// send returns a reply of any status, or an [*Error]. The caller closes the body.
 func (r *request) send(ctx context.Context, client *http.Client) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, r.address, nil)
 	if err != nil {
@@ -44,11 +44,11 @@ func (r *request) send(ctx context.Context, client *http.Client) (*http.Response
 	if r.sign != nil {
 		req = r.sign(req)
 	}
-	if r.body != nil && r.size > 0 { // after signing: these are for the connection
+	if r.body != nil && r.size > 0 { // after signing: the signature covers neither
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(r.body()), nil }
 		req.Body, _ = req.GetBody()
 		req.ContentLength = r.size
-		if r.ask {
+		if r.expect {
 			req.Header.Set("Expect", "100-continue")
 		}
 	}
@@ -61,21 +61,21 @@ func (r *request) send(ctx context.Context, client *http.Client) (*http.Response
 
 const userAgent = "ffconvert"
 
-// read are the statuses of success of requests that read.
+// read are the success statuses of requests that read.
 var read = []int{http.StatusOK, http.StatusPartialContent}
 
-// unmoved returns a client that follows no redirects: a signature is for one host, and a body is sent once.
-func unmoved(hc *http.Client) *http.Client {
+// noRedirects returns a client that follows no redirects: a signature is valid for one host.
+func noRedirects(hc *http.Client) *http.Client {
 	return &http.Client{Transport: hc.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// notService refuses an HTML page in place of the answer of a service, and closes it.
+// notService closes a reply and returns the error for an HTML page in place of a service's reply.
 func notService(name string, resp *http.Response, hint string) *Error {
 	resp.Body.Close()
 	return &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: hint}
 }
 
-// errorBody reads the body of an error. A cut one is returned too: the status says more.
+// errorBody reads the body of an error reply. It ignores read errors: the status matters more.
 func errorBody(resp *http.Response) []byte {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	return body
@@ -91,8 +91,8 @@ func readFile(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// setRange asks for n bytes from off on; n < 0: up to the end. A request for the whole object has no
-// Range, since an empty object has no range.
+// setRange sets Range to n bytes from off on, or to the rest of the object if n < 0. For the whole object it sets
+// nothing, since an empty object has no valid range.
 func setRange(h http.Header, off, n int64) {
 	switch {
 	case n >= 0:
@@ -102,8 +102,8 @@ func setRange(h http.Header, off, n int64) {
 	}
 }
 
-// replyOf reads which bytes of the object a body has, RFC 9110, 14.4 and 15.3.7. A reply of status 200
-// has all of them, whatever range was asked for. After an error the body is closed.
+// replyOf finds which bytes of the object a body has, RFC 9110, 14.4 and 15.3.7. A reply of status 200
+// has the whole object, whatever range was requested. After an error the body is closed.
 func replyOf(o Object, resp *http.Response, version string, sum Sum) (*reply, error) {
 	r := &reply{Body: resp.Body, N: resp.ContentLength, Size: resp.ContentLength, Version: version, Sum: sum}
 	if resp.StatusCode != http.StatusPartialContent {
@@ -131,7 +131,7 @@ func into(unmarshal func([]byte, any) error, v any) func([]byte) error {
 	return func(text []byte) error { return unmarshal(text, v) }
 }
 
-// decode reads an answer of at most most bytes.
+// decode reads a reply of at most most bytes.
 func decode(ctx context.Context, name string, resp *http.Response, most int64, unmarshal func([]byte) error) error {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	if err != nil {
@@ -146,10 +146,11 @@ func decode(ctx context.Context, name string, resp *http.Response, most int64, u
 	case isHTML(resp.Header):
 		return &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
 	}
-	return refuse(name, resp, ErrUnavailable, "its answer cannot be read: %s", said(err.Error())).again()
+	return refuse(name, resp, ErrUnavailable, "its answer cannot be read: %s", serviceText(err.Error())).again()
 }
 
-// unreached returns the error of a request without a reply, or of a reply that broke off.
+// unreached returns the error of a request without a reply, or with an incomplete one: the cause of ctx if
+// that has ended.
 func unreached(ctx context.Context, name string, err error) *Error {
 	if cause := context.Cause(ctx); cause != nil {
 		return &Error{URL: Redact(name), Err: cause}
@@ -158,11 +159,11 @@ func unreached(ctx context.Context, name string, err error) *Error {
 }
 
 func noList(prefix string, err error) *Error {
-	return &Error{URL: Redact(prefix), Kind: ErrNoList, Err: errors.New(said(err.Error())), Hint: "name the objects one by one, or by {000..999}"}
+	return &Error{URL: Redact(prefix), Kind: ErrNoList, Err: errors.New(serviceText(err.Error())), Hint: "name the objects one by one, or by {000..999}"}
 }
 
-// contentRange reads Content-Range, RFC 9110, 14.4: the bytes [off, end) of size. size is -1
-// where it is not said; off and end are -1 for "bytes */size", which answers 416.
+// contentRange parses Content-Range, RFC 9110, 14.4: the bytes [off, end) of size. size is -1
+// if it is unknown; off and end are -1 for "bytes */size", which comes with status 416.
 func contentRange(v string) (off, end, size int64, ok bool) {
 	unit, v, _ := strings.Cut(strings.TrimSpace(v), " ")
 	span, total, cut := strings.Cut(strings.TrimSpace(v), "/")
@@ -187,7 +188,7 @@ func contentRange(v string) (off, end, size int64, ok bool) {
 	return off, end + 1, size, true
 }
 
-// number reads decimal digits without sign or space, up to 1<<63 - 2.
+// number parses decimal digits without sign or space, up to 1<<63 - 2.
 func number(s string) (int64, bool) {
 	if !isDigits(s) {
 		return 0, false
@@ -203,7 +204,7 @@ func isStrong(etag string) bool {
 }
 
 func lastModified(h http.Header) time.Time {
-	t, _ := http.ParseTime(h.Get("Last-Modified")) // zero after an error
+	t, _ := http.ParseTime(h.Get("Last-Modified"))
 	return t
 }
 
@@ -235,8 +236,8 @@ func wantsHTML(url string) bool {
 
 const sniffLen = 512 // bytes
 
-// IsPage reports whether the first bytes of the object of a URL are HTML, and the URL does not name an HTML
-// file: services send a page, with status 200, where they want a login.
+// IsPage reports whether head, the first bytes of the object of a URL, is HTML and the URL does not name an HTML
+// file. Some services send a login page with status 200.
 func IsPage(url string, head []byte) bool { return !wantsHTML(url) && looksLikePage(head) }
 
 // looksLikePage reports whether the first bytes of an object are the beginning of an HTML page.

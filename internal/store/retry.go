@@ -13,32 +13,32 @@ import (
 )
 
 const (
-	firstWait = 100 * time.Millisecond // before the second attempt; it doubles, and is spread by half
-	mostWait  = 30 * time.Second       // what it grows to
+	firstWait = 100 * time.Millisecond // before the first retry; it doubles with each, with a jitter of half
+	mostWait  = 30 * time.Second
 )
 
-// attempts decides whether a failed request is repeated. Not for concurrent use.
+// attempts decides whether a failed request is retried. It must not be used concurrently.
 type attempts struct {
 	opts  Options
 	pace  *pace
-	row   int  // attempts in a row that brought no byte
-	known bool // the service has answered before: that its name is not found may pass
-	found bool // the object was found before: that it is not there, or another one, may be a wrong reply
-	doubt int  // such replies
+	row   int  // consecutive failures without a received byte
+	known bool // the service has replied before: an error of DNS may be temporary
+	found bool // the object was seen before: "not found" or "changed" may be a wrong reply
+	doubt int  // number of such replies
 
-	small bool // it brings no bytes of an object, and needs no connection of Options.Connections, nor its buffer
-	// stop, which may be nil, is called with the error to report before another request has the connection: its error
-	// would be that of a later request.
+	small bool // the request transfers no bytes of an object: it does not count towards Options.Connections, and has no buffer
+	// stop, which may be nil, is called with the error to report before the connection is free for another request, so
+	// that no error of a later request is reported in its place.
 	stop context.CancelCauseFunc
 }
 
 type onceKey struct{}
 
-// Once returns a context under which no failed request is repeated.
+// Once returns a context that disables retries.
 func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
 
-// decide takes the error of an attempt, and whether that has brought bytes. It returns how long to wait before another
-// attempt, or the error to report.
+// decide returns how long to wait before a retry, or the error to report. err is the error of the attempt, brought
+// whether the attempt received bytes.
 func (a *attempts) decide(ctx context.Context, err error, brought bool) (time.Duration, error) {
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
@@ -47,7 +47,7 @@ func (a *attempts) decide(ctx context.Context, err error, brought bool) (time.Du
 	doubt := ok && !e.Again && a.found && e.doubtful() && ctx.Value(onceKey{}) == nil
 	if doubt {
 		if a.doubt++; a.doubt > doubts {
-			return 0, askedOften(e, a.doubt)
+			return 0, withCount(e, a.doubt)
 		}
 	}
 	if !ok || !e.Again && !doubt && !(a.known && noSuchHost(e)) {
@@ -71,7 +71,7 @@ func (a *attempts) decide(ctx context.Context, err error, brought bool) (time.Du
 	}
 	first := cmp.Or(a.opts.wait, firstWait)
 	wait := max(first, min(first<<min(a.row-1, 16), mostWait))
-	wait = max(wait/2+rand.N(wait), e.After) // spread by half: clients that fail together do not come back together
+	wait = max(wait/2+rand.N(wait), e.After) // jitter: clients that fail together do not retry together
 	switch left := a.pace.left(); {
 	case left <= 0:
 		return 0, tooSlow(e, a.opts.patience())
@@ -83,8 +83,8 @@ func (a *attempts) decide(ctx context.Context, err error, brought bool) (time.Du
 	return wait, nil
 }
 
-// repeat calls do, which makes one attempt, until it succeeds or another attempt would not help. do returns whether the
-// attempt has brought bytes.
+// repeat calls do, which makes one attempt, until it succeeds or a retry would not help. do returns whether the
+// attempt received bytes.
 func (c *Client) repeat(ctx context.Context, a *attempts, do func(buf []byte) (brought bool, err error)) error {
 	for {
 		if done, err := c.attempt(ctx, a, do); done || err != nil {
@@ -93,14 +93,14 @@ func (c *Client) repeat(ctx context.Context, a *attempts, do func(buf []byte) (b
 	}
 }
 
-// attempt makes one attempt, and waits after one that failed.
+// attempt makes one attempt and, if that failed and allows a retry, waits. done means success.
 func (c *Client) attempt(ctx context.Context, a *attempts, do func(buf []byte) (brought bool, err error)) (done bool, err error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
 	var buf []byte
 	if !a.small {
-		select { // callers are served in turn
+		select { // the channel serves callers in the order of their arrival
 		case buf = <-c.conns:
 		case <-ctx.Done():
 			return false, context.Cause(ctx)
@@ -132,13 +132,13 @@ func tooSlow(e *Error, patience time.Duration) *Error {
 }
 
 func gaveUp(e *Error, why string) *Error {
-	last := because(e, why)
+	last := withReason(e, why)
 	last.Again, last.Hint = false, cmp.Or(e.Hint, "run again later")
 	return last
 }
 
-// because returns e with more details before its own.
-func because(e *Error, why string) *Error {
+// withReason returns a copy of e with why before its details.
+func withReason(e *Error, why string) *Error {
 	last := *e
 	if last.Err = errors.New(why); e.Err != nil {
 		last.Err = fmt.Errorf("%s: %w", why, e.Err)
@@ -159,8 +159,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 func (c *Client) newPace() *pace { return &pace{patience: c.opts.patience()} }
 
-// A pace compares the time that an object takes with Options.Patience. The clock runs while at least
-// one of its attempts does, waits between attempts included; waiting for other objects does not count.
+// A pace limits the time that an object takes to Options.Patience plus its bytes divided by leastRate. The clock
+// runs during attempts and the waits between them, not while the object waits for a connection.
 type pace struct {
 	patience time.Duration
 
@@ -193,7 +193,7 @@ func (p *pace) brought(n int64) {
 	p.mu.Unlock()
 }
 
-// left returns how long the object may still take without another byte.
+// left returns how long the object may still take if no more bytes arrive.
 func (p *pace) left() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -205,24 +205,24 @@ func (p *pace) left() time.Duration {
 	return p.patience + earned - spent
 }
 
-// doubts is how often an object that something names is asked for again, with pauses, before it is said not to exist, to be
-// another version or to have another length: a reply may be wrong.
+// doubts is the number of retries, with pauses, of a request for an object that was seen before, if the reply says that
+// the object is missing, changed or of another length: one reply may be wrong.
 const doubts = 3
 
-// doubtful reports whether one wrong reply for an object that is there could have led to an error.
+// doubtful reports whether a wrong reply about an existing object could have caused the error.
 func (e *Error) doubtful() bool {
 	switch e.Status {
-	case http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable, http.StatusGone: // the service has compared
+	case http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable, http.StatusGone: // the service itself has compared versions or lengths
 		return false
 	}
 	return e.page || e.Kind == ErrNotFound || e.Kind == ErrChanged || e.Kind == ErrLength
 }
 
-// askedOften says in the error of a doubtful reply how often it came.
-func askedOften(e *Error, n int) *Error { return because(e, fmt.Sprintf("asked for %d times", n)) }
+// withCount adds the number of requests to the error of a doubtful reply.
+func withCount(e *Error, n int) *Error { return withReason(e, fmt.Sprintf("asked for %d times", n)) }
 
-// Find is Stat of an object that a manifest or a list names. It repeats a request that finds nothing, with pauses, since one
-// reply may be wrong; the error counts the requests.
+// Find is Stat for an object that a manifest or a list names. It retries after [ErrNotFound], with pauses, since one reply
+// may be wrong; the error counts the requests.
 func Find(ctx context.Context, s Store, url string) (Object, error) {
 	for n := 1; ; n++ {
 		o, err := s.Stat(ctx, url)
@@ -231,7 +231,7 @@ func Find(ctx context.Context, s Store, url string) (Object, error) {
 			return o, err
 		}
 		if n > doubts {
-			return o, askedOften(e, n)
+			return o, withCount(e, n)
 		}
 		if err := sleep(ctx, firstWait<<(n-1)); err != nil {
 			return o, err
@@ -239,7 +239,7 @@ func Find(ctx context.Context, s Store, url string) (Object, error) {
 	}
 }
 
-// StatTwice is Stat of an object that may be missing. It repeats a request that finds nothing once, without a pause.
+// StatTwice is Stat for an object that may be missing. It retries once after [ErrNotFound], without a pause.
 func StatTwice(ctx context.Context, s Store, url string) (Object, error) {
 	o, err := s.Stat(ctx, url)
 	if errors.Is(err, ErrNotFound) {
@@ -248,8 +248,8 @@ func StatTwice(ctx context.Context, s Store, url string) (Object, error) {
 	return o, err
 }
 
-// IsMissing reports whether an error says that an object, or a file, does not exist.
+// IsMissing reports whether an error means that an object or a file does not exist.
 func IsMissing(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(err, fs.ErrNotExist) }
 
-// found reports whether a service has said what the object is.
+// found reports whether o is from a service: it has a version or a time.
 func (o *Object) found() bool { return o.Version != "" || !o.Modified.IsZero() }

@@ -21,7 +21,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/signer"
 )
 
-// An s3Store reads and writes s3://bucket/key of Amazon or from another service with its protocol:
+// An s3Store reads and writes s3://bucket/key of Amazon S3 or a compatible service:
 //
 //	HEAD, GET {endpoint}/BUCKET/KEY     or https://BUCKET.{host}/KEY
 //	GET       {endpoint}/BUCKET?list-type=2&prefix=…&continuation-token=…
@@ -30,24 +30,25 @@ import (
 // https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html.
 // minio-go signs requests and finds credentials.
 //
-// The key is taken literally, without ?versionId=. The version of an object is its ETag, which
-// every request for bytes has in If-Match; lists do not give the ids of a bucket with versions. An
-// ETag is not compared as an MD5, since it often is not one. The checksum is that which the service
-// stores of the whole object (x-amz-checksum-type: FULL_OBJECT), if it does.
+// The key is literal; ?versionId= is a part of it. The version of an object is its ETag, which
+// every request for bytes sends in If-Match: lists do not return version ids. An
+// ETag is not compared as an MD5, since it often is not one. The checksum is the one that the service
+// stores for the whole object (x-amz-checksum-type: FULL_OBJECT), if any.
 type s3Store struct {
 	config   s3Config
 	creds    *credentials.Credentials // nil: anonymous
 	client   *http.Client
-	pageSize int // keys to a page of a list; 0: as many as the service gives
+	pageSize int // keys per page of a list; 0: the service decides
 
 	mu    sync.Mutex
-	found map[string]string // regions by bucket, from errors of the service
+	found map[string]string // region by bucket, from errors of the service
 
-	renewing sync.Mutex // of several requests whose credentials have expired one asks for others
+	renewing sync.Mutex // one request at a time replaces expired credentials
 
-	// What a service has told of how it wants to be written to, see manner:
-	md5only, signBody, noConditions, noUploads atomic.Bool
-	written                                    atomic.Bool // it has taken a body
+	// What replies of the service have shown so far. The first three are the members of variant.
+	md5only, signBody, noConditions atomic.Bool
+	noUploads                       atomic.Bool // the user may not list uploads
+	written                         atomic.Bool // the service has accepted a body
 }
 
 func newS3(opts Options, hc *http.Client) (service, error) {
@@ -59,8 +60,8 @@ func newS3(opts Options, hc *http.Client) (service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &s3Store{config: config, client: unmoved(hc), found: map[string]string{}}
-	s.signBody.Store(!config.secure) // over http another program could change a body, and its CRC with it
+	s := &s3Store{config: config, client: noRedirects(hc), found: map[string]string{}}
+	s.signBody.Store(!config.secure) // over http an attacker could change a body and its CRC
 	if !opts.Anonymous {
 		s.creds = credentials.New(newS3Creds(opts, p, hc))
 	}
@@ -70,8 +71,8 @@ func newS3(opts Options, hc *http.Client) (service, error) {
 func (s *s3Store) stat(ctx context.Context, name string) (Object, error) {
 	resp, err := s.do(ctx, name, http.MethodHead, nil, http.Header{"X-Amz-Checksum-Mode": {"ENABLED"}})
 	if e, ok := errors.AsType[*Error](err); ok && (e.Status/100 == 3 || e.Status/100 == 4) && e.Status != http.StatusTooManyRequests {
-		// The reason is in the body, which a reply to HEAD does not have: a missing bucket, an expired
-		// token and others look the same. A request for one byte is refused for the same reason.
+		// A reply to HEAD has no body, which would tell a missing bucket from an expired token and other
+		// reasons. A GET request for one byte fails for the same reason, with a body.
 		resp, err = s.do(ctx, name, http.MethodGet, nil, http.Header{"Range": {"bytes=0-0"}})
 	}
 	if err != nil {
@@ -99,13 +100,13 @@ func (s *s3Store) open(ctx context.Context, o Object, off, n int64) (*reply, err
 	return replyOf(o, resp, strong(resp.Header.Get("ETag")), s3Sum(resp.Header))
 }
 
-func (s *s3Store) list(ctx context.Context, prefix, token string, begun bool) (page []Object, next string, err error) {
+func (s *s3Store) list(ctx context.Context, prefix, token string, uploads bool) (page []Object, next string, err error) {
 	_, keys, bad := splitBucket(prefix, true)
 	if bad != nil {
 		return nil, "", bad
 	}
 	query, root := url.Values{"encoding-type": {"url"}, "prefix": {keys}}, "ListBucketResult"
-	if begun { // a token is the two markers of the service
+	if uploads { // token is the two markers of the service, separated by a line break
 		query.Set("uploads", "")
 		root = "ListMultipartUploadsResult"
 		if key, id, ok := strings.Cut(token, "\n"); ok {
@@ -122,7 +123,7 @@ func (s *s3Store) list(ctx context.Context, prefix, token string, begun bool) (p
 		}
 	}
 	resp, err := s.do(ctx, prefix, http.MethodGet, query, nil)
-	if begun && errors.Is(err, errNoUpload) { // so some services say that there are none
+	if uploads && errors.Is(err, errNoUpload) { // some services report an empty list like this
 		return nil, "", nil
 	}
 	if err != nil {
@@ -158,7 +159,7 @@ func (s *s3Store) list(ctx context.Context, prefix, token string, begun bool) (p
 		return nil, "", err
 	}
 	plain := func(key string) string {
-		if answer.Encoding == "url" && err == nil { // XML cannot have all letters of a key
+		if answer.Encoding == "url" && err == nil { // XML cannot represent all characters of a key
 			key, err = url.QueryUnescape(key)
 		}
 		return key
@@ -169,7 +170,7 @@ func (s *s3Store) list(ctx context.Context, prefix, token string, begun bool) (p
 	for _, u := range answer.Upload {
 		page = append(page, Object{URL: listed(prefix, plain(u.Key)), Size: -1, Modified: u.Initiated, Upload: u.UploadID})
 	}
-	if next = answer.Next; begun && answer.More {
+	if next = answer.Next; uploads && answer.More {
 		next = plain(answer.NextKey) + "\n" + answer.NextID
 	}
 	switch {
@@ -181,22 +182,21 @@ func (s *s3Store) list(ctx context.Context, prefix, token string, begun bool) (p
 	return page, next, nil
 }
 
-// do sends a request without a body for an object, or with a query for a list, as request does.
+// do calls request without a body, for an object or, with a query, for a list.
 func (s *s3Store) do(ctx context.Context, name, method string, query url.Values, header http.Header) (*http.Response, error) {
 	return s.request(ctx, request{name: name, method: method, query: query, list: query != nil, header: header})
 }
 
-// request sends a request. It returns a reply of success, and the caller closes its body, or an
-// [*Error]. If the service names another region of the bucket, and no region is configured, it sends the
-// request once more, to that region; and once more with other credentials, if these are said to have
-// expired and there are others.
+// request sends a request. It returns a reply of success, whose body the caller must close, or an
+// [*Error]. It sends the request a second time if the reply names another region and none is configured,
+// and if the credentials have expired and can be renewed.
 func (s *s3Store) request(ctx context.Context, r request) (*http.Response, error) {
 	bucket, key, bad := splitBucket(r.name, r.list)
 	if bad != nil {
 		return nil, bad
 	}
 	if err := s3utils.CheckValidBucketName(bucket); err != nil {
-		return nil, &Error{URL: Redact(r.name), Kind: ErrURL, Err: errors.New(said(err.Error()))}
+		return nil, &Error{URL: Redact(r.name), Kind: ErrURL, Err: errors.New(serviceText(err.Error()))}
 	}
 	if r.list {
 		key = ""
@@ -211,7 +211,7 @@ func (s *s3Store) request(ctx context.Context, r request) (*http.Response, error
 			return nil, err
 		}
 		if resp.StatusCode/100 == 2 {
-			if !r.list && isHTML(resp.Header) && resp.Header.Get("ETag") == "" { // no service describes an object without an ETag
+			if !r.list && isHTML(resp.Header) && resp.Header.Get("ETag") == "" { // every S3 service sends an ETag for an object
 				return nil, notService(r.name, resp, fmt.Sprintf("is %s an S3 service? a proxy in between?", s.config.host))
 			}
 			return resp, nil
@@ -233,13 +233,13 @@ func (s *s3Store) request(ctx context.Context, r request) (*http.Response, error
 	}
 }
 
-// renew looks for credentials in place of the ones that have expired. It reports whether there are others.
+// renew retrieves new credentials in place of old, which have expired. It reports whether they differ from old.
 func (s *s3Store) renew(ctx context.Context, old credentials.Value) bool {
 	s.renewing.Lock()
 	defer s.renewing.Unlock()
 	cc := &credentials.CredContext{Context: ctx}
 	now, err := s.creds.GetWithContext(cc)
-	if err == nil && now.AccessKeyID == old.AccessKeyID && now.SessionToken == old.SessionToken { // else another request has done it
+	if err == nil && now.AccessKeyID == old.AccessKeyID && now.SessionToken == old.SessionToken { // otherwise another request has renewed them
 		s.creds.Expire()
 		now, err = s.creds.GetWithContext(cc)
 	}
@@ -251,7 +251,8 @@ const (
 	unsignedPayload = "UNSIGNED-PAYLOAD"
 )
 
-// send signs a request and sends it. An error about the reply must not hold the secrets of the keys.
+// send signs a request and sends it. It returns the keys, so that the caller can remove their secrets from the text
+// of an error.
 func (s *s3Store) send(ctx context.Context, r request, region string) (resp *http.Response, keys credentials.Value, err error) {
 	if s.creds != nil {
 		if keys, err = s.creds.GetWithContext(&credentials.CredContext{Context: ctx}); err != nil {
@@ -276,8 +277,8 @@ func (s *s3Store) send(ctx context.Context, r request, region string) (resp *htt
 	return resp, keys, err
 }
 
-// s3Sum returns the checksum of the whole object. A COMPOSITE one is a checksum of the checksums of
-// parts.
+// s3Sum returns the checksum of the whole object. It ignores a COMPOSITE checksum, which is computed from the
+// checksums of parts.
 func s3Sum(h http.Header) Sum {
 	if h.Get("X-Amz-Checksum-Type") != "FULL_OBJECT" {
 		return Sum{}
@@ -285,7 +286,7 @@ func s3Sum(h http.Header) Sum {
 	return bestSum(amazonSums(h))
 }
 
-// strong returns an ETag without its quotes; "" for a weak one.
+// strong returns an ETag without its quotes; "" for a weak ETag.
 func strong(etag string) string {
 	if strings.HasPrefix(etag, "W/") {
 		return ""

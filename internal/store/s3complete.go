@@ -16,22 +16,22 @@ import (
 	"strconv"
 )
 
-// complete makes the object of the parts. A request whose reply was lost is sent again, and one may reach the
-// service twice: that the upload has ended, or an object is there, is an error only if it is not this one.
+// complete makes the object from the parts. Since a reply may be lost and a request may reach the service twice,
+// "no such upload" and "object exists" are errors only if the stored object differs from the parts.
 func (p *s3Parts) complete(ctx context.Context) (o Object, err error) {
 	err = p.u.try(ctx, true, func([]byte, int) error {
-		err := p.s.mannered(p.u, func(m manner) (err error) {
-			m.md5only = p.m.md5only
-			o, err = p.completeOnce(ctx, m)
+		err := p.s.withVariant(p.u, func(v variant) (err error) {
+			v.md5only = p.v.md5only
+			o, err = p.completeOnce(ctx, v)
 			return err
 		})
-		// versitygw says InvalidRequest of an upload that another process, which sends the same object, is aborting. A
-		// reply that broke off has no code.
+		// versitygw replies InvalidRequest while another process that sends the same object aborts the upload. An
+		// incomplete reply has no code.
 		gone := errors.Is(err, errNoUpload) || isCode(err, "InvalidRequest") || errors.Is(err, ErrNotFound) && isCode(err, "")
 		if gone || errors.Is(err, ErrExists) {
 			found, e := p.s.stat(ctx, p.u.URL)
 			switch {
-			case e == nil && p.isMine(found):
+			case e == nil && p.isEqual(found):
 				o = found
 				return nil
 			case e != nil && !errors.Is(e, ErrNotFound):
@@ -39,7 +39,7 @@ func (p *s3Parts) complete(ctx context.Context) (o Object, err error) {
 			}
 		}
 		if gone || isCode(err, "InvalidPart", "InvalidPartOrder") {
-			return anew(err)
+			return startOver(err)
 		}
 		return err
 	})
@@ -54,8 +54,8 @@ func isCode(err error, codes ...string) bool {
 	return ok && slices.Contains(codes, e.code)
 }
 
-// completeOnce returns the object as far as the reply describes it.
-func (p *s3Parts) completeOnce(ctx context.Context, m manner) (Object, error) {
+// completeOnce sends one request to complete the upload and returns the object as the reply describes it.
+func (p *s3Parts) completeOnce(ctx context.Context, v variant) (Object, error) {
 	type part struct {
 		Number int    `xml:"PartNumber"`
 		ETag   string `xml:"ETag"`
@@ -68,7 +68,7 @@ func (p *s3Parts) completeOnce(ctx context.Context, m manner) (Object, error) {
 	r := request{name: p.u.URL, method: http.MethodPost, query: url.Values{"uploadId": {p.id}}, header: http.Header{}}
 	for i, sent := range p.parts {
 		made := part{Number: i + 1, ETag: sent.etag}
-		if !m.md5only {
+		if !v.md5only {
 			made.CRC = base64CRC(sent.crc())
 		}
 		list.Parts = append(list.Parts, made)
@@ -80,12 +80,12 @@ func (p *s3Parts) completeOnce(ctx context.Context, m manner) (Object, error) {
 	r.body = func() io.Reader { return bytes.NewReader(text) }
 	r.size, r.sha256 = int64(len(text)), fmt.Sprintf("%x", sha256.Sum256(text))
 	r.header.Set("Content-Type", "application/xml")
-	if !m.md5only {
+	if !v.md5only {
 		r.header.Set(crcHeader, base64CRC(p.crc()))
 		r.header.Set("X-Amz-Checksum-Type", "FULL_OBJECT")
 		r.header.Set("X-Amz-Mp-Object-Size", strconv.FormatInt(p.u.Size, 10))
 	}
-	if p.u.New && !m.blind {
+	if p.u.New && !v.noConditions {
 		r.header.Set("If-None-Match", "*")
 	}
 	resp, err := p.s.request(ctx, r)
@@ -96,8 +96,8 @@ func (p *s3Parts) completeOnce(ctx context.Context, m manner) (Object, error) {
 	return p.completed(ctx, resp)
 }
 
-// completed reads the reply of status 200 to a request to complete, which may be an error: the service
-// sends the status before it knows.
+// completed reads the reply to a request to complete. It may be an error in spite of status 200: the service
+// sends the status before it has assembled the object.
 func (p *s3Parts) completed(ctx context.Context, resp *http.Response) (Object, error) {
 	var made struct {
 		XMLName xml.Name
@@ -132,44 +132,44 @@ func (p *s3Parts) completed(ctx context.Context, resp *http.Response) (Object, e
 	return o, nil
 }
 
-// confirmed compares the object with the parts. told is what the reply to complete says of it.
-func (p *s3Parts) confirmed(ctx context.Context, told Object) (Object, error) {
-	o, mine := told, p.isMine(told)
-	if told.Sum == (Sum{}) { // some services have another ETag in this reply than in all others
+// confirmed compares the stored object with the parts. replied is the object as the reply to complete describes it.
+func (p *s3Parts) confirmed(ctx context.Context, replied Object) (Object, error) {
+	o, equal := replied, p.isEqual(replied)
+	if replied.Sum == (Sum{}) { // some services send another ETag in this reply than in all others
 		err := p.u.try(ctx, true, func([]byte, int) (err error) {
 			o, err = p.s.stat(ctx, p.u.URL)
 			return err
 		})
 		switch {
-		case errors.Is(err, ErrNotFound): // versitygw says that it is made while another request still makes it
-			return Object{}, anew(err)
+		case errors.Is(err, ErrNotFound): // versitygw confirms an object that another request is still completing
+			return Object{}, startOver(err)
 		case err != nil:
 			return Object{}, err
 		}
 	}
 	silent := slices.ContainsFunc(p.parts, func(part s3Part) bool { return part.silent })
 	switch {
-	case p.isMine(o), mine && o.Size == p.u.Size && p.m.md5only:
+	case p.isEqual(o), equal && o.Size == p.u.Size && p.v.md5only:
 		return o, nil
 	case o.Size == p.u.Size && o.Sum.Kind != "crc64nvme" && !isMultipartETag(o.Version) && !silent:
-		return o, nil // nothing can be compared, and each part was
-	case o.Sum == (Sum{}) && silent: // the service has compared nothing
+		return o, nil // no checksum of the object; the service has compared each part
+	case o.Sum == (Sum{}) && silent: // the service has compared no checksum
 		p.s.md5only.Store(true)
-	case o.Version != told.Version: // it is of another upload, and stays: versitygw says that one is made which was aborted
+	case o.Version != replied.Version: // an object of another upload, not to be removed: versitygw confirms an aborted upload
 		if p.u.New {
 			return Object{}, exists(p.u.URL)
 		}
-		return Object{}, anew(&Error{URL: Redact(p.u.URL), Kind: ErrSum, Err: errors.New("another object is there than was sent")})
+		return Object{}, startOver(&Error{URL: Redact(p.u.URL), Kind: ErrSum, Err: errors.New("another object is there than was sent")})
 	}
 	e := &Error{URL: Redact(p.u.URL), Kind: ErrSum, Err: errors.New("the service has put together other bytes than were sent")}
 	if err := p.u.discard(ctx, e, p.s.remove, Object{URL: p.u.URL}); e.Hint != "" {
 		return Object{}, err
 	}
-	return Object{}, anew(e)
+	return Object{}, startOver(e)
 }
 
-// isMine reports whether an object is made of the parts, by its checksum or by its ETag.
-func (p *s3Parts) isMine(o Object) bool {
+// isEqual reports whether an object has the bytes of the parts, by its size and its checksum or ETag.
+func (p *s3Parts) isEqual(o Object) bool {
 	switch {
 	case o.Size != p.u.Size:
 		return false
@@ -179,12 +179,12 @@ func (p *s3Parts) isMine(o Object) bool {
 	return isMultipartETag(o.Version) && o.Version == p.etag()
 }
 
-// isMultipartETag reports whether an ETag is of the form MD5-PARTS.
+// isMultipartETag reports whether an ETag has the form MD5-PARTS.
 func isMultipartETag(etag string) bool {
 	return len(etag) > 33 && etag[32] == '-' && isDigits(etag[33:])
 }
 
-// etag is the ETag of an object of parts: the MD5 of their ETags, which are MD5s; "" where they are not.
+// etag returns the ETag of the object: the MD5 of the ETags of its parts; "" if these are not MD5s.
 func (p *s3Parts) etag() string {
 	h := md5.New()
 	for _, part := range p.parts {
@@ -197,10 +197,10 @@ func (p *s3Parts) etag() string {
 	return fmt.Sprintf("%x-%d", h.Sum(nil), len(p.parts))
 }
 
-// crc is the checksum of the whole object.
+// crc returns the CRC-64/NVME of the whole object.
 func (p *s3Parts) crc() (crc uint64) {
 	for _, part := range p.parts {
-		crc = joinCRC64(crc, part.crc(), part.n) // of no bytes it is 0
+		crc = joinCRC64(crc, part.crc(), part.n) // the CRC of no bytes is 0
 	}
 	return crc
 }

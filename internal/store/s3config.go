@@ -13,14 +13,14 @@ import (
 	"gopkg.in/ini.v1"
 )
 
-// An s3Config says how S3 is reached. Options come before the environment, and that before the
+// An s3Config is the resolved configuration of S3. Options override the environment, which overrides the
 // profile.
 type s3Config struct {
 	host      string // host or host:port
 	secure    bool   // https
-	region    string // "": the bucket's own, found by an answer of the service
+	region    string // "": the region of the bucket, which errors of the service name
 	pathStyle bool   // host/bucket/key in place of bucket.host/key
-	dualstack bool   // Amazon's endpoints that have IPv6 as well
+	dualstack bool   // use Amazon's endpoints with IPv4 and IPv6
 }
 
 // amazonHost stands for the endpoints of all of Amazon's regions.
@@ -52,8 +52,8 @@ func newS3Config(opts Options, p profile) (s3Config, error) {
 	return c, nil
 }
 
-// s3Endpoint returns the endpoint. Without a scheme it must have a port or a dot: a mistyped word is not
-// a host.
+// s3Endpoint returns the endpoint. An endpoint without a scheme must contain a port or a dot, so that a mistyped
+// word is not taken for a host.
 func s3Endpoint(opts Options, p profile) (*url.URL, error) {
 	endpoint, from := opts.S3.Endpoint, "the S3 endpoint"
 	if endpoint == "" && !opts.flagEnv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") {
@@ -74,13 +74,13 @@ func s3Endpoint(opts Options, p profile) (*url.URL, error) {
 	return u, nil
 }
 
-// isAmazon reports whether a host is one of Amazon's endpoints, which have the bucket in the host.
+// isAmazon reports whether a host is an endpoint of Amazon, where bucket.host names a bucket.
 func isAmazon(host string) bool {
 	return strings.HasSuffix(host, ".amazonaws.com") || strings.HasSuffix(host, ".amazonaws.com.cn")
 }
 
-// regionOf returns the region to sign for: the configured one, else the one found.
-func (c s3Config) regionOf(told string) string { return cmp.Or(c.region, told, "us-east-1") }
+// regionOf returns the region to sign for. found is the region of the bucket, if an error of the service has named it.
+func (c s3Config) regionOf(found string) string { return cmp.Or(c.region, found, "us-east-1") }
 
 // address returns the URL of an object, or of the bucket if key is "".
 func (c s3Config) address(region, bucket, key string, query url.Values) string {
@@ -98,7 +98,7 @@ func (c s3Config) address(region, bucket, key string, query url.Values) string {
 		}
 		u.Host = "s3." + stack + region + "." + domain
 	}
-	// A certificate for *.host does not cover a bucket's dots.
+	// A certificate for *.host does not cover a bucket name with dots.
 	if c.pathStyle || c.secure && isAmazon(u.Hostname()) && strings.Contains(bucket, ".") {
 		u.Path, u.RawPath = "/"+bucket+u.Path, "/"+bucket+u.RawPath
 	} else {
@@ -108,20 +108,20 @@ func (c s3Config) address(region, bucket, key string, query url.Values) string {
 }
 
 // A profile is a named section of the files that the AWS tools share: ~/.aws/config (or
-// AWS_CONFIG_FILE) and ~/.aws/credentials (AWS_SHARED_CREDENTIALS_FILE). Keys of the second win.
+// AWS_CONFIG_FILE) and ~/.aws/credentials (AWS_SHARED_CREDENTIALS_FILE), which overrides the first.
 //
 // https://docs.aws.amazon.com/sdkref/latest/guide/file-format.html
 type profile struct {
 	name   string
-	values map[string]string // "s3.KEY": of its s3 block, or of the s3 block of its services section
-	config string            // the config file, where an SSO session is described
+	values map[string]string // by key; "s3.KEY" for a key in the s3 block of the profile or of its services section
+	config string            // path of the config file, which describes the SSO session
 }
 
-// maxProfiles bounds the files, which people write.
+// maxProfiles caps the size of each file. People write them by hand.
 const maxProfiles = 1 << 20 // bytes
 
-// readProfile reads the profile that the options or AWS_PROFILE name, else the default one. Missing
-// files are ignored; a profile that is named and missing is an error.
+// readProfile reads the profile that the options or AWS_PROFILE name, or the default profile. It ignores missing
+// files; a named profile that no file has is an error.
 func readProfile(opts Options) (profile, error) {
 	named := cmp.Or(opts.S3.Profile, opts.env("AWS_PROFILE"))
 	p := profile{name: cmp.Or(named, "default"), values: map[string]string{}}
@@ -145,7 +145,7 @@ func readProfile(opts Options) (profile, error) {
 			p.config = path
 		}
 		section, err := file.GetSection(f.prefix + p.name)
-		if err != nil && p.name == "default" { // which needs no prefix
+		if err != nil && p.name == "default" { // [default] has no prefix
 			section, err = file.GetSection(p.name)
 		}
 		if err == nil {
@@ -159,7 +159,7 @@ func readProfile(opts Options) (profile, error) {
 	return p, nil
 }
 
-// take adds the keys of a section. A pair of access keys replaces the session token too.
+// take adds the keys of a section. A pair of access keys also removes an earlier session token.
 func (p *profile) take(file *ini.File, section *ini.Section) {
 	if section.HasKey("aws_access_key_id") && section.HasKey("aws_secret_access_key") {
 		delete(p.values, "aws_session_token")

@@ -11,7 +11,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// s3Creds finds credentials where the AWS tools do, in their order:
+// s3Creds finds credentials in the places and the order of the AWS tools:
 //
 //	the profile, if the options name it
 //	AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
@@ -20,20 +20,20 @@ import (
 //	the role of a container: AWS_CONTAINER_CREDENTIALS_RELATIVE_URI, …_FULL_URI
 //	the role of the machine, unless AWS_EC2_METADATA_DISABLED is true
 //
-// It is a provider of minio-go, which knows all of these protocols, renews credentials that expire, and
-// does so in one goroutine at a time. minio-go's chain is not used: it goes on after an error, and runs
-// the programs of credential_process. Here credential_process and role_arn are errors.
+// It implements [credentials.Provider] of minio-go, which has clients for all of these protocols and renews expiring
+// credentials in one goroutine at a time. minio-go's chain of providers is not used: it continues after an error, and
+// runs the program of credential_process. Here credential_process and role_arn are errors.
 type s3Creds struct {
 	opts    Options
 	profile profile
-	client  *http.Client // of the services that give credentials
+	client  *http.Client // for requests to services that issue credentials
 
-	renewed credentials.Provider // of the credentials that expire; nil: they do not expire
-	machine bool                 // the machine's metadata has given credentials before
+	renewed credentials.Provider // source of the current credentials; nil: they do not expire
+	machine bool                 // the metadata service of the machine has returned credentials before
 }
 
-// credsPatience bounds one request for credentials. Outside of Amazon's machines the address of the
-// metadata does not answer, and the user waits.
+// credsPatience bounds one request for credentials. On other machines than Amazon's the metadata service does
+// not reply, and the user waits for the timeout.
 const credsPatience = 3 * time.Second
 
 const (
@@ -51,7 +51,7 @@ func (c *s3Creds) Retrieve() (credentials.Value, error) { return c.RetrieveWithC
 
 func (c *s3Creds) IsExpired() bool { return c.renewed != nil && c.renewed.IsExpired() }
 
-// RetrieveWithCredContext is called under the lock of minio-go. Its error is an [*Error].
+// RetrieveWithCredContext implements [credentials.Provider]. minio-go serializes calls. Its error is an [*Error].
 func (c *s3Creds) RetrieveWithCredContext(cc *credentials.CredContext) (credentials.Value, error) {
 	ctx := context.Background()
 	if cc != nil && cc.Context != nil {
@@ -100,7 +100,7 @@ func (c *s3Creds) fromProfile(cc *credentials.CredContext) (credentials.Value, e
 		return credentials.Value{AccessKeyID: id, SecretAccessKey: secret, SessionToken: v["aws_session_token"]}, nil
 	case v["sso_role_name"] != "" && c.profile.config != "":
 		// With sso_role_name and without keys, minio-go does not run credential_process.
-		return c.ask(cc, &credentials.FileAWSCredentials{Filename: c.profile.config, Profile: name}, "profile "+name, "run: aws sso login")
+		return c.retrieve(cc, &credentials.FileAWSCredentials{Filename: c.profile.config, Profile: name}, "profile "+name, "run: aws sso login")
 	case v["credential_process"] != "":
 		return credentials.Value{}, noCreds(hintExport, "profile %s gets its credentials from a program (credential_process), and none is started", name)
 	}
@@ -116,11 +116,11 @@ func (c *s3Creds) fromWebIdentity(cc *credentials.CredContext) (credentials.Valu
 	if iam.EKSIdentity.TokenFile == "" {
 		return credentials.Value{}, nil
 	}
-	return c.ask(cc, iam, "the web identity of AWS_WEB_IDENTITY_TOKEN_FILE", "")
+	return c.retrieve(cc, iam, "the web identity of AWS_WEB_IDENTITY_TOKEN_FILE", "")
 }
 
-// fromRole asks for the role of the container, else of the machine. If the address of the machine's
-// metadata does not answer, this is not a machine of Amazon's; after it has answered once, that is an error.
+// fromRole retrieves credentials for the role of the container, or else of the machine. A metadata service that does
+// not reply is an error only if it has replied before; otherwise this is not a machine of Amazon.
 func (c *s3Creds) fromRole(cc *credentials.CredContext) (credentials.Value, error) {
 	iam := &credentials.IAM{Client: c.client}
 	// minio-go finds the container's token in the process environment. Given here, it would be opened as a
@@ -128,13 +128,13 @@ func (c *s3Creds) fromRole(cc *credentials.CredContext) (credentials.Value, erro
 	iam.Container.CredentialsRelativeURI = c.opts.env("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
 	iam.Container.CredentialsFullURI = c.opts.env("AWS_CONTAINER_CREDENTIALS_FULL_URI")
 	if iam.Container.CredentialsRelativeURI != "" || iam.Container.CredentialsFullURI != "" {
-		return c.ask(cc, iam, "the role of this container", "")
+		return c.retrieve(cc, iam, "the role of this container", "")
 	}
 	if c.opts.flagEnv("AWS_EC2_METADATA_DISABLED") {
 		return credentials.Value{}, nil
 	}
 	iam.Endpoint = c.opts.env("AWS_EC2_METADATA_SERVICE_ENDPOINT")
-	value, err := c.ask(cc, iam, "the role of this machine", "")
+	value, err := c.retrieve(cc, iam, "the role of this machine", "")
 	if err != nil && !c.machine {
 		return credentials.Value{}, context.Cause(cc.Context)
 	}
@@ -142,14 +142,14 @@ func (c *s3Creds) fromRole(cc *credentials.CredContext) (credentials.Value, erro
 	return value, err
 }
 
-// ask retrieves credentials that expire. After an error of the network another attempt may succeed.
-func (c *s3Creds) ask(cc *credentials.CredContext, p credentials.Provider, what, hint string) (credentials.Value, error) {
+// retrieve gets expiring credentials from a provider. It allows a retry after an error of the network.
+func (c *s3Creds) retrieve(cc *credentials.CredContext, p credentials.Provider, what, hint string) (credentials.Value, error) {
 	value, err := p.RetrieveWithCredContext(cc)
 	if err == nil && (value.AccessKeyID == "" || value.SecretAccessKey == "") {
 		err = errors.New("no keys came")
 	}
 	if err != nil {
-		e := noCreds(hint, "%s: %s", what, said(withoutURL(err).Error()))
+		e := noCreds(hint, "%s: %s", what, serviceText(withoutURL(err).Error()))
 		if _, e.Again = errors.AsType[*url.Error](err); e.Again {
 			e.Kind = ErrUnavailable
 		}

@@ -12,12 +12,12 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// An s3Meaning is the meaning of error codes of the service that the status of the reply does not tell.
+// An s3Meaning maps error codes of the service to a kind that is more precise than the one of the status.
 // Codes: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
 type s3Meaning struct {
 	codes string // separated by spaces
 	kind  error
-	text  string // in place of what the service says
+	text  string // replaces the message of the service; "": keep that
 	hint  string
 }
 
@@ -51,34 +51,34 @@ var s3Meanings = []s3Meaning{
 	{codes: "InvalidRange", kind: ErrChanged, text: "it is shorter", hint: againHint},
 
 	{codes: "QuotaExceeded XMinioStorageFull XMinioAdminBucketQuotaExceeded InsufficientStorage InsufficientCapacity StorageFull", kind: ErrFull, hint: fullHint},
-	{codes: "BadDigest InvalidDigest XAmzContentChecksumMismatch XAmzContentSHA256Mismatch", kind: errSpoilt, text: "other bytes have come than were sent"},
+	{codes: "BadDigest InvalidDigest XAmzContentChecksumMismatch XAmzContentSHA256Mismatch", kind: errBadBytes, text: "other bytes have come than were sent"},
 
-	// These come with a status that says otherwise.
+	// The status of these would not allow a retry.
 	{codes: "RequestTimeout Throttling ThrottlingException OperationAborted ConditionalRequestConflict", kind: ErrUnavailable},
 }
 
-// s3Expired are the codes of credentials that were valid before.
+// s3Expired are the codes for expired credentials.
 var s3Expired = []string{"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"}
 
-// Kinds of failure of a request that writes, which callers of this package do not see by themselves.
+// Kinds of failure of a request that writes. The package handles them and does not export them.
 var (
-	errNoUpload = place.New(place.IO, "the upload has ended")              // completed, or aborted by another
-	errSpoilt   = place.New(place.IO, "the service has refused the bytes") // they have another checksum than the request says
+	errNoUpload = place.New(place.IO, "the upload has ended")              // completed or aborted, maybe by another process
+	errBadBytes = place.New(place.IO, "the service has refused the bytes") // their checksum differs from that in the request
 )
 
-// writing makes e the error of a request that writes.
-func (e *Error) writing() {
+// s3WriteError sets kind and hint of an error of a request that writes.
+func (e *Error) s3WriteError() {
 	switch {
 	case e.Status == http.StatusPreconditionFailed:
 		e.Kind, e.Err, e.Hint = ErrExists, nil, ""
 	case e.Kind == ErrDenied && e.code == "AccessDenied":
 		e.Hint = "writing needs s3:PutObject and s3:AbortMultipartUpload, removing s3:DeleteObject; see AWS_PROFILE"
-	case e.Kind == errSpoilt:
+	case e.Kind == errBadBytes:
 		e.Again = true
 	}
 }
 
-// meaningOf returns the meaning of an error code; without a kind if the code has none.
+// meaningOf returns the meaning of an error code; its kind is nil for other codes.
 func meaningOf(code string) s3Meaning {
 	for _, m := range s3Meanings {
 		if slices.Contains(strings.Fields(m.codes), code) {
@@ -88,10 +88,10 @@ func meaningOf(code string) s3Meaning {
 	return s3Meaning{}
 }
 
-// refused makes the error of a reply without success. It also returns the region of the bucket, if the
-// service names another region than asked. Codes that are not in s3Meanings are told in the
-// service's own text, without the secrets.
-func (s *s3Store) refused(name string, resp *http.Response, asked string, secrets []string) (e *Error, region string) {
+// refused makes the error of a reply without success. It also returns the region of the bucket, if the reply
+// names one other than signedFor, the region of the request. For codes that are not in s3Meanings the error has the
+// message of the service, without the secrets.
+func (s *s3Store) refused(name string, resp *http.Response, signedFor string, secrets []string) (e *Error, region string) {
 	body := errorBody(resp)
 	var answer struct {
 		XMLName               xml.Name `xml:"Error"`
@@ -101,12 +101,12 @@ func (s *s3Store) refused(name string, resp *http.Response, asked string, secret
 		answer.Code, answer.Message, answer.Region = "", "", ""
 	}
 	region = cmp.Or(resp.Header.Get("X-Amz-Bucket-Region"), answer.Region)
-	if region == asked || strings.ContainsAny(region, " /:@?#") || len(region) > 64 {
+	if region == signedFor || strings.ContainsAny(region, " /:@?#") || len(region) > 64 {
 		region = ""
 	}
 	e = statusError(name, resp)
 	e.code = answer.Code
-	code, message := said(answer.Code, secrets...), said(answer.Message, secrets...)
+	code, message := serviceText(answer.Code, secrets...), serviceText(answer.Message, secrets...)
 	m := meaningOf(answer.Code)
 	switch {
 	case m.kind != nil:
@@ -121,8 +121,8 @@ func (s *s3Store) refused(name string, resp *http.Response, asked string, secret
 	switch {
 	case m.text != "":
 		e.Err = errors.New(m.text)
-	case code == "": // the status says it
-	case strings.EqualFold(strings.ReplaceAll(message, " ", ""), code): // Access Denied
+	case code == "": // keep the text of the status
+	case strings.EqualFold(strings.ReplaceAll(message, " ", ""), code): // "Access Denied" repeats the code
 		e.Err = nil
 	case message == "":
 		e.Err = errors.New(code)
@@ -137,7 +137,7 @@ func (s *s3Store) refused(name string, resp *http.Response, asked string, secret
 	case e.Kind == ErrDenied && s.creds == nil:
 		e.Hint = "without option anonymous the credentials of the environment are used"
 	case resp.Request != nil && resp.Request.Method != http.MethodGet && resp.Request.Method != http.MethodHead:
-		e.writing()
+		e.s3WriteError()
 	}
 	return e, region
 }

@@ -14,23 +14,23 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// An object of several parts:
+// An s3Parts is one multipart upload:
 //
 //	POST   {endpoint}/BUCKET/KEY?uploads=                    begins an upload, which gets an id
 //	PUT    {endpoint}/BUCKET/KEY?partNumber=N&uploadId=ID    a part, with its checksum
 //	POST   {endpoint}/BUCKET/KEY?uploadId=ID                 makes the object of the parts
 //	DELETE {endpoint}/BUCKET/KEY?uploadId=ID                 removes the parts
 //
-// The last POST has the checksum of the whole object, made of the checksums of the parts (joinCRC64), and
-// the service compares it. A service that gets Content-MD5 with each part has an ETag instead: the MD5 of the
+// The last POST sends the checksum of the whole object, computed from the checksums of the parts (joinCRC64), and
+// the service compares it. With Content-MD5 (variant.md5only) the ETag is compared instead: the MD5 of the
 // MD5s of the parts.
 type s3Parts struct {
 	s  *s3Store
 	u  *Upload
-	m  manner // as the upload was begun
+	v  variant // with which the upload was started
 	id string
 
-	lost bool // a request to begin may have begun another upload, whose id did not come
+	lost bool // a failed request to start may have started another upload, with an unknown id
 
 	parts []s3Part
 }
@@ -48,7 +48,7 @@ func (s *s3Store) putParts(ctx context.Context, u *Upload) (Object, error) {
 	})
 }
 
-// run sends the parts of one upload and completes it. After an error it aborts the upload.
+// run starts an upload, sends its parts and completes it. After an error it aborts the upload.
 func (p *s3Parts) run(ctx context.Context) (Object, error) {
 	if err := p.begin(ctx); err != nil {
 		return Object{}, err
@@ -94,8 +94,8 @@ func (p *s3Parts) finish(ctx context.Context) (Object, error) {
 
 func (p *s3Parts) begin(ctx context.Context) error {
 	return p.u.try(ctx, false, func([]byte, int) error {
-		err := p.s.mannered(p.u, func(m manner) error {
-			p.m = m
+		err := p.s.withVariant(p.u, func(v variant) error {
+			p.v = v
 			return p.create(ctx)
 		})
 		p.lost = p.lost || mayHaveBegun(err)
@@ -105,7 +105,7 @@ func (p *s3Parts) begin(ctx context.Context) error {
 
 func (p *s3Parts) create(ctx context.Context) error {
 	r := request{name: p.u.URL, method: http.MethodPost, query: url.Values{"uploads": {""}}, header: http.Header{}}
-	if !p.m.md5only {
+	if !p.v.md5only {
 		r.header.Set("X-Amz-Checksum-Algorithm", "CRC64NVME")
 		r.header.Set("X-Amz-Checksum-Type", "FULL_OBJECT")
 	}
@@ -124,29 +124,29 @@ func (p *s3Parts) create(ctx context.Context) error {
 	if p.id = begun.UploadID; p.id == "" {
 		return noETag(p.u.URL, resp)
 	}
-	if !strings.EqualFold(resp.Header.Get("X-Amz-Checksum-Algorithm"), "CRC64NVME") && !p.m.md5only {
+	if !strings.EqualFold(resp.Header.Get("X-Amz-Checksum-Algorithm"), "CRC64NVME") && !p.v.md5only {
 		p.s.md5only.Store(true)
-		p.m.md5only = true
+		p.v.md5only = true
 	}
 	return nil
 }
 
-// send sends a part, in as many attempts as it takes.
+// send sends part i, with retries.
 func (p *s3Parts) send(ctx context.Context, i int) error {
 	part := &p.parts[i]
 	part.query = url.Values{"partNumber": {strconv.Itoa(i + 1)}, "uploadId": {p.id}}
 	err := p.u.try(ctx, true, func(buf []byte, attempt int) error {
-		return p.s.mannered(p.u, func(m manner) error {
-			m.md5only = p.m.md5only
-			err := part.prove(p.u, m, buf)
+		return p.s.withVariant(p.u, func(v variant) error {
+			v.md5only = p.v.md5only
+			err := part.hash(p.u, v, buf)
 			if err == nil {
-				_, err = part.send(ctx, p.s, p.u, m, attempt)
+				_, err = part.send(ctx, p.s, p.u, v, attempt)
 			}
 			return err
 		})
 	})
 	if errors.Is(err, errNoUpload) {
-		return anew(err)
+		return startOver(err)
 	}
 	if err == nil {
 		p.u.taken(part.n)
@@ -154,8 +154,8 @@ func (p *s3Parts) send(ctx context.Context, i int) error {
 	return err
 }
 
-// abort removes the parts of the upload. A part that the service was still taking may appear after the first
-// request: it is repeated until the service knows nothing of the upload, or a few times.
+// abort removes the parts of the upload. A part that the service was still receiving may appear after the first
+// request, so abort repeats it, up to 3 times, until the service no longer has the upload.
 func (p *s3Parts) abort(ctx context.Context) error {
 	const most, wait = 3, 100 * time.Millisecond
 	for i := 1; ; i++ {
@@ -171,15 +171,15 @@ func (p *s3Parts) abort(ctx context.Context) error {
 	}
 }
 
-// mayHaveBegun reports whether a service may have begun an upload, in spite of the error.
+// mayHaveBegun reports whether the service may have started an upload in spite of the error.
 func mayHaveBegun(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && (e.Status == 0 || e.Status/100 == 2 || e.Status >= 500 && e.Status != http.StatusServiceUnavailable)
 }
 
-// abortOthers aborts the other uploads of the object: of processes that were killed, and those of which the id was
-// lost with a reply. A process that sends the same object at the same time begins again. An error is ignored, such as
-// that of a user who may not list uploads: Pending lists what stays.
+// abortOthers aborts the other uploads of the object: those of killed processes, and those whose id was lost with a
+// reply. Another process that is sending the same object starts over. Errors are ignored, for example if the user may
+// not list uploads: Pending lists what remains.
 func (p *s3Parts) abortOthers(ctx context.Context) {
 	if p.s.noUploads.Load() {
 		return

@@ -16,14 +16,14 @@ import (
 	"github.com/minio/crc64nvme"
 )
 
-// Requests that write, to Amazon or another service with its protocol:
+// Requests that write:
 //
 //	PUT    {endpoint}/BUCKET/KEY     a whole object, with its checksum
 //	DELETE {endpoint}/BUCKET/KEY
 //
-// The checksum is x-amz-checksum-crc64nvme. A service that does not send it back has not compared it: from
-// then on it gets Content-MD5. A body is signed by its SHA-256 over http, and over https where the
-// service insists, as the AWS tools have it; the checksum is signed in any case.
+// The checksum is x-amz-checksum-crc64nvme. A service whose reply lacks it has not compared it: from
+// then on requests have Content-MD5 instead. Like the AWS tools, the client signs the SHA-256 of a body over
+// http, and over https if the service requires it. The checksum header is always signed.
 //
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity-upload.html
 
@@ -32,46 +32,46 @@ const (
 	crcHeader = "X-Amz-Checksum-Crc64nvme"
 )
 
-// A manner is how a service wants to be written to, as far as its answers have told.
-type manner struct {
-	md5only bool // it compares MD5 and no CRC-64/NVME
-	sign    bool // it wants bodies signed
-	blind   bool // it knows no If-None-Match
+// A variant is how requests that write differ between S3 services, as far as replies have shown.
+type variant struct {
+	md5only      bool // the service compares MD5 and not CRC-64/NVME
+	sign         bool // it requires signed bodies
+	noConditions bool // it does not support If-None-Match
 }
 
-func (s *s3Store) manner() manner {
-	return manner{s.md5only.Load(), s.signBody.Load() && s.creds != nil, s.noConditions.Load()}
+func (s *s3Store) variant() variant {
+	return variant{s.md5only.Load(), s.signBody.Load() && s.creds != nil, s.noConditions.Load()}
 }
 
-// mannered calls request, and again in another manner after an error which says that the service wants that.
-func (s *s3Store) mannered(u *Upload, request func(m manner) error) error {
+// withVariant calls request, and again with another variant after an error that shows that the service needs it.
+func (s *s3Store) withVariant(u *Upload, request func(v variant) error) error {
 	for {
-		m := s.manner()
-		if err := request(m); !s.learn(err, m, u) {
+		v := s.variant()
+		if err := request(v); !s.adapt(err, v, u) {
 			return err
 		}
 	}
 }
 
-// learn reports whether the error of a request in manner m says that the service wants another one: then
-// the request may succeed at once.
-func (s *s3Store) learn(err error, m manner, u *Upload) bool {
+// adapt changes the variant if the error of a request with v shows that the service needs another. It reports whether
+// it did: then the request may succeed at once.
+func (s *s3Store) adapt(err error, v variant, u *Upload) bool {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Status/100 != 4 && e.Status != http.StatusNotImplemented {
 		return false
 	}
 	switch e.code {
 	case "XAmzContentSHA256Mismatch", "SignatureDoesNotMatch", "MissingContentSHA256":
-		if s.creds != nil && !m.sign {
+		if s.creds != nil && !v.sign {
 			s.signBody.Store(true)
 			return true
 		}
 	case "InvalidArgument", "InvalidRequest", "InvalidChecksum", "NotImplemented", "MissingContentMD5":
-		if e.code == "NotImplemented" && u.New && !m.blind {
+		if e.code == "NotImplemented" && u.New && !v.noConditions {
 			s.noConditions.Store(true)
 			return true
 		}
-		if !m.md5only && !s.written.Load() {
+		if !v.md5only && !s.written.Load() {
 			s.md5only.Store(true)
 			return true
 		}
@@ -79,13 +79,13 @@ func (s *s3Store) learn(err error, m manner, u *Upload) bool {
 	return false
 }
 
-// An s3Part is what one request sends: the whole object, or a part of it.
+// An s3Part is the range of an object that one request sends.
 type s3Part struct {
 	off, n int64
-	query  url.Values        // names it in an upload; nil: it is the whole object
-	sums   map[string][]byte // of its bytes, by the Kind of a Sum: those that a request has needed
-	etag   string            // with its quotes, as the service has sent it
-	silent bool              // the service does not say that it has compared the CRC
+	query  url.Values        // number of the part and id of the upload; nil: the whole object
+	sums   map[string][]byte // checksums by Sum.Kind, computed when a request needs them
+	etag   string            // from the reply, with quotes
+	silent bool              // the reply lacks the CRC: the service may not have compared it
 }
 
 func (part *s3Part) crc() uint64 { return binary.BigEndian.Uint64(part.sums[crcKind]) }
@@ -94,11 +94,11 @@ func base64CRC(crc uint64) string {
 	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, crc))
 }
 
-// prove computes the checksums that a request in manner m needs.
-func (part *s3Part) prove(u *Upload, m manner, buf []byte) error {
+// hash computes the missing checksums that a request with v needs.
+func (part *s3Part) hash(u *Upload, v variant, buf []byte) error {
 	made := map[string]hash.Hash{}
 	var hashes []hash.Hash
-	for kind, needed := range map[string]bool{crcKind: true, "md5": m.md5only, "sha256": m.sign} {
+	for kind, needed := range map[string]bool{crcKind: true, "md5": v.md5only, "sha256": v.sign} {
 		if needed && part.sums[kind] == nil {
 			made[kind] = hashOf(kind)
 			hashes = append(hashes, made[kind])
@@ -119,22 +119,23 @@ func (part *s3Part) prove(u *Upload, m manner, buf []byte) error {
 	return nil
 }
 
-// send sends a part, or the whole object, in manner m. attempt counts from 0. [ErrSum]: the service has got other bytes.
-func (part *s3Part) send(ctx context.Context, s *s3Store, u *Upload, m manner, attempt int) (*http.Response, error) {
+// send makes one attempt to send the part; attempt counts from 0. The error is [ErrSum] if the reply has the checksum
+// of other bytes. The body of the reply is closed.
+func (part *s3Part) send(ctx context.Context, s *s3Store, u *Upload, v variant, attempt int) (*http.Response, error) {
 	r := request{name: u.URL, method: http.MethodPut, query: part.query, header: http.Header{},
 		body: func() io.Reader { return u.body(part.off, part.n) }, size: part.n,
-		// Until a body was taken, and after a failure: some connections break where a body is refused, and
-		// the reply with them.
-		ask: attempt > 0 || !s.written.Load()}
-	if m.sign {
+		// Before the service has accepted a body, and after a failure: some services close the connection when
+		// they refuse a body, and their reply is lost.
+		expect: attempt > 0 || !s.written.Load()}
+	if v.sign {
 		r.sha256 = hex.EncodeToString(part.sums["sha256"])
 	}
-	if m.md5only {
+	if v.md5only {
 		r.header.Set("Content-Md5", base64.StdEncoding.EncodeToString(part.sums["md5"]))
 	} else {
 		r.header.Set(crcHeader, base64CRC(part.crc()))
 	}
-	if part.query == nil && u.New && !m.blind {
+	if part.query == nil && u.New && !v.noConditions {
 		r.header.Set("If-None-Match", "*")
 	}
 	resp, err := s.request(ctx, r)
@@ -146,16 +147,16 @@ func (part *s3Part) send(ctx context.Context, s *s3Store, u *Upload, m manner, a
 		return nil, noETag(u.URL, resp)
 	}
 	s.written.Store(true)
-	said, same := part.confirms(resp.Header, m.md5only)
-	if part.silent = !said && !m.md5only; said && !same {
+	given, same := part.compare(resp.Header, v.md5only)
+	if part.silent = !given && !v.md5only; given && !same {
 		return nil, gotOther(u.URL, resp)
 	}
 	return resp, nil
 }
 
-// confirms compares the checksum in a reply, if it has said one, with that of the part. An ETag is compared with the MD5
-// unless it is of encrypted bytes, or not an MD5.
-func (part *s3Part) confirms(h http.Header, md5only bool) (said, same bool) {
+// compare compares the checksum in a reply with that of the part. given means that the reply has one. With md5only that
+// is the ETag, unless it has not the form of an MD5 or the object is encrypted.
+func (part *s3Part) compare(h http.Header, md5only bool) (given, same bool) {
 	if !md5only {
 		v := h.Get(crcHeader)
 		return v != "", v == base64CRC(part.crc())
@@ -172,13 +173,13 @@ func (s *s3Store) put(ctx context.Context, u *Upload) (Object, error) {
 	whole := s3Part{n: u.Size}
 	var o Object
 	err := u.try(ctx, false, func(buf []byte, attempt int) error {
-		err := s.mannered(u, func(m manner) (err error) {
-			if err = whole.prove(u, m, buf); err == nil {
-				o, err = s.putWhole(ctx, u, &whole, m, attempt)
+		err := s.withVariant(u, func(v variant) (err error) {
+			if err = whole.hash(u, v, buf); err == nil {
+				o, err = s.putWhole(ctx, u, &whole, v, attempt)
 			}
 			return err
 		})
-		// versitygw removes a directory with its last object, also while another object is put there, and says this.
+		// versitygw removes an empty directory while another request puts an object into it, which then fails like this.
 		if e, ok := errors.AsType[*Error](err); ok && e.code == "ExistingObjectIsDirectory" && attempt < 2 {
 			e.Again = true
 		}
@@ -191,8 +192,8 @@ func (s *s3Store) put(ctx context.Context, u *Upload) (Object, error) {
 	return o, nil
 }
 
-func (s *s3Store) putWhole(ctx context.Context, u *Upload, whole *s3Part, m manner, attempt int) (Object, error) {
-	resp, err := whole.send(ctx, s, u, m, attempt)
+func (s *s3Store) putWhole(ctx context.Context, u *Upload, whole *s3Part, v variant, attempt int) (Object, error) {
+	resp, err := whole.send(ctx, s, u, v, attempt)
 	if errors.Is(err, ErrSum) {
 		return Object{}, u.discard(ctx, err, s.remove, Object{URL: u.URL})
 	}
@@ -204,19 +205,19 @@ func (s *s3Store) putWhole(ctx context.Context, u *Upload, whole *s3Part, m mann
 		return Object{}, noETag(u.URL, resp)
 	}
 	if !whole.silent {
-		o.Sum = whole.sum(m.md5only)
+		o.Sum = whole.sum(v.md5only)
 		return o, nil
 	}
-	// It knows nothing of the checksum. This object has yet to be compared, others have Content-MD5.
+	// The service ignores the CRC. Later requests use Content-MD5; this object is compared here.
 	s.md5only.Store(true)
-	m.md5only = true
+	v.md5only = true
 	buf := make([]byte, bufferSize)
-	if err := whole.prove(u, m, buf); err != nil {
+	if err := whole.hash(u, v, buf); err != nil {
 		return Object{}, err
 	}
 	o.Sum = whole.sum(true)
-	switch said, same := whole.confirms(resp.Header, true); {
-	case !said:
+	switch given, same := whole.compare(resp.Header, true); {
+	case !given:
 		err = s.readBack(ctx, u, o, buf)
 	case !same:
 		err = u.discard(ctx, gotOther(u.URL, resp), s.remove, Object{URL: u.URL})
@@ -236,22 +237,22 @@ func noETag(url string, resp *http.Response) *Error {
 	return refuse(url, resp, ErrUnavailable, "it does not say what it has made: no ETag").hint("is that an S3 service?").again()
 }
 
-// readBack compares an object, byte by byte, with u.
+// readBack reads an object and compares its size and CRC with u. It removes an object that differs.
 func (s *s3Store) readBack(ctx context.Context, u *Upload, o Object, buf []byte) error {
 	rep, err := s.open(ctx, o, 0, -1)
 	if err != nil {
 		return err
 	}
 	defer rep.Body.Close()
-	there, here := crc64nvme.New(), crc64nvme.New()
-	n, err := io.CopyBuffer(struct{ io.Writer }{there}, io.LimitReader(rep.Body, u.Size+1), buf)
+	stored, sent := crc64nvme.New(), crc64nvme.New()
+	n, err := io.CopyBuffer(struct{ io.Writer }{stored}, io.LimitReader(rep.Body, u.Size+1), buf)
 	if err != nil {
 		return unreached(ctx, u.URL, err)
 	}
-	if err := u.hash(0, u.Size, buf, here); err != nil {
+	if err := u.hash(0, u.Size, buf, sent); err != nil {
 		return err
 	}
-	if n == u.Size && there.Sum64() == here.Sum64() {
+	if n == u.Size && stored.Sum64() == sent.Sum64() {
 		return nil
 	}
 	e := &Error{URL: Redact(u.URL), Kind: ErrSum, Err: errors.New("other bytes are read back than were sent")}
@@ -273,8 +274,8 @@ func (s *s3Store) remove(ctx context.Context, o Object) error {
 	return resp.Body.Close()
 }
 
-// abort makes one attempt to remove the parts of an upload. An upload that has ended is not an error. gone: the
-// service knows of no such upload.
+// abort makes one attempt to remove the parts of an upload. gone means that the service has no such upload, which is
+// not an error.
 func (s *s3Store) abort(ctx context.Context, o Object) (gone bool, err error) {
 	resp, err := s.request(ctx, request{name: o.URL, method: http.MethodDelete, query: url.Values{"uploadId": {o.Upload}}})
 	if errors.Is(err, errNoUpload) || errors.Is(err, ErrNotFound) {

@@ -12,13 +12,13 @@
 //	gs://bucket/key                        Google Cloud Storage, JSON API
 //	ais://bucket/key                       AIStore, native object API at AIS_ENDPOINT
 //
-// All bytes are of the version that was found: every request names it, and an object that has another
-// version by then is [ErrChanged], never a mixture. A failed request is repeated from the byte
-// where it failed, after a wait that grows and that the service may prolong (Retry-After). Lengths
+// All fetched bytes are of the version that Stat has found: every request names it, and a changed object is
+// [ErrChanged], never a mixture of versions. After a failure a request resumes at the first missing byte, after
+// a wait that doubles and that the service may extend (Retry-After). Lengths
 // are compared, and the checksum of the whole object if the service has one.
 //
-// s3: and gs: objects can be written and removed. The service compares a checksum of the bytes with what it
-// has got; its reply is compared as well. An object is there whole or not at all.
+// s3: and gs: objects can be written and removed. The service compares the checksum in the request with the bytes
+// it receives, and the client compares the checksum in the reply. An upload creates the whole object or nothing.
 //
 // No error and no name from this package contains a password, a token or the signature of a URL.
 package store
@@ -30,43 +30,43 @@ import (
 	"time"
 )
 
-// A Store reads and writes objects by URL. A [Client] is the Store of services, a [Dir] that of local files. Its methods may be
-// called concurrently, repeat a request whose failure may pass, and end soon after ctx does, with its cause.
+// A Store reads and writes objects by URL: a [Client] over the network, a [Dir] in a local directory. Its methods may be
+// called concurrently, retry temporary failures, and return soon after ctx is done, with its cause.
 type Store interface {
-	// Stat looks at an object.
+	// Stat describes an object. It is [ErrNotFound] if there is none.
 	Stat(ctx context.Context, url string) (Object, error)
 	// List yields the objects with URLs that begin with prefix, in the order of their code points, each once. It
 	// ends after the first error.
 	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
-	// Pending yields the uploads that were begun below prefix, and neither completed nor removed.
+	// Pending yields the unfinished uploads with URLs that begin with prefix.
 	Pending(ctx context.Context, prefix string) iter.Seq2[Object, error]
-	// Read reads len(p) bytes of o from off on, of its version.
+	// Read fills p with the bytes of o from off on, of the version of o.
 	Read(ctx context.Context, o Object, p []byte, off int64) error
-	// Fetch writes all bytes of o, of its version, into a file, and compares their checksum if there is one.
-	// progress may be nil; it is called with numbers of bytes that have arrived, not concurrently for one object.
+	// Fetch writes all bytes of the version of o into a file, and compares their checksum if o has one.
+	// progress, which may be nil, is called with the number of bytes received, not concurrently for one object.
 	Fetch(ctx context.Context, o Object, into File, progress func(n int64)) error
-	// Put makes an object, whole or not at all.
+	// Put uploads an object. Other clients see the whole object or none.
 	Put(ctx context.Context, u *Upload) (Object, error)
-	// Remove removes an object, or the parts of an upload from Pending. One that is missing is not an error.
+	// Remove removes an object, or the parts of an upload from Pending. A missing object is not an error.
 	Remove(ctx context.Context, o Object) error
 }
 
-// A service is one kind of service. Except for put, its methods make one attempt each; all may be called
-// concurrently, return an [*Error] with Kind, Status, Again and After, and end soon after ctx does.
+// A service implements one protocol. Its methods, except put, make one attempt each; all may be called
+// concurrently, return an [*Error] with Kind, Status, Again and After, and return soon after ctx is done.
 type service interface {
-	// stat looks at an object.
+	// stat describes an object.
 	stat(ctx context.Context, url string) (Object, error)
 	// list returns a page of the objects with URLs that begin with prefix, in the order of their code points:
-	// the first page if token is "", else the one after the page that returned token. next is "" at the end.
-	// With begun it lists uploads in parts that were neither completed nor aborted, in any order and maybe
-	// also of other prefixes; each has an Upload. [ErrNoList] if the service has no lists of objects.
-	list(ctx context.Context, prefix, token string, begun bool) (page []Object, next string, err error)
-	// open requests n > 0 bytes of the object from off on (n < 0: to its end), of the version of o. If the
-	// object has changed it returns [ErrChanged], or a reply of another version.
+	// the first page if token is "", otherwise the page after the one that returned token as next. next is "" on
+	// the last page. With uploads it lists unfinished uploads instead, in any order and maybe also of other
+	// prefixes; each has an Upload. [ErrNoList] if the service has no lists of objects.
+	list(ctx context.Context, prefix, token string, uploads bool) (page []Object, next string, err error)
+	// open requests n > 0 bytes of the version of o from off on (n < 0: to its end). If the
+	// object has changed it returns [ErrChanged], or a reply with another Version.
 	open(ctx context.Context, o Object, off, n int64) (*reply, error)
-	// put makes an object as [Client.Put] says. It makes its requests by u, which repeats them.
+	// put implements [Client.Put]. It retries requests by the methods of u.
 	put(ctx context.Context, u *Upload) (Object, error)
-	// remove removes an object, or of an Upload its parts. That it is missing is not an error.
+	// remove removes an object, or the parts of an Upload. A missing object is not an error.
 	remove(ctx context.Context, o Object) error
 }
 
@@ -74,34 +74,34 @@ type service interface {
 type Object struct {
 	URL      string    // as given
 	Size     int64     // bytes; -1: not known
-	Version  string    // ETag or generation, which changes with the bytes; "": not known
+	Version  string    // ETag or generation; it changes with the bytes; "": not known
 	Modified time.Time // zero: not known
 	Sum      Sum       // of all its bytes; zero: not known
 
-	// Upload is the id of an upload in parts that would make the object, begun at Modified. The service keeps
-	// its parts, which cost, and which no list of objects shows. "": it is an object.
+	// Upload is the id of an unfinished upload of the object, started at Modified. The service stores and bills
+	// its parts, which List does not yield. "": this is an object.
 	Upload string
 
-	whole bool   // the service gives no ranges of it
-	key   string // set by stat for open; each service has its own meaning
+	whole bool   // the service supports no ranges of it
+	key   string // Content-Encoding, set by httpStore.stat for open
 }
 
-// A Sum is a checksum of an object, from the service.
+// A Sum is the checksum of an object, as the service has sent it.
 type Sum struct {
 	Kind  string // "crc32", "crc32c", "crc64nvme", "md5", "sha1", "sha256", "xxhash"…; "": none
 	Value string // lower-case hexadecimal digits
 }
 
-// A File receives an object. WriteAt and ReadAt may be called concurrently.
+// A File is the destination of Fetch. Fetch calls WriteAt and ReadAt concurrently.
 type File interface {
 	io.WriterAt
 	io.ReaderAt
 }
 
-// A reply answers one request for bytes. Body must be closed.
+// A reply is the response to a request for bytes. Body must be closed.
 type reply struct {
 	Body io.ReadCloser
-	Off  int64 // of the first byte of Body in the object: 0 if the service has ignored the range
+	Off  int64 // offset in the object of the first byte of Body: 0 if the service ignored the range
 	N    int64 // announced bytes of Body; -1: not announced
 	Size int64 // of the whole object; -1: not known
 

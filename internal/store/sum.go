@@ -17,9 +17,8 @@ import (
 	"github.com/minio/crc64nvme"
 )
 
-// hashes are the kinds of Sum that are compared. If a service gives several, the first of this order is
-// used: fast ones come first. xxhash and xxhash2 are AIStore's names for XXH64 with seed 0, by two
-// libraries.
+// hashes are the supported kinds of Sum, fast ones first. If a service sends several, the first of this order is
+// compared. xxhash and xxhash2 are AIStore's names for XXH64 with seed 0, computed by two libraries.
 var hashes = []struct {
 	kind string
 	make func() hash.Hash
@@ -35,7 +34,7 @@ var hashes = []struct {
 	{"crc32", func() hash.Hash { return crc32.NewIEEE() }},
 }
 
-// NewHash returns a hash that gives the Value of s for equal bytes; nil for an unknown kind, and for a value of another length.
+// NewHash returns a new hash of the kind of s; nil if the kind is unknown or Value has another length.
 func (s Sum) NewHash() hash.Hash {
 	h := hashOf(s.Kind)
 	if b, err := hex.DecodeString(s.Value); h == nil || err != nil || len(b) != h.Size() {
@@ -44,7 +43,7 @@ func (s Sum) NewHash() hash.Hash {
 	return h
 }
 
-// hashOf returns a hash of a kind; nil: it is not known.
+// hashOf returns a new hash of a kind; nil if it is unknown.
 func hashOf(kind string) hash.Hash {
 	for _, row := range hashes {
 		if row.kind == kind {
@@ -54,7 +53,7 @@ func hashOf(kind string) hash.Hash {
 	return nil
 }
 
-// bestSum chooses the checksum to compare. given has base64 by kind.
+// bestSum returns the first valid checksum in the order of hashes. given has base64 by kind.
 func bestSum(given map[string]string) Sum {
 	for _, row := range hashes {
 		b, err := base64.StdEncoding.DecodeString(given[row.kind])
@@ -65,17 +64,17 @@ func bestSum(given map[string]string) Sum {
 	return Sum{}
 }
 
-// digestNames are the names of RFC 9530 and RFC 3230, and Google's.
+// digestNames maps the names of RFC 9530, RFC 3230 and Google to kinds.
 var digestNames = map[string]string{"sha-256": "sha256", "sha-512": "sha512", "md5": "md5", "sha": "sha1", "crc32c": "crc32c"}
 
-// headerSum finds the checksum of the whole object in the headers of a reply. With part the body is a
-// range, and checksums of the body are ignored.
+// headerSum finds the checksum of the whole object in the headers of a reply. part means that the body is a
+// range: then checksums of the body are ignored.
 func headerSum(h http.Header, part bool) Sum {
 	given := make(map[string]string)
 	digests(given, h.Values("Repr-Digest"))
 	if stored := strings.ToLower(h.Get("X-Goog-Stored-Content-Encoding")); stored == "" || stored == "identity" || stored == encoding(h) {
 		digests(given, h.Values("X-Goog-Hash"))
-	} // else Google has decompressed the body, and the hash is of the compressed object
+	} // otherwise Google has decompressed the body, and the hash is of the compressed object
 	if part {
 		return bestSum(given)
 	}
@@ -90,8 +89,8 @@ func headerSum(h http.Header, part bool) Sum {
 	return bestSum(given)
 }
 
-// amazonSums returns the checksums of S3. A checksum of parts ends with "-" and their number, so that
-// it is not base64.
+// amazonSums returns the checksums in the headers of S3. A checksum of parts ends with "-" and their number:
+// it is not valid base64, and bestSum skips it.
 func amazonSums(h http.Header) map[string]string {
 	given := make(map[string]string)
 	for _, kind := range []string{"crc32", "crc32c", "crc64nvme", "sha1", "sha256"} {
@@ -102,7 +101,7 @@ func amazonSums(h http.Header) map[string]string {
 	return given
 }
 
-// digests adds the digests of a field: sha-256=:base64: of RFC 9530, or without the colons.
+// digests parses header fields and adds their digests to given: sha-256=:base64: (RFC 9530), or without colons.
 func digests(given map[string]string, fields []string) {
 	for _, field := range fields {
 		for item := range strings.SplitSeq(field, ",") {
@@ -117,8 +116,8 @@ func digests(given map[string]string, fields []string) {
 // nvmePolynomial is the polynomial of CRC-64/NVME, its highest coefficient in bit 0.
 const nvmePolynomial = 0x9a6c9329ac4bc9b5
 
-// joinCRC64 returns the CRC-64/NVME of two runs of bytes, one after the other, from the CRCs of each: the
-// first is multiplied by x to the power of the bits of the second, of n bytes.
+// joinCRC64 returns the CRC-64/NVME of the concatenation of two byte sequences, from the CRC of each. n is the length
+// of the second in bytes. The CRC is first · x^(8n) + second.
 func joinCRC64(first, second uint64, n int64) uint64 {
 	power := uint64(1) << 62 // x, of the polynomials modulo nvmePolynomial; bit 63 is 1
 	factor := uint64(1) << 63

@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// trickle is the least rate of a connection over Options.Stall, bytes a second. A slower one is
-	// closed, since another one may be faster.
+	// trickle is the least rate of a connection over Options.Stall, bytes per second. A slower connection is
+	// closed, since a new one may be faster.
 	trickle = 1 << 10
 
-	// mostHeaders bounds the headers of a reply, which net/http keeps in memory. Services send a few KiB.
+	// mostHeaders caps the headers of a reply, which net/http holds in memory. Services send a few KiB.
 	mostHeaders = 256 << 10
 
-	// answerStalls is how many stalls the reply to a request that writes may take, once all of it is
-	// sent: the service may have to put parts together.
+	// answerStalls times Options.Stall is the timeout for the reply to a request that writes: the service may
+	// have to assemble parts.
 	answerStalls = 10
 
-	idleConnections = 30 * time.Second // how long a connection is kept for the next range
+	idleConnections = 30 * time.Second // how long an idle connection stays open for the next range
 )
 
 var (
@@ -36,12 +36,12 @@ var (
 )
 
 // newHTTPClient makes the HTTP client of all services. It stores no cookies, requests no compression,
-// verifies https servers, and takes proxies from the environment. It follows redirects as [redirect]
-// says. Waits for a connection, for headers and for bytes end after opts.Stall; reads of a body that
+// verifies https servers, and takes proxies from the environment. It follows redirects under the rules of
+// [redirect]. Waits for a connection, for headers and for bytes end after opts.Stall; reads of a body that
 // is too slow fail with errStalled.
 //
-// It uses HTTP/1.1 only: parallel ranges need connections of their own, and HTTP/2 would send them in
-// one connection, with one window.
+// It uses HTTP/1.1 only: concurrent ranges are faster on separate connections, and HTTP/2 would send them over
+// one connection with one window.
 func newHTTPClient(opts Options) *http.Client {
 	dialer := &net.Dialer{Timeout: opts.stall(), KeepAlive: 15 * time.Second}
 	protocols := new(http.Protocols)
@@ -67,14 +67,14 @@ func newHTTPClient(opts Options) *http.Client {
 	return &http.Client{Transport: &transport{base: base, writing: writing, stall: opts.stall()}, CheckRedirect: redirect}
 }
 
-// proxy finds the proxy of a request as [http.ProxyFromEnvironment] does, in opts' environment. A proxy
-// that is not a URL is an error, and is not ignored.
+// proxy works like [http.ProxyFromEnvironment], with the environment of opts. Unlike that it returns an error for a
+// proxy that is not a URL.
 func proxy(opts Options) func(*http.Request) (*url.URL, error) {
 	httpProxy, _ := opts.firstEnv("HTTP_PROXY", "http_proxy")
 	httpsProxy, _ := opts.firstEnv("HTTPS_PROXY", "https_proxy")
 	noProxy, _ := opts.firstEnv("NO_PROXY", "no_proxy")
 	config := &httpproxy.Config{HTTPProxy: httpProxy, HTTPSProxy: httpsProxy, NoProxy: noProxy, CGI: opts.env("REQUEST_METHOD") != ""}
-	const placeholder = "http://127.0.0.1:0" // in place of a malformed one, which httpproxy ignores
+	const placeholder = "http://127.0.0.1:0" // replaces a malformed proxy, which httpproxy would ignore
 	if !isProxy(httpProxy) {
 		config.HTTPProxy = placeholder
 	}
@@ -84,7 +84,7 @@ func proxy(opts Options) func(*http.Request) (*url.URL, error) {
 	of := config.ProxyFunc()
 	return func(req *http.Request) (*url.URL, error) {
 		u, err := of(req.URL)
-		if err != nil || u != nil && u.String() == placeholder { // not quoted: it may hold a password
+		if err != nil || u != nil && u.String() == placeholder { // the error does not quote it: it may contain a password
 			return nil, fmt.Errorf("%w: %s_PROXY is not the URL of a proxy", ErrSetting, strings.ToUpper(req.URL.Scheme))
 		}
 		return u, nil
@@ -101,7 +101,7 @@ func proxyReply(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Respo
 	return e
 }
 
-// isProxy reports whether httpproxy accepts a proxy: a URL, host:port, or "".
+// isProxy reports whether httpproxy accepts v: a URL, host:port, or "".
 func isProxy(v string) bool {
 	if !strings.Contains(v, "://") {
 		v = "http://" + v
@@ -110,10 +110,10 @@ func isProxy(v string) bool {
 	return v == "http://" || err == nil && u.Host != ""
 }
 
-// A transport is an [http.Transport] that ends bodies which stall, of requests and of replies.
+// A transport is an [http.Transport] that cancels a request when its body, or the body of its reply, stalls.
 type transport struct {
 	base    *http.Transport
-	writing *http.Transport // of requests that write, whose replies take longer
+	writing *http.Transport // for requests that write: their replies take longer
 	stall   time.Duration
 }
 
@@ -135,7 +135,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if _, err := resp.Location(); err != nil && err != http.ErrNoLocation {
 		resp.Body.Close()
 		cancel(nil)
-		return nil, fmt.Errorf("%w: to what is not a URL", ErrRedirect) // net/http would quote it
+		return nil, fmt.Errorf("%w: to what is not a URL", ErrRedirect) // net/http would quote the URL
 	}
 	resp.Body = &receivedBody{resp.Body, watch{stall: stall, cancel: func() { cancel(errStalled) }}, func() { cancel(nil) }}
 	return resp, nil
@@ -146,8 +146,8 @@ func (t *transport) CloseIdleConnections() {
 	t.writing.CloseIdleConnections()
 }
 
-// A watch cancels a request whose body stalls: of the time between start and stop, all together longer than stall, it brings
-// fewer bytes than trickle requires.
+// A watch cancels a request whose body stalls. It adds up the time between start and stop, and calls cancel once that
+// exceeds stall with fewer bytes than trickle requires.
 type watch struct {
 	stall  time.Duration
 	cancel func()
@@ -156,8 +156,8 @@ type watch struct {
 	timer *time.Timer
 	ended bool
 	since time.Time     // when start was called
-	spent time.Duration // since n was last enough
-	n     int64         // bytes, in that time
+	spent time.Duration // time between start and stop, since n was last sufficient
+	n     int64         // bytes transferred in spent
 }
 
 func (w *watch) start() {
@@ -174,7 +174,7 @@ func (w *watch) start() {
 	}
 }
 
-// stop takes the bytes that have passed. It reports whether the request was cancelled meanwhile.
+// stop counts n transferred bytes. It reports whether the watch has cancelled the request since start.
 func (w *watch) stop(n int) (late bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -197,7 +197,7 @@ func (w *watch) end() {
 	}
 }
 
-// A receivedBody is watched while it is read.
+// A receivedBody is the body of a reply. It is watched during each Read.
 type receivedBody struct {
 	io.ReadCloser
 	watch
@@ -220,7 +220,8 @@ func (b *receivedBody) Close() error {
 	return err
 }
 
-// A sentBody is watched between its reads, when the connection takes what was read.
+// A sentBody is the body of a request. It is watched between two calls of Read, while net/http sends the bytes of
+// the first.
 type sentBody struct {
 	io.ReadCloser
 	watch
@@ -241,7 +242,7 @@ func (b *sentBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// watchSent makes a request cancel itself with errStuck where its body is not taken.
+// watchSent makes a request call cancel with errStuck when its body stalls.
 func watchSent(req *http.Request, stall time.Duration, cancel context.CancelCauseFunc) *http.Request {
 	if req.Body == nil || req.Body == http.NoBody {
 		return req
@@ -250,7 +251,7 @@ func watchSent(req *http.Request, stall time.Duration, cancel context.CancelCaus
 		return &sentBody{ReadCloser: body, watch: watch{stall: stall, cancel: func() { cancel(errStuck) }}}
 	}
 	req.Body = watched(req.Body)
-	if again := req.GetBody; again != nil { // for a connection that was closed before it was used
+	if again := req.GetBody; again != nil { // net/http calls it to send the body over another connection
 		req.GetBody = func() (io.ReadCloser, error) {
 			body, err := again()
 			if err != nil {
@@ -264,16 +265,16 @@ func watchSent(req *http.Request, stall time.Duration, cancel context.CancelCaus
 
 const mostRedirects = 5
 
-// carried are the headers that are sent to another host after a redirect. All others could be a
-// credential, as X-Amz-Security-Token is.
+// carried are the headers that may be sent to another host after a redirect. Any other header could be a
+// credential, like X-Amz-Security-Token.
 var carried = map[string]bool{
 	"Accept": true, "Accept-Encoding": true, "User-Agent": true, "Range": true,
 	"If-Match": true, "If-None-Match": true, "If-Range": true, "If-Modified-Since": true, "If-Unmodified-Since": true,
 }
 
 // redirect is the CheckRedirect of the HTTP client. It allows five redirects, to the same scheme or from
-// http to https, and removes credentials for another host or port. After a redirect to another host
-// they stay removed, even if it leads back: that host would choose the request that they sign.
+// http to https, and removes credentials for another host or port. After a redirect to another host they
+// stay removed, even if that host redirects back: it would choose the URL that gets the credentials.
 func redirect(req *http.Request, via []*http.Request) error {
 	from := via[len(via)-1].URL
 	switch {
@@ -294,12 +295,12 @@ func redirect(req *http.Request, via []*http.Request) error {
 				req.Header.Del(name)
 			}
 		}
-		req.URL.User = nil // nor the ones that a server makes up
+		req.URL.User = nil // also the credentials in the URL of the redirect
 	}
 	return nil
 }
 
-// hostPort returns the host and port of a URL.
+// hostPort returns host:port of a URL, with the default port of its scheme.
 func hostPort(u *url.URL) string {
 	port := u.Port()
 	if port == "" {

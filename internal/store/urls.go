@@ -14,16 +14,16 @@ const redacted = "REDACTED"
 
 // Redact returns a URL for messages and manifests, on one line: without user and password and, for http
 // and https, without fragment, and with REDACTED for the values of parameters that sign it, that look
-// like a secret, or that contain a URL. Time and validity of a signature are left out, so that two
+// like a secret, or that contain a URL. Time and validity of a signature are removed, so that two
 // signed URLs of one object become the same text.
 //
-// Text that is not a URL is treated in the same way as far as possible.
+// Text that is not a URL is treated the same way as far as possible.
 func Redact(url string) string {
 	return printable(rewrite(url, func(string) string { return redacted }))
 }
 
 // Identity is Redact for comparing objects, not for messages. A parameter that looks like a secret may
-// be the name of the object (?key=a.tar), so Identity has eight bytes of the SHA-256 of its value.
+// name the object (?key=a.tar), so Identity adds eight bytes of the SHA-256 of its value.
 func Identity(url string) string {
 	return rewrite(url, func(secret string) string {
 		sum := sha256.Sum256([]byte(secret))
@@ -31,28 +31,28 @@ func Identity(url string) string {
 	})
 }
 
-// The parameters of signed URLs are of AWS signatures 4 and 2, Google's, Azure's shared access
-// signatures, CloudFront's, Alibaba's and Akamai's. The names are in lower case.
+// Names of query parameters of signed URLs, in lower case: AWS signatures 4 and 2, Google, Azure shared access
+// signatures, CloudFront, Alibaba, Akamai.
 var (
 	signature = regexp.MustCompile(`^(x-(amz|goog|oss)-(signature|credential|security-token)|(aws|oss)accesskeyid|googleaccessid|` +
 		`sig(nature)?|skoid|sktid|key-pair-id|policy|hdnts|hdnea|hmac)$`)
-	validity  = regexp.MustCompile(`^(x-(amz|goog|oss)-(date|expires|signedheaders)|expires|expiry|exp|st|se|skt|ske)$`) // where it is signed
+	validity  = regexp.MustCompile(`^(x-(amz|goog|oss)-(date|expires|signedheaders)|expires|expiry|exp|st|se|skt|ske)$`) // only in a signed URL
 	secret    = regexp.MustCompile(`token|secret|passw|passphrase|auth|sign|credential|session|api[_-]?key|access_?key|private|^(key|code|jwt|sid|pwd?)$`)
 	nestedURL = regexp.MustCompile(`(?i)(:|%(25)*3a)(/|%(25)*2f)`) // however often it is escaped
 
-	// signedName matches the beginning of a signature of an https: URL, which a bucket's URL cannot have.
+	// signedName matches the start of a signature. It belongs in an https: URL, not in one with a bucket.
 	signedName = regexp.MustCompile(`(?i)\?x-(amz|goog)-`)
 )
 
 func rewrite(text string, secretValue func(string) string) string {
-	if !isHTTP(text) { // "?" and "#" are letters of a key there
+	if !isHTTP(text) { // in a key "?" and "#" are ordinary characters
 		text = withoutUser(text)
 		if at := signedName.FindStringIndex(text); at != nil {
 			text = text[:at[0]] + "?" + redacted
 		}
 		return text
 	}
-	if u, err := url.Parse(text); err != nil || u.Host == "" { // a user or password with one of /?# in it
+	if u, err := url.Parse(text); err != nil || u.Host == "" { // a user or password that contains one of /?#
 		scheme, rest, _ := strings.Cut(text, "://")
 		text = scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
 	}
@@ -77,7 +77,7 @@ func rewrite(text string, secretValue func(string) string) string {
 	return text
 }
 
-// A param is a parameter of a query, such as "%53ig=x": text, "%53ig", "sig" and "x".
+// A param is a parameter of a query. Of "%53ig=x" the members are "%53ig=x", "%53ig", "sig" and "x".
 type param struct{ text, written, name, value string }
 
 // params returns the parameters of a query, separated by & or ;.
@@ -122,7 +122,7 @@ func schemeOf(text string) string {
 func withoutUser(text string) string {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok {
-		if scheme, rest, ok = strings.Cut(text, ":"); ok && Supports(strings.ToLower(scheme)) { // slashes are forgotten
+		if scheme, rest, ok = strings.Cut(text, ":"); ok && Supports(strings.ToLower(scheme)) { // the user forgot the slashes
 			return scheme + ":" + rest[strings.LastIndexByte(rest, '@')+1:]
 		}
 		return text
@@ -132,7 +132,7 @@ func withoutUser(text string) string {
 		authority, path = rest[:i], rest[i:]
 	}
 	if !isHTTP(text) && strings.Contains(authority, ":") && !strings.Contains(authority, "@") {
-		authority, path = rest, "" // no bucket has a colon: a password with a slash in it
+		authority, path = rest, "" // a bucket has no colon: this is a password that contains a slash
 	}
 	return scheme + "://" + authority[strings.LastIndexByte(authority, '@')+1:] + path
 }
@@ -154,19 +154,19 @@ func printable(s string) string {
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
-// Limits of answers other than the bytes of objects.
+// Limits of replies other than the bytes of objects.
 const (
-	// maxPage bounds one page of a list. A thousand names of the greatest length, each byte of them
+	// maxPage caps one page of a list. A thousand names of the greatest length, with every byte
 	// escaped, take 4 MiB.
 	maxPage = 16 << 20
-	// maxAnswer bounds the attributes of one object, the text of an error and a token.
+	// maxAnswer caps the attributes of one object, the text of an error and a token.
 	maxAnswer = 64 << 10
-	// maxEmptyPages bounds the pages in a row without a name. Services send some, for names that a filter
-	// drops; a hostile one sends them for ever.
+	// maxEmptyPages caps consecutive pages without a name. Services send some when a filter drops all names of a
+	// page; a hostile service could send them for ever.
 	maxEmptyPages = 1000
 )
 
-// splitBucket parses scheme://bucket/key. Everything after the bucket's slash is the key, literally:
+// splitBucket parses scheme://bucket/key. The key is everything after the slash that follows the bucket, literally:
 // "?", "#", "%" and "+" are not special, as in the tools of the services and in webdataset. partial
 // allows an empty key, for lists.
 func splitBucket(url string, partial bool) (bucket, key string, err *Error) {
@@ -193,13 +193,13 @@ func splitBucket(url string, partial bool) (bucket, key string, err *Error) {
 	return bucket, key, nil
 }
 
-// listed returns the URL of an object with that key in a list of prefix.
+// listed returns the URL of the object with a key in the bucket of prefix.
 func listed(prefix, key string) string {
 	begin, _, end := parts(prefix)
 	return begin + key + end
 }
 
-// parts splits a prefix: s3://bucket/, what keys begin with, and ?provider= of an ais: URL.
+// parts splits a prefix into s3://bucket/, the prefix of the keys, and the ?provider= of an ais: URL.
 func parts(prefix string) (begin, keys, end string) {
 	url, _ := SplitProvider(prefix)
 	scheme, rest, _ := strings.Cut(url, "://")
@@ -207,17 +207,17 @@ func parts(prefix string) (begin, keys, end string) {
 	return scheme + "://" + bucket + "/", keys, prefix[len(url):]
 }
 
-// saidCredential matches credentials of the request in the text of a service.
-var saidCredential = regexp.MustCompile(`(?i)\b(?:(credential|signature)=[^\s,;&"'<>]+|(bearer) [\w.~+/=-]{16,})`)
+// sentCredential matches credentials of the request in the text of a service.
+var sentCredential = regexp.MustCompile(`(?i)\b(?:(credential|signature)=[^\s,;&"'<>]+|(bearer) [\w.~+/=-]{16,})`)
 
-// said makes the text of a service one short line without the secrets of the request, which some
+// serviceText makes the text of a service one short line without the secrets of the request, which some
 // services send back.
-func said(text string, secrets ...string) string {
+func serviceText(text string, secrets ...string) string {
 	for _, secret := range secrets {
 		if len(secret) >= 8 {
 			text = strings.ReplaceAll(text, secret, redacted)
 		}
 	}
-	text = saidCredential.ReplaceAllString(text, "$1$2 "+redacted)
+	text = sentCredential.ReplaceAllString(text, "$1$2 "+redacted)
 	return strings.TrimSuffix(clean(strings.Join(strings.Fields(text), " ")), ".")
 }
