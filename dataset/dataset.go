@@ -32,7 +32,7 @@ const (
 	JournalsDir   = WorkDir + "/journals" // of tasks
 	RunningDir    = WorkDir + "/running"  // claims
 	TmpDir        = WorkDir + "/tmp"      // a directory a process
-	CacheName     = WorkDir + "/cache"    // of staged inputs
+	cacheName     = WorkDir + "/cache"    // of staged inputs
 )
 
 var (

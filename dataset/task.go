@@ -142,5 +142,5 @@ func (t *Task) cache() string {
 	if t.shared {
 		return t.Temp("") + "/cache"
 	}
-	return CacheName
+	return cacheName
 }
