@@ -115,7 +115,7 @@ func (p *parser) text(n uint64) error {
 		return p.longText(n)
 	}
 	if !utf8.Valid(p.Buf[p.Pos : p.Pos+int(n)]) {
-		return p.notUTF8()
+		return p.malformed("text that is not UTF-8")
 	}
 	p.Pos += int(n)
 	return nil
@@ -144,7 +144,7 @@ func (p *parser) longText(n uint64) error {
 			b = wholeRunes(b)
 		}
 		if !utf8.Valid(b) {
-			return p.notUTF8()
+			return p.malformed("text that is not UTF-8")
 		}
 		p.Pos += len(b)
 		n -= uint64(len(b))
@@ -333,8 +333,6 @@ func (p *parser) name(n uint64) ([]byte, error) {
 	}
 	return p.Buf[p.Pos-int(n) : p.Pos : p.Pos], nil
 }
-
-func (p *parser) notUTF8() error { return p.malformed("text that is not UTF-8") }
 
 func (p *parser) tooDeep() error {
 	return p.fail(fmt.Errorf("%w: at byte %d, more than %d arrays, maps and tags one inside the other", converters.ErrLimit, p.Offset()-p.start, p.opts.MaxDepth), hintDepth)

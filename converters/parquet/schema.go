@@ -241,7 +241,6 @@ func (b *builder) mapping(n *node, e element, at level) error {
 	return nil
 }
 
-// newLeaf makes a leaf.
 func (b *builder) newLeaf(n *node, e element, at level) error {
 	l := &leaf{path: at.path, physical: e.physical, length: int(e.length), def: at.def, rep: at.rep}
 	if at.def > 1<<8-1 || at.rep > 1<<8-1 {

@@ -160,13 +160,10 @@ func (s *scanner) head() (int64, error) {
 // check reads the data of a record, n bytes, and its trailer, and compares them. It consumes nothing.
 func (s *scanner) check(n int) error {
 	b, err := s.Peek(n + s.form.Trailer)
+	if err == nil && s.form.Check != nil {
+		err = s.form.Check(b[:n], b[n:])
+	}
 	if err != nil {
-		return s.fail(err, "")
-	}
-	if s.form.Check == nil {
-		return nil
-	}
-	if err := s.form.Check(b[:n], b[n:]); err != nil {
 		return s.fail(err, "")
 	}
 	return nil

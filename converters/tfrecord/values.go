@@ -166,7 +166,6 @@ func (s *scanner) packed(c *collector, kind Kind, end int64) error {
 // sizes are the bytes of numbers of one size.
 var sizes = [...]int64{Float32: 4, Float64: 8, Int64: 0}
 
-// number consumes a number.
 func (s *scanner) number(c *collector, kind Kind, end int64) error {
 	switch kind {
 	case Float32:
@@ -196,7 +195,6 @@ func (s *scanner) number(c *collector, kind Kind, end int64) error {
 	return s.add(c, converters.Int(n))
 }
 
-// add adds a value.
 func (s *scanner) add(c *collector, v converters.Value) error {
 	if c.count++; c.count == 1 {
 		c.first = v

@@ -46,7 +46,7 @@ func (k *keys) make(ctx context.Context, made int64, progress func(done, total i
 }
 
 func (k *keys) build(ctx context.Context, progress func(done, total int64)) error {
-	err := errTable
+	err := ErrKeys
 	for _, p := range k.places() {
 		b := builder{d: k.of, ctx: ctx, most: tableMemory, progress: progress}
 		if err = b.buildAt(p); err == nil || !errors.Is(err, errUnwritable) {
@@ -74,7 +74,7 @@ func (d *Dataset) Prepare(ctx context.Context, progress func(done, total int64))
 	if err == nil {
 		t.close()
 	}
-	if errors.Is(err, errUnwritable) || errors.Is(err, errTable) {
+	if errors.Is(err, errUnwritable) || errors.Is(err, ErrKeys) {
 		return nil
 	}
 	return err
@@ -173,7 +173,7 @@ func (b *builder) pass(pass, passes uint64) error {
 				return nil
 			}
 			if len(entries) == b.most {
-				return fmt.Errorf("%w: too many equal keys", errTable)
+				return fmt.Errorf("%w: too many equal keys", ErrKeys)
 			}
 			entries = append(entries, h>>shift<<shift|uint64(n))
 			return nil

@@ -10,9 +10,6 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 )
 
-// ErrKeys says that a file is not the table of keys of its dataset, or is damaged.
-var ErrKeys = errTable
-
 // CheckKeys compares the table of keys of a dataset's directory, if there is one, with the dataset and with its checksums:
 // another one is [ErrKeys]. The table is derived: a search makes one anew where it is wrong. What opts.Open opens is read again,
 // twice at the most, before it is wrong.
@@ -26,7 +23,7 @@ func CheckKeys(dir string, opts Options) error {
 		tries = 3
 	}
 	for range tries {
-		if err = d.keys.check(); !errors.Is(err, errTable) {
+		if err = d.keys.check(); !errors.Is(err, ErrKeys) {
 			break
 		}
 	}
@@ -40,13 +37,13 @@ func (k *keys) check() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, errNotRegular):
-		return fmt.Errorf("%w: %w", errTable, errNotRegular)
+		return fmt.Errorf("%w: %w", ErrKeys, errNotRegular)
 	case err != nil:
 		return err
 	}
 	defer f.Close()
 	if size != pageSize*(1+pagesOf(d.Len())) {
-		return errTable
+		return ErrKeys
 	}
 	ahead := &readAhead{File: f, size: size}
 	t := &table{file: ahead, size: size}

@@ -36,7 +36,8 @@ const (
 	headSum     = 48 // where the CRC of the head is
 )
 
-var errTable = errors.New("not the table of keys of this dataset")
+// ErrKeys means that a file is not the table of keys of its dataset, or is damaged.
+var ErrKeys = errors.New("not the table of keys of this dataset")
 
 // keys is the table of keys of a dataset, for it and its forks.
 type keys struct {
@@ -95,14 +96,14 @@ func (k *keys) places() (all []tablePlace) {
 	return all
 }
 
-// open opens the table of the dataset. It is [errTable] if there is none.
+// open opens the table of the dataset. It is [ErrKeys] if there is none.
 func (k *keys) open() (*table, error) {
 	for _, p := range k.places() {
 		if t, err := k.openAt(p); err == nil {
 			return t, nil
 		}
 	}
-	return nil, errTable
+	return nil, ErrKeys
 }
 
 func (k *keys) openAt(p tablePlace) (*table, error) {
@@ -112,7 +113,7 @@ func (k *keys) openAt(p tablePlace) (*table, error) {
 	}
 	defer root.Close()
 	if st, err := root.Lstat(p.name); err != nil || !st.Mode().IsRegular() {
-		return nil, errTable
+		return nil, ErrKeys
 	}
 	f, err := root.Open(p.name)
 	if err != nil {
@@ -137,18 +138,18 @@ func (t *table) close() { t.file.Close() }
 func (t *table) load(k *keys) error {
 	head := t.page[:]
 	if _, err := t.file.ReadAt(head, 0); err != nil {
-		return errTable
+		return ErrKeys
 	}
 	id := k.identity()
 	n := binary.LittleEndian.Uint64(head[40:])
 	switch {
 	case string(head[:8]) != tableMagic, !bytes.Equal(head[8:40], id[:]), n != uint64(k.of.Len()),
 		crc32.ChecksumIEEE(head[:headSum]) != binary.LittleEndian.Uint32(head[headSum:]):
-		return errTable
+		return ErrKeys
 	}
 	t.samples, t.pages, t.shift = int64(n), pagesOf(int64(n)), shiftOf(int64(n))
 	if t.size != pageSize*(1+t.pages) {
-		return errTable
+		return ErrKeys
 	}
 	return nil
 }
@@ -156,11 +157,11 @@ func (t *table) load(k *keys) error {
 // read reads page p.
 func (t *table) read(p int64) error {
 	if _, err := t.file.ReadAt(t.page[:], pageSize*(1+p)); err != nil {
-		return errTable
+		return ErrKeys
 	}
 	sum := pageSize - 4
 	if binary.LittleEndian.Uint32(t.page[sum-4:]) != uint32(p) || crc32.ChecksumIEEE(t.page[:sum]) != binary.LittleEndian.Uint32(t.page[sum:]) {
-		return errTable
+		return ErrKeys
 	}
 	return nil
 }
@@ -219,7 +220,7 @@ func (t *table) candidates(ctx context.Context, key string, use func(n int64) (b
 				return nil
 			}
 			if n >= t.samples {
-				return errTable
+				return ErrKeys
 			}
 			if more, err := use(n); err != nil || !more {
 				return err
