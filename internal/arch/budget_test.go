@@ -18,15 +18,15 @@ var budget = []struct {
 	limit, goal int
 	count       func(product []*pkg) (n int, where string)
 }{
-	{"lines", 98342, 77000, sum(func(p *pkg) int { return p.lines })},
-	{"exported names, methods among them", 2176, 1300, sum(func(p *pkg) int { return p.exported })},
-	{"types", 1074, 780, sum(func(p *pkg) int { return p.types })},
-	{"interfaces", 40, 35, sum(func(p *pkg) int { return p.interfaces })},
-	{"packages", 86, 60, sum(func(*pkg) int { return 1 })},
-	{"functions of more than 5 parameters", 9, 0, sum(func(p *pkg) int { return len(p.crowded) })},
-	{"methods of the largest type", 77, 25, methods},
-	{"files of the largest package", 36, 30, largest(func(p *pkg) int { return len(p.files) })},
-	{"packages of this module that one imports", 41, 25, largest(func(p *pkg) int { return len(p.imports) })},
+	{"lines", 95772, 77000, sum(func(p *pkg) int { return p.lines })},
+	{"exported names, methods among them", 2005, 1300, sum(func(p *pkg) int { return p.exported })},
+	{"types", 1004, 780, sum(func(p *pkg) int { return p.types })},
+	{"interfaces", 36, 35, sum(func(p *pkg) int { return p.interfaces })},
+	{"packages", 70, 60, sum(func(*pkg) int { return 1 })},
+	{"functions of more than 5 parameters", 0, 0, sum(func(p *pkg) int { return len(p.crowded) })},
+	{"methods of the largest type", 25, 25, methods},
+	{"files of the largest package", 35, 30, largest(func(p *pkg) int { return len(p.files) })},
+	{"packages of this module that one imports", 37, 25, largest(func(p *pkg) int { return len(p.imports) })},
 	{"loops between folders at the top", 2, 0, loops},
 }
 
