@@ -155,7 +155,6 @@ func (r *mirror) save(name string, onlyNew bool) error {
 	return nil
 }
 
-// sum returns the SHA-256 of a file of the scratch.
 func (r *mirror) sum(name string) ([]byte, error) {
 	f, _, err := r.openFile(name)
 	if err != nil {

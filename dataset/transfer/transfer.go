@@ -136,7 +136,6 @@ func Copy(ctx context.Context, from, to string, opts Options) (*Done, error) {
 	return done, nil
 }
 
-// readManifest reads the manifest and its signature.
 func (j *job) readManifest(ctx context.Context) (err error) {
 	j.text, err = j.from.read(ctx, dataset.ManifestName)
 	if store.IsMissing(err) {

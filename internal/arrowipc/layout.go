@@ -89,7 +89,6 @@ func (p *placer) fail(format string, args ...any) {
 	}
 }
 
-// buffer returns the next buffer.
 func (p *placer) buffer(x *Field) Span {
 	if len(p.buffers) == 0 {
 		p.fail("no buffer for column %q", x.Path())

@@ -162,7 +162,6 @@ func (w *walker) message() (m Message, f flat, err error) {
 	return m, f, nil
 }
 
-// add adds a message to the table.
 func (w *walker) add(f flat, m Message) (err error) {
 	t := w.t
 	kind := f.number(1, 1, 0)

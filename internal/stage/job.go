@@ -42,7 +42,6 @@ func (j *job) progress(n int64) {
 	}
 }
 
-// rewind makes progress count from the start of the source again.
 func (j *job) rewind() {
 	j.mu.Lock()
 	j.at = 0

@@ -196,7 +196,6 @@ func (s *gsStore) do(ctx context.Context, r request, also ...int) (*http.Respons
 
 const hintGoogle = "run gcloud auth application-default login, or name a key in GOOGLE_APPLICATION_CREDENTIALS"
 
-// refused makes the error of a reply without success.
 func (s *gsStore) refused(name string, resp *http.Response) *Error {
 	e := statusError(name, resp)
 	text := gsText(resp)

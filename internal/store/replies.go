@@ -217,7 +217,6 @@ func encoding(h http.Header) string {
 	return v
 }
 
-// isHTML reports whether the Content-Type of a reply is HTML.
 func isHTML(h http.Header) bool {
 	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	return err == nil && (kind == "text/html" || kind == "application/xhtml+xml")

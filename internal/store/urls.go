@@ -93,7 +93,6 @@ func params(query string) (all []param) {
 	return all
 }
 
-// signed reports whether a URL contains a signature.
 func signed(url string) bool {
 	url, _, _ = strings.Cut(url, "#")
 	_, query, _ := strings.Cut(url, "?")

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+)
+
+var update = flag.Bool("update", false, "write docs/flags.md anew")
+
+const flagsPage = "../../docs/flags.md"
+
+// docs/flags.md has every flag of every command, by the groups of --help-all, and what each old name is now.
+func TestFlagsPage(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		group, at          int
+		name, value, usage string
+	}
+	commands, old := make(map[row][]string), make(map[string]string)
+	for f, c := range flagsOfAll(t) {
+		g, at := help.PlaceOf(f)
+		shown := help.Flag(f.Name)
+		if merged := strings.Contains(shown, " "); f.Hidden && !merged {
+			continue
+		} else if merged {
+			old["--"+f.Name] = shown
+		}
+		r := row{g, at, shown, valueOf(f), f.Usage}
+		if name := strings.TrimPrefix(c.CommandPath(), "ffconvert "); !slices.Contains(commands[r], name) {
+			commands[r] = append(commands[r], name)
+		}
+	}
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.Name)
+	}
+	var b strings.Builder
+	b.WriteString("# Flags\n\nEvery flag of every command, by the groups of `--help-all`. `ffconvert COMMAND --help` shows those of every day.\n" +
+		"A flag with NAME=VALUE below it may be repeated: `--max row-size=2GiB --max columns=100`.\n" +
+		"This page is written by `go test ./cmd/ffconvert -run TestFlagsPage -update`.\n")
+	group := -1
+	for _, r := range slices.SortedFunc(maps.Keys(commands), func(a, b row) int {
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.at, b.at), strings.Compare(a.name, b.name), strings.Compare(a.usage, b.usage))
+	}) {
+		if r.group != group {
+			group = r.group
+			fmt.Fprintf(&b, "\n## %s\n\n| flag | meaning | commands |\n| --- | --- | --- |\n", help.Groups[group].Title)
+		}
+		sep := " "
+		if strings.Contains(r.name, " ") {
+			sep = "="
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.TrimRight(r.name+sep+r.value, " ="), strings.ReplaceAll(r.usage, "|", `\|`), commandList(commands[r], names))
+	}
+	b.WriteString("\n## Old names\n\nThey go on working, without a place in the help.\n\n| old | now |\n| --- | --- |\n")
+	for _, name := range slices.Sorted(maps.Keys(old)) {
+		fmt.Fprintf(&b, "| `%s` | `%s` |\n", name, old[name])
+	}
+	if *update {
+		if err := os.WriteFile(flagsPage, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if page, err := os.ReadFile(flagsPage); err != nil || string(page) != b.String() {
+		t.Errorf("%s is not what the flags are (%v): go test ./cmd/ffconvert -run TestFlagsPage -update", flagsPage, err)
+	}
+}
+
+// valueOf returns a word for what a flag takes; "" for none.
+func valueOf(f *pflag.Flag) string {
+	if f.Value.Type() == "bool" {
+		return ""
+	}
+	return strings.ReplaceAll(f.Value.Type(), "|", "/")
+}
+
+// commandList names commands: plan and check of a format are "plan" and "check", all formats "every format".
+func commandList(list, formats []string) string {
+	if len(list) > 40 {
+		return "all"
+	}
+	var short []string
+	all := !slices.ContainsFunc(formats, func(f string) bool { return !slices.Contains(list, f) })
+	for _, name := range list {
+		switch first, second, _ := strings.Cut(name, " "); {
+		case slices.Contains(formats, second) || second == "spec":
+			name = first
+		case all && slices.Contains(formats, name):
+			name = "every format"
+		}
+		if !slices.Contains(short, name) {
+			short = append(short, name)
+		}
+	}
+	return strings.Join(short, ", ")
+}
