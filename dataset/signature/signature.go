@@ -58,6 +58,7 @@ func lines(text []byte) []byte {
 
 func keyID(id uint64) string { return fmt.Sprintf("%X", id) }
 
+// A PublicKey checks signatures.
 type PublicKey struct{ key minisign.PublicKey }
 
 // ID returns the ID of the key.
@@ -81,6 +82,7 @@ func (k *PublicKey) Check(manifest, signature []byte) error {
 	return nil
 }
 
+// A PrivateKey signs manifests.
 type PrivateKey struct{ key minisign.PrivateKey }
 
 // ID returns the ID of the key.

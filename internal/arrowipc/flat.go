@@ -7,22 +7,22 @@ import (
 
 var errFlat = errors.New("its metadata leads out of itself")
 
-// A flat is a position in a flatbuffer: of a table, a struct or an element of a list. After an error, which all positions in
-// a buffer share, members are zero or missing. Format: https://flatbuffers.dev/internals.
+// A flat is the position of a table, a struct or a list element in a flatbuffer. All positions in a buffer share one error;
+// after it members are zero or missing. Format: https://flatbuffers.dev/internals.
 type flat struct {
 	b   []byte
 	at  int64
 	err *error
 }
 
-// flatRoot returns the table that a buffer begins with.
+// flatRoot returns the root table of a buffer.
 func flatRoot(b []byte) flat {
 	f := flat{b, 0, new(error)}
 	f.at = int64(f.u32(0))
 	return f
 }
 
-// bytes returns n bytes from at on.
+// bytes returns n bytes from at on. Outside of the buffer it sets the error and returns nil.
 func (f flat) bytes(at, n int64) []byte {
 	if *f.err != nil || at < 0 || n < 0 || at > int64(len(f.b)) || n > int64(len(f.b))-at {
 		if *f.err == nil {
@@ -61,7 +61,7 @@ func (f flat) member(i int64) int64 {
 	return f.at + int64(binary.LittleEndian.Uint16(slot))
 }
 
-// number returns a member of size bytes, signed, or usual if it is missing.
+// number returns a signed member of size bytes; usual if it is missing.
 func (f flat) number(i, size, usual int64) int64 {
 	at := f.member(i)
 	if at == 0 {
@@ -82,7 +82,7 @@ func (f flat) number(i, size, usual int64) int64 {
 	return int64(binary.LittleEndian.Uint64(b))
 }
 
-// table returns a member that is a table, and whether there is one.
+// table returns a member that is a table; false if it is missing.
 func (f flat) table(i int64) (flat, bool) {
 	at := f.member(i)
 	if at == 0 {
@@ -91,7 +91,7 @@ func (f flat) table(i int64) (flat, bool) {
 	return flat{f.b, at + int64(f.u32(at)), f.err}, *f.err == nil
 }
 
-// text returns a member that is text.
+// text returns a member that is text; nil if it is missing.
 func (f flat) text(i int64) []byte {
 	at := f.member(i)
 	if at == 0 {
@@ -101,7 +101,7 @@ func (f flat) text(i int64) []byte {
 	return f.bytes(at+4, int64(f.u32(at)))
 }
 
-// list calls element with each element of a list, of size bytes each. An element of size 0 is a table.
+// list calls element for each element of a list. size is that of an element in bytes; 0: the elements are tables.
 func (f flat) list(i, size int64, element func(flat)) {
 	at := f.member(i)
 	if at == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// mostPadding is the largest alignment of messages in a file, bytes. Between two messages there are less.
+// mostPadding is the largest alignment of messages in a file, in bytes. The gap between two messages is smaller.
 const mostPadding = 64
 
 // Members of a footer, and the size of a block of its lists (format/File.fbs): the offset of a message, the sizes of its metadata (int32,
@@ -20,13 +20,13 @@ const (
 	blockSize          = 24
 )
 
-// A block says where a message lies in a file.
+// A block is the place of a message in a file: its offset and the sizes of metadata and body, in bytes.
 type block struct{ off, meta, body int64 }
 
-// end returns where the message ends.
+// end returns the offset of the end of the message.
 func (b block) end() int64 { return b.off + b.meta + b.body }
 
-// file reads the messages that the footer of a file names. The schema is that of the footer: some writers have no other.
+// file reads the messages that the footer of a file lists. It uses the schema in the footer: some writers omit the other.
 func (w *walker) file() error {
 	footer, err := w.footer()
 	if err != nil {
@@ -72,7 +72,7 @@ func (w *walker) file() error {
 	return nil
 }
 
-// footer reads the footer. w.end becomes its offset.
+// footer reads the footer, and sets w.end to its offset.
 func (w *walker) footer() (flat, error) {
 	w.what = "footer"
 	size := w.end
@@ -100,8 +100,8 @@ func (w *walker) footer() (flat, error) {
 	return flatRoot(b), nil
 }
 
-// complete refuses blocks that overlap, and bytes between them that no block has: a batch that the footer has lost would be
-// lost without a word.
+// complete refuses blocks that overlap, and gaps of mostPadding bytes or more: a batch that the footer omits would be lost
+// silently.
 func (w *walker) complete(blocks []block) error {
 	slices.SortFunc(blocks, func(a, b block) int { return int(min(max(a.off-b.off, -1), 1)) })
 	at := w.begin()
@@ -117,10 +117,10 @@ func (w *walker) complete(blocks []block) error {
 	return nil
 }
 
-// begin returns where the first dictionary or batch may begin: behind the schema, where there is one.
+// begin returns the least offset of a dictionary or batch: the end of the schema message, if the file has one.
 func (w *walker) begin() int64 {
 	from := *w
-	for _, from.off = range []int64{fileHead, mostPadding} { // some writers align the first message as the others
+	for _, from.off = range []int64{fileHead, mostPadding} { // some writers align the first message to 64 bytes
 		m, f, err := from.message()
 		if err == nil && m.size > 0 && f.number(1, 1, 0) == messageSchema {
 			return m.End

@@ -10,25 +10,25 @@ import (
 // A Span is a range of the file.
 type Span struct{ Off, Size int64 }
 
-// A Column is where the values of a field lie in a batch.
+// A Column has the places of the values of a field in a batch.
 type Column struct {
 	*Field
 	Rows, Nulls int64
-	Valid       Span   // a bit a row, set unless the row is null; it may be empty where Nulls is 0
+	Valid       Span   // a bit per row, 0: null; may be empty if Nulls is 0
 	Data        Span   // values, or offsets
-	More        []Span // bytes
+	More        []Span // bytes of the values; for ShapeListView their sizes
 	Children    []*Column
 }
 
-// A Layout is a batch, or the values of a dictionary, with its columns in the order of the schema. Nothing is known of the bytes in the
-// spans, nor whether a span is long enough for the rows.
+// A Layout is a batch, or the values of a dictionary, with its columns in the order of the schema. The bytes in the spans
+// are not verified, and a span may be too short for the rows.
 type Layout struct {
 	Message
 	Codec   string // compression of buffers: "", "lz4" (a frame), "zstd"
 	Columns []*Column
 }
 
-// A placer gives the nodes and buffers of a batch to fields, in their order.
+// A placer assigns the nodes and buffers of a batch to fields, in order.
 type placer struct {
 	nodes    []Span // rows and nulls
 	buffers  []Span
@@ -36,7 +36,7 @@ type placer struct {
 	err      error
 }
 
-// Place reads the metadata of a batch of fields.
+// Place reads the metadata of a batch with columns for fields.
 func (m Message) Place(r io.ReaderAt, fields []*Field) (*Layout, error) {
 	b := make([]byte, m.size)
 	if err := readFull(r, b, m.meta); err != nil {
@@ -99,7 +99,7 @@ func (p *placer) buffer(x *Field) Span {
 	return s
 }
 
-// column places a field of rows values; −1: as many as its node says.
+// column returns the column of a field, which must have rows values; −1: any number.
 func (p *placer) column(x *Field, rows int64) *Column {
 	c := &Column{Field: x}
 	if len(p.nodes) == 0 {
@@ -143,7 +143,7 @@ func (p *placer) column(x *Field, rows int64) *Column {
 			break
 		}
 		n := inside
-		// A slice of a struct or of lists of one size may have longer children, which begin at the same value.
+		// The children of a sliced struct, or of sliced lists of fixed size, may be longer; both start at the same value.
 		d := p.column(child, -1)
 		if n >= 0 && d.Rows < n {
 			p.fail("column %q has %d values, where %d are needed", child.Path(), d.Rows, n)

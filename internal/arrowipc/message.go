@@ -25,35 +25,35 @@ const (
 	continuation = 0xFFFFFFFF
 	mostMeta     = 16 << 20 // bytes of the metadata of a message
 	mostRows     = math.MaxInt32
-	messageBytes = 128 // of memory of a message, about
+	messageBytes = 128 // approximate memory of a Message
 )
 
-// A Message is where a record batch or the values of a dictionary lie. Offsets are in the file.
+// A Message is the place of a record batch or of the values of a dictionary. Offsets are in the file.
 type Message struct {
-	Off   int64 // of the message
-	meta  int64 // of its metadata
-	size  int64 // of its metadata
-	body  int64
-	End   int64 // of the body
+	Off   int64
+	meta  int64 // offset of its metadata
+	size  int64 // bytes of its metadata
+	body  int64 // offset of its body
+	End   int64 // offset of the end of its body
 	Rows  int64
 	First int64 // ordinal of the first row of a batch
 	ID    int64 // of a dictionary; −1: a batch
-	Delta bool  // its values follow those that the dictionary has
-	Known int   // dictionaries before a batch, which may use them
+	Delta bool  // the values extend the dictionary
+	Known int   // number of entries in Table.Dicts that precede a batch: it may use only these
 }
 
-// A Table is what the metadata of a file or a stream says.
+// A Table is the metadata of a file or a stream.
 type Table struct {
 	*Schema
 	Batches []Message
 	Dicts   []Message
 	Rows    int64
-	Bytes   int64 // of memory, about
-	End     int64 // of the last message
+	Bytes   int64 // approximate memory of the metadata
+	End     int64 // offset of the end of the last message
 }
 
-// Read reads the metadata of all messages of a file or a stream of size bytes, but nothing else. Errors are of the kinds of package
-// converters, or those of r; where names the file in them.
+// Read reads the metadata, and no bodies, of all messages of a file or a stream of size bytes. Its errors wrap the kinds of
+// package converters or errors of r; where names the file in them.
 func Read(r io.ReaderAt, where string, size int64) (*Table, error) {
 	w := walker{r: r, t: &Table{}, end: size}
 	err := w.walk()
@@ -63,14 +63,14 @@ func Read(r io.ReaderAt, where string, size int64) (*Table, error) {
 	return nil, &place.Error{Where: where, Off: w.off, Entry: w.entry(), Err: err, Hint: place.HintOf(err)}
 }
 
-// A walker walks messages.
+// A walker reads messages one after another.
 type walker struct {
 	r    io.ReaderAt
 	t    *Table
-	off  int64  // of what is read
-	end  int64  // of the messages
-	what string // that is read; "": a message
-	n    int    // messages before it
+	off  int64  // offset of the message or footer being read
+	end  int64  // offset of the end of the messages
+	what string // name of the thing being read, for errors; "": message n
+	n    int
 	buf  []byte
 }
 
@@ -81,7 +81,7 @@ func (w *walker) entry() string {
 	return fmt.Sprintf("message %d", w.n)
 }
 
-// walk reads a file by its footer, and a stream from its start.
+// walk reads all messages: of a file by its footer, of a stream from its start.
 func (w *walker) walk() error {
 	var head [fileHead]byte
 	if err := readFull(w.r, head[:min(fileHead, w.end)], 0); err != nil {
@@ -117,7 +117,8 @@ func (w *walker) walk() error {
 	return nil
 }
 
-// message reads the metadata of the message at w.off. Its size is 0 at the end of a stream, which w.off then follows.
+// message reads the metadata of the message at w.off. At the end mark of a stream it returns size 0 and moves w.off behind
+// the mark.
 func (w *walker) message() (m Message, f flat, err error) {
 	left := w.end - w.off
 	if left < 4 {
@@ -208,7 +209,7 @@ func sized(to []byte, size int64) []byte {
 	return make([]byte, size)
 }
 
-// readFull reads len(b) bytes, which the file had.
+// readFull reads len(b) bytes, which the file had before: the error is ErrChanged if it has become shorter.
 func readFull(r io.ReaderAt, b []byte, off int64) error {
 	n, err := r.ReadAt(b, off)
 	if n == len(b) {

@@ -1,5 +1,5 @@
-// package arrowipc parses the metadata of Arrow IPC files and streams, which may be damaged or hostile: schemas, and where the columns of
-// record batches lie. It reads no column, and allocates no more than the metadata has.
+// package arrowipc parses the metadata of Arrow IPC files and streams, which may be damaged or hostile: schemas, and the
+// places of the columns of record batches. It reads no column, and allocates no more than the size of the metadata.
 //
 //	table, err := arrowipc.Read(file, name, size) // all messages, by the footer of a file
 //	stream, err := arrowipc.Open(r, 0, size)      // or one after another
@@ -16,7 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A shape says how the values of a field lie in buffers, its validity aside.
+// A shape is the layout of the values of a field in buffers, other than its validity buffer.
 type shape uint8
 
 const (
@@ -24,20 +24,20 @@ const (
 	ShapeFixed                  // values of width bytes
 	ShapeBits                   // values of a bit
 	ShapeBytes                  // offsets, bytes
-	ShapeView                   // 16 bytes a value: the value, or where it lies; then any number of buffers of bytes
+	ShapeView                   // 16 bytes per value: the value or its place; then any number of buffers of bytes
 	ShapeStruct                 // none; children
 	ShapeList                   // offsets; a child
 	ShapeMap                    // offsets; a child, a struct of key and value
 	ShapeFixedList              // none; a child with size elements for each value
-	ShapeListView               // offsets, sizes; a child, of which values may have any elements
+	ShapeListView               // offsets, sizes; a child; values may share its elements
 )
 
-// A scalar says which value a fixed one is, or what bytes are.
+// A scalar is the type of a value of ShapeFixed, ShapeBytes or ShapeView.
 type scalar uint8
 
 const (
 	scalarBytes scalar = iota
-	scalarText         // in 16 bytes: a UUID
+	scalarText         // with ShapeFixed: a UUID of 16 bytes
 	scalarInt
 	scalarUint
 	scalarHalf
@@ -46,13 +46,13 @@ const (
 	scalarDecimal
 )
 
-// schemaDepth is how deep a schema nests.
+// schemaDepth caps the nesting of a schema.
 const schemaDepth = 64
 
 // A Field is a column, or a part of one.
 type Field struct {
 	Name     string
-	in       *Field // that it is a part of; nil: none
+	in       *Field // parent; nil: a column
 	Shape    shape
 	scalar   scalar
 	Width    int64  // of a fixed value in bytes
@@ -61,13 +61,13 @@ type Field struct {
 	Scale    int32  // of a decimal
 	DType    string // numpy's name of the type, or str, bytes, bool, list, map, null
 	Children []*Field
-	Values   *Field // of a dictionary, where the field has indexes
+	Values   *Field // values of the dictionary, if the field has indexes; otherwise nil
 	ID       int64  // of the dictionary
 
-	Payload, Beside *Field // of media: a struct of bytes and path
+	Payload, Beside *Field // members bytes and path of a struct that holds a media file
 }
 
-// Path returns the name with those of the fields that it is in.
+// Path returns the names of the parents and the name of the field, joined by dots.
 func (x *Field) Path() string {
 	if x.in == nil {
 		return x.Name
@@ -75,7 +75,7 @@ func (x *Field) Path() string {
 	return x.in.Path() + "." + x.Name
 }
 
-// units are the names of numpy for units of time.
+// units are numpy's names for units of time.
 var units = [...]string{"s", "ms", "us", "ns"}
 
 // A Schema has the columns of a file or a stream.
@@ -83,14 +83,14 @@ type Schema struct {
 	Fields       []*Field
 	Metadata     map[string]string // of the keys in metadataKeys
 	dictionaries map[int64]*Field  // values of the dictionaries
-	room         int               // bytes that are left for fields, which may be named more often than they are there
+	room         int               // remaining bytes for fields: a hostile schema may refer to one field many times
 	err          error
 }
 
-// metadataKeys are the keys of the metadata of a schema that are kept: of Hugging Face, and of the index of a shard.
+// metadataKeys are the keys of Schema.Metadata: of Hugging Face, and of the index of a shard.
 var metadataKeys = []string{"huggingface", "ffconvert"}
 
-const leastField = 24 // bytes of a field in a schema, its name aside
+const leastField = 24 // least bytes of a field in a schema, without its name
 
 func (r *Schema) fail(err error) {
 	if r.err == nil {
@@ -98,7 +98,7 @@ func (r *Schema) fail(err error) {
 	}
 }
 
-// readSchema makes fields of a schema.
+// readSchema parses a schema.
 func readSchema(f flat) (*Schema, error) {
 	r := &Schema{Metadata: make(map[string]string), dictionaries: make(map[int64]*Field), room: len(f.b)}
 	if f.number(0, 2, 0) != 0 {
@@ -120,7 +120,7 @@ func readSchema(f flat) (*Schema, error) {
 	return r, r.err
 }
 
-// field makes a field.
+// field parses a field with a parent at a depth.
 func (r *Schema) field(f flat, in *Field, depth int) *Field {
 	name := f.text(0)
 	x := &Field{in: in}
@@ -152,7 +152,7 @@ func (r *Schema) field(f flat, in *Field, depth int) *Field {
 	return x
 }
 
-// dictionary makes a field one of indexes. Its type is that of the values.
+// dictionary turns a field into one of indexes into a dictionary. x.Values gets the field as it was; DType stays.
 func (r *Schema) dictionary(x *Field, f flat) {
 	values := *x
 	x.Values, x.Children, x.Shape, x.scalar, x.ID = &values, nil, ShapeFixed, scalarInt, f.number(0, 8, 0)
@@ -167,7 +167,7 @@ func (r *Schema) dictionary(x *Field, f flat) {
 	if !isWidth(x.Width) {
 		r.bad(x, "indexes of %d bytes", x.Width)
 	}
-	if slices.ContainsFunc(values.Children, (*Field).hasWords) {
+	if slices.ContainsFunc(values.Children, (*Field).hasDictionary) {
 		r.fail(fmt.Errorf("%w: column %q has a dictionary in a dictionary", converters.ErrUnsupported, x.Path()))
 	}
 	if r.dictionaries[x.ID] == nil {
@@ -175,8 +175,8 @@ func (r *Schema) dictionary(x *Field, f flat) {
 	}
 }
 
-func (x *Field) hasWords() bool {
-	return x.Values != nil || slices.ContainsFunc(x.Children, (*Field).hasWords)
+func (x *Field) hasDictionary() bool {
+	return x.Values != nil || slices.ContainsFunc(x.Children, (*Field).hasDictionary)
 }
 
 func isWidth(n int64) bool { return n == 1 || n == 2 || n == 4 || n == 8 }

@@ -7,13 +7,13 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A Stream reads messages one after another. Errors are of the kinds of package converters, or those of the file.
+// A Stream reads messages one after another. Its errors wrap the kinds of package converters or errors of the file.
 type Stream struct {
 	Schema *Schema
 	w      walker
 }
 
-// Open reads the schema that r has between the offsets off and end. The first batch is next.
+// Open reads the schema at off. The stream ends at end. Next then returns the first batch.
 func Open(r io.ReaderAt, off, end int64) (*Stream, error) {
 	s := &Stream{w: walker{r: r, t: &Table{}, off: off, end: end}}
 	m, f, err := s.w.message()
@@ -30,7 +30,8 @@ func Open(r io.ReaderAt, off, end int64) (*Stream, error) {
 	return s, nil
 }
 
-// Next returns where the next batch lies and turns to what follows it. At the mark of the end of the stream it returns [io.EOF].
+// Next returns the layout of the next batch and moves to the message behind it. At the end mark of the stream it returns
+// [io.EOF].
 func (s *Stream) Next() (*Layout, error) {
 	m, f, err := s.w.message()
 	switch {
@@ -50,13 +51,13 @@ func (s *Stream) Next() (*Layout, error) {
 	return m.place(f, s.Schema.Fields)
 }
 
-// Offset returns where the next message begins, or what follows the end.
+// Offset returns the offset of the next message or, after [io.EOF], of the bytes behind the end mark.
 func (s *Stream) Offset() int64 { return s.w.off }
 
 // SeekTo makes the message at off the next one.
 func (s *Stream) SeekTo(off int64) { s.w.off = off }
 
-// Footer returns where the batches of a file of size bytes begin, as its footer says. Nothing is known of what is there.
+// Footer returns the offsets of the batches in the footer of a file of size bytes. It does not verify them.
 func Footer(r io.ReaderAt, size int64) (offs []int64, err error) {
 	w := walker{r: r, end: size}
 	footer, err := w.footer()

@@ -36,7 +36,7 @@ const (
 	typeLargeListView
 )
 
-// setType sets the type of a field.
+// setType sets the shape and the type of a field. kind is a type above, f its table.
 func (r *Schema) setType(x *Field, kind int64, f flat) {
 	want := 0 // children; −1: any number
 	fixed := func(s scalar, width int64, dtype string) {
@@ -127,7 +127,7 @@ func (r *Schema) setType(x *Field, kind int64, f flat) {
 	}
 }
 
-// structure checks the names of a struct, and finds the parts of media.
+// structure refuses duplicate names in a struct, and sets Payload and Beside of a struct with members bytes and path.
 func (r *Schema) structure(x *Field) {
 	seen := make(map[string]bool)
 	for _, c := range x.Children {
@@ -152,7 +152,7 @@ func (r *Schema) structure(x *Field) {
 	}
 }
 
-// mapping checks the entries of a map.
+// mapping checks the type of the entries of a map.
 func (r *Schema) mapping(x *Field) {
 	if len(x.Children) != 1 {
 		return

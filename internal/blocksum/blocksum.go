@@ -1,9 +1,9 @@
-// Package blocksum detects that a file does not have the bytes any longer that were written to it.
+// Package blocksum detects that a file no longer has the bytes that were written to it.
 //
 // A [Recorder] computes a checksum of each block when it is written. The [Sums] stay in memory.
-// [Sums.Check] compares every block with them when it is read, before the caller gets it:
+// [Sums.Check] compares every block that is read with its checksum, before it returns the bytes:
 //
-//	rec.Wrote(p, off)               // beside each write
+//	rec.Wrote(p, off)               // after each write
 //	sums, err := rec.Sums(size, f)  // after the last write
 //	r := sums.Check(f)              // r.ReadAt fails if f has other bytes
 //

@@ -46,12 +46,12 @@ var known = [...]struct {
 
 // A layout says which columns an index has.
 type layout struct {
-	column [len(known)]int // number in the schema; -1: it does not have the column
+	column [len(known)]int // index in the schema; -1: the index file lacks the column
 	has    [buffers]bool   // by the buffer that has the values
 	rule   []run           // in place of the column source; nil: there is none
 }
 
-// A batch says where a batch of rows lies.
+// A batch is the place of a batch of rows in the file.
 type batch struct {
 	first, end int64 // rows
 	at         [buffers]arrowipc.Span
@@ -74,7 +74,7 @@ func open(r io.ReaderAt, size int64) (*arrowipc.Stream, *layout, error) {
 	return stream, l, err
 }
 
-// failed returns an error of the file, or what is wrong with its content as [ErrMalformed].
+// failed wraps an error about the content of the file with [ErrMalformed]. It returns an error of reading unchanged.
 func failed(err error) error {
 	for _, kind := range []error{converters.ErrMalformed, converters.ErrTruncated, converters.ErrUnsupported, converters.ErrDuplicate, converters.ErrLimit, errTooFew} {
 		if errors.Is(err, kind) {
@@ -109,26 +109,26 @@ func newLayout(s *arrowipc.Schema) (*layout, error) {
 
 // next skips the next batch and returns where it is. first is the number of its first row.
 func (l *layout) next(m *arrowipc.Stream, first int64) (b batch, err error) {
-	said, err := m.Next()
+	found, err := m.Next()
 	if err != nil {
 		if errors.Is(err, io.EOF) {
 			err = errTooFew
 		}
 		return b, failed(err)
 	}
-	b.first, b.end = first, first+said.Rows
-	if said.Codec != "" {
+	b.first, b.end = first, first+found.Rows
+	if found.Codec != "" {
 		return b, fmt.Errorf("%w: its buffers are compressed", ErrMalformed)
 	}
-	if said.Rows == 0 {
+	if found.Rows == 0 {
 		return b, nil
 	}
 	for i, k := range known {
 		if l.column[i] < 0 {
 			continue
 		}
-		c := said.Columns[l.column[i]]
-		rows := said.Rows
+		c := found.Columns[l.column[i]]
+		rows := found.Rows
 		switch k.value {
 		case keyEnds:
 			b.at[keyText] = c.More[0]

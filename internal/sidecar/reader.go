@@ -1,13 +1,13 @@
-// package sidecar reads the Arrow index that lies beside a shard, a row a sample.
+// package sidecar reads the index of a shard, an Arrow file with one row per sample.
 //
-//	r, err := sidecar.Open(file, size)    // to read it from its begin on
+//	r, err := sidecar.Open(file, size)    // to read it from the first row on
 //	r.SkipTo(n)                           // or from any row on
 //	f, err := sidecar.Find(file, size, n) // to read rows at many places
 //	row, err := f.Rows(file, n, 1).Next()
 //
 // An index has up to three kinds of columns: key; label; and the places of the samples (ordinal, offset, length,
-// crc32, source, source_offset), which the header of the shard has as well. Where all records are alike a rule in
-// the metadata of the schema takes the place of the last: docs/reading.md.
+// crc32, source, source_offset), which the header of the shard has as well. If the sources of the samples follow a
+// rule, the metadata of the schema have the rule instead of the last two columns: docs/reading.md.
 package sidecar
 
 import (
@@ -27,18 +27,18 @@ var ErrMalformed = place.New(place.Corrupt, "not the index of a shard")
 type Reader struct {
 	file     io.ReaderAt
 	size     int64
-	start    int64            // of the first batch
+	start    int64            // offset of the first batch
 	messages *arrowipc.Stream // of the batches after batch
-	batches  []batch          // all of them, if there are no messages
-	batch    batch            // the last one that was read of
+	batches  []batch          // all batches, if messages is nil
+	batch    batch            // the batch that was last read
 	next     int64            // the row after those of chunk
 	end      int64            // the row after the last one to read
 	chunk    chunk
 
-	Want want // what rows have
+	Want want // which members of Row to read
 }
 
-// Open begins to read an index of size bytes. The first row is next.
+// Open returns a reader of an index of size bytes. Next then returns the first row.
 func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	m, l, err := open(r, size)
 	if err != nil {
@@ -50,7 +50,7 @@ func Open(r io.ReaderAt, size int64) (*Reader, error) {
 // Keyed reports whether the index has keys.
 func (x *Reader) Keyed() bool { return x.chunk.layout.has[keyEnds] }
 
-// Next returns the next row. After the last it returns an error: the caller knows how many there are.
+// Next returns the next row. After the last row it returns an error: the caller must know the number of rows.
 func (x *Reader) Next() (*Row, error) {
 	if x.chunk.next == x.chunk.n {
 		if err := x.read(chunkRows); err != nil {
@@ -60,8 +60,8 @@ func (x *Reader) Next() (*Row, error) {
 	return x.chunk.take(), nil
 }
 
-// Row returns row n, and reads no other. Row n+1 is next. A row of a batch before that of the last one cannot be read
-// unless the Reader is from [Finder.Rows], or after [Reader.SkipTo].
+// Row returns row n, and reads no other. Next then returns row n+1. Row cannot go back to an earlier batch than that of
+// the last row, unless the Reader is from [Finder.Rows]; [Reader.SkipTo] can.
 func (x *Reader) Row(n int64) (*Row, error) {
 	x.next = n
 	if err := x.read(1); err != nil {
@@ -70,7 +70,7 @@ func (x *Reader) Row(n int64) (*Row, error) {
 	return x.chunk.take(), nil
 }
 
-// read reads rows from next on, up to most of them.
+// read reads up to most rows from x.next on.
 func (x *Reader) read(most int64) error {
 	x.chunk.next, x.chunk.n = 0, 0
 	if err := x.find(x.next); err != nil {
@@ -88,7 +88,7 @@ func (x *Reader) read(most int64) error {
 	return nil
 }
 
-// find sets batch to the one that has row n.
+// find sets x.batch to the batch that has row n.
 func (x *Reader) find(n int64) (err error) {
 	switch {
 	case n >= x.batch.first && n < x.batch.end:
@@ -112,14 +112,14 @@ func (x *Reader) find(n int64) (err error) {
 	return nil
 }
 
-// A Finder reads rows at many places. It holds where the batches of an index lie, some 200 bytes each, and no file. It
-// may be used concurrently.
+// A Finder reads rows at many places. It holds the places of the batches of an index, some 200 bytes each, and no file.
+// It may be used concurrently.
 type Finder struct {
 	layout  *layout
 	batches []batch
 }
 
-// Find reads where the batches of an index lie, and none of its rows. The index has size bytes and as many rows as rows says.
+// Find reads the places of the batches of an index with size bytes and a number of rows. It reads no rows.
 func Find(r io.ReaderAt, size, rows int64) (*Finder, error) {
 	m, l, err := open(r, size)
 	if err != nil {
@@ -137,7 +137,7 @@ func Find(r io.ReaderAt, size, rows int64) (*Finder, error) {
 	return f, nil
 }
 
-// Rows reads count rows from row first on. r has the bytes that Find read.
+// Rows returns a reader of count rows from row first on. r must be the file that was passed to Find.
 func (f *Finder) Rows(r io.ReaderAt, first, count int64) *Reader {
 	return &Reader{file: r, batches: f.batches, next: first, end: first + count, chunk: chunk{layout: f.layout}}
 }

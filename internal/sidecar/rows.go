@@ -6,35 +6,35 @@ import (
 	"io"
 )
 
-// chunkRows is how many rows are read at once: 160 KiB and their keys.
+// chunkRows is the number of rows per read: 160 KiB and their keys.
 const chunkRows = 4096
 
-// chunkKeys is how many bytes of keys are read at once, unless one key is longer.
+// chunkKeys caps the bytes of keys per read, unless one key is longer.
 const chunkKeys = 1 << 20
 
-// A Row is what an index says of a sample. It is valid until the next one.
+// A Row describes a sample. It is valid until the next call of Next or Row.
 type Row struct {
 	Key     string // "" if the dataset has no keys
 	Label   int64
 	Labeled bool // the sample has a class, Label
-	Placed  bool // the index has the columns of places, so that the three are set
+	Placed  bool // Off, Size and CRC are set: the index has these columns
 
 	Off, Size int64 // of the record in the shard, in bytes
 	CRC       uint32
-	Source    int32 // row of "sources" in the manifest; -1 if the index does not say
-	SourceOff int64 // where it begins there, in bytes; -1 if the index does not say, or unless Everything is wanted
+	Source    int32 // row of "sources" in the manifest; -1: unknown
+	SourceOff int64 // offset in the source, in bytes; -1: unknown, or Want is not Everything
 }
 
-// want says what is read of rows: each column is a read of its own.
+// want selects the members of Row to read. Each column costs one read of the file.
 type want int
 
 const (
 	usual      want = iota // all but SourceOff
-	Everything             // SourceOff too
-	KeysAlone              // Key; other members are as if the index did not say
+	Everything             // all
+	KeysAlone              // Key; other members are as if the index lacked them
 )
 
-// wants reports whether the values in a buffer are read.
+// wants reports whether the values of a buffer are to be read.
 func (w want) wants(buffer int) bool {
 	switch buffer {
 	case keyEnds:
@@ -50,15 +50,15 @@ func (w want) wants(buffer int) bool {
 // A chunk is consecutive rows of a batch.
 type chunk struct {
 	layout  *layout
-	has     [buffers]bool // of those of the layout, what is wanted
-	rule    []run         // of the layout, if it is wanted
-	offsets bool          // SourceOff is wanted
-	first   int64         // number of row 0
-	next, n int           // of the rows that were read
-	run     int           // of the rule, of the last row
-	bit     int           // of labeled, of row 0
+	has     [buffers]bool // buffers of the layout to read
+	rule    []run         // rule of the layout, if it applies
+	offsets bool          // set Row.SourceOff
+	first   int64         // number in the index of row 0
+	next, n int           // row that take returns next, number of rows
+	run     int           // index in rule of the run of the last row
+	bit     int           // bit of row 0 in data[labeled]
 	data    [buffers][]byte
-	keys    string // of all rows
+	keys    string // keys of all rows, concatenated
 	row     Row
 }
 
@@ -72,7 +72,7 @@ func (c *chunk) want(w want) {
 	}
 }
 
-// read reads count rows of a batch from row first on, fewer if their keys are long. They lie in it.
+// read reads count rows of a batch from row first on, fewer if their keys are long. The batch must have the rows.
 func (c *chunk) read(file io.ReaderAt, b *batch, first, count int64) error {
 	from := first - b.first // in the batch
 	c.first, c.next, c.n = first, 0, 0
@@ -87,7 +87,7 @@ func (c *chunk) read(file io.ReaderAt, b *batch, first, count int64) error {
 		if err := c.readAt(file, b, k.value, from*k.width, n*k.width); err != nil {
 			return err
 		}
-		if k.value == keyEnds { // the first of all
+		if k.value == keyEnds { // the first column of known
 			count = c.within(count)
 		}
 	}
@@ -110,8 +110,8 @@ func (c *chunk) read(file io.ReaderAt, b *batch, first, count int64) error {
 	return nil
 }
 
-// within returns how many of the first count rows have keys of chunkKeys bytes together, 1 at least. The ends of keys were
-// read.
+// within returns how many of the first count rows have at most chunkKeys bytes of keys together, at least 1. It needs
+// data[keyEnds].
 func (c *chunk) within(count int64) int64 {
 	start := int64(c.keyEnd(0))
 	if int64(c.keyEnd(int(count)))-start <= chunkKeys {
@@ -124,7 +124,7 @@ func (c *chunk) within(count int64) int64 {
 	return n
 }
 
-// readKeys reads the keys of the rows. Their ends were read before.
+// readKeys reads the keys of the rows. It needs data[keyEnds].
 func (c *chunk) readKeys(file io.ReaderAt, b *batch, count int) error {
 	start := c.keyEnd(0)
 	for i, last := 1, start; i <= count; i++ {
@@ -141,7 +141,7 @@ func (c *chunk) readKeys(file io.ReaderAt, b *batch, count int) error {
 	return nil
 }
 
-// checkPlaces refuses places that no shard has.
+// checkPlaces refuses negative offsets and lengths.
 func (c *chunk) checkPlaces(count int) error {
 	if !c.has[offset] {
 		return nil
@@ -156,7 +156,7 @@ func (c *chunk) checkPlaces(count int) error {
 
 func (c *chunk) keyEnd(i int) int32 { return int32(binary.LittleEndian.Uint32(c.data[keyEnds][4*i:])) }
 
-// readAt reads a range of a buffer, which has it.
+// readAt reads a range of a buffer to c.data. The range must be inside the buffer.
 func (c *chunk) readAt(file io.ReaderAt, b *batch, buffer int, off, size int64) error {
 	if int64(cap(c.data[buffer])) < size {
 		c.data[buffer] = make([]byte, size)
@@ -172,12 +172,12 @@ func (c *chunk) readAt(file io.ReaderAt, b *batch, buffer int, off, size int64) 
 	return err
 }
 
-// take returns the next of the rows. There is one.
+// take returns the next row. c.next must be less than c.n.
 func (c *chunk) take() *Row {
 	i := c.next
 	c.next++
 	has, r := &c.has, &c.row
-	r.Label, r.Labeled, r.Placed, r.Source, r.SourceOff = 0, false, has[offset], -1, -1 // others are of all rows or of none
+	r.Label, r.Labeled, r.Placed, r.Source, r.SourceOff = 0, false, has[offset], -1, -1 // the other members are set for all rows or for none
 	if has[keyEnds] {
 		start := c.keyEnd(0)
 		r.Key = c.keys[c.keyEnd(i)-start : c.keyEnd(i+1)-start]

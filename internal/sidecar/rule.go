@@ -10,8 +10,8 @@ import (
 // ruleKey is the key of the rule in the metadata of the schema: docs/reading.md.
 const ruleKey = "ffconvert"
 
-// A run is consecutive samples of one source: its first row, the row of "sources" in the manifest, the number of the
-// sample there, and where that begins, in bytes.
+// A run is a sequence of consecutive samples of one source. Its members: the first row in the index, the row of "sources"
+// in the manifest, the number of the first sample in the source, and its offset there in bytes.
 type run [4]int64
 
 // ruleOf returns the runs of the rule of an index, nil if the text is empty.
@@ -36,7 +36,7 @@ func ruleOf(text string) ([]run, error) {
 	return rule.Runs, nil
 }
 
-// applyRule enters which source row n is of.
+// applyRule sets Row.Source, and for the first row of a run Row.SourceOff, of row n by the rule.
 func (c *chunk) applyRule(n int64) {
 	runs := c.rule
 	if next := c.run + 1; n < runs[c.run][0] || next < len(runs) && n >= runs[next][0] {

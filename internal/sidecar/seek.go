@@ -6,9 +6,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/arrowipc"
 )
 
-// SkipTo makes row n the next one, wherever the last one was. The Reader is from [Open]. The batch of the row is found with a
-// few reads, by the footer of the file and the ordinals of rows. Where these do not lead to it, the batches
-// before it are passed one by one when the row is read.
+// SkipTo makes row n the next one, before or after the last one. The Reader must be from [Open]. SkipTo finds the batch
+// of the row with a few reads, by the footer of the file and the ordinals of rows. If that fails, the next read passes
+// the batches before the row one by one.
 func (x *Reader) SkipTo(n int64) {
 	b, ok := x.seek(n)
 	if !ok {
@@ -18,7 +18,7 @@ func (x *Reader) SkipTo(n int64) {
 	x.batch, x.next, x.chunk.next, x.chunk.n = b, n, 0, 0
 }
 
-// A guess that is not near its row is followed by others; after so many the range is halved.
+// guesses is the number of interpolated guesses in seek; after that it halves the range.
 const guesses = 4
 
 func (x *Reader) seek(n int64) (batch, bool) {
@@ -31,7 +31,7 @@ func (x *Reader) seek(n int64) (batch, bool) {
 	if err != nil {
 		return none, false
 	}
-	usual := first.end // rows of a batch
+	usual := first.end // rows of the first batch, and usually of each
 	lo, hi := int64(1), int64(len(blocks))
 	for guess, tries := n/usual, 0; lo < hi; tries++ {
 		if tries >= guesses {
@@ -58,7 +58,8 @@ func (x *Reader) seek(n int64) (batch, bool) {
 	return none, false
 }
 
-// probe reads the head of the batch that begins at off, and the ordinal of its first row; without ordinals that is first.
+// probe reads the metadata of the batch at off, and the ordinal of its first row. first is that ordinal if the index has
+// none.
 func (x *Reader) probe(off, first int64) (b batch, ok bool) {
 	if off < x.start || off >= x.size {
 		return b, false
@@ -79,7 +80,7 @@ func (x *Reader) probe(off, first int64) (b batch, ok bool) {
 	return b, b.end > b.first
 }
 
-// ordinal reads the ordinal of row n, which lies in the batch.
+// ordinal reads the ordinal of row n. The batch must have the row.
 func (x *Reader) ordinal(b *batch, n int64) (int64, error) {
 	var raw [8]byte
 	m, err := x.file.ReadAt(raw[:], b.at[ordinal].Off+8*(n-b.first))

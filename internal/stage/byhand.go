@@ -13,9 +13,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/input"
 )
 
-// byHand copies an object from a file in the cache directory that has the base name of its URL, as webdataset's cache names files.
-// It returns false, and the object must be fetched, unless the file has the size that the service says, and the checksum
-// if the service has one.
+// byHand copies an object from a file that the user has put into the cache directory under the base name of its URL, which
+// is how webdataset's cache names files. It returns false unless the file has the size and the checksum, if any, that the
+// service gives: then the object must be fetched.
 func (j *job) byHand(ctx context.Context, w *cache.Lease) (bool, error) {
 	o := j.source.Object
 	base := input.BaseName(o.URL)
@@ -46,9 +46,9 @@ func (j *job) byHand(ctx context.Context, w *cache.Lease) (bool, error) {
 		j.rewind()
 		return false, nil
 	}
-	j.opts.say("# opening %s", name)
+	j.opts.verbose("# opening %s", name)
 	return true, nil
 }
 
-// say tells Options.Verbose a line.
-func (o Options) say(format string, args ...any) { o.Verbose(fmt.Sprintf(format, args...)) }
+// verbose formats a line and passes it to Options.Verbose.
+func (o Options) verbose(format string, args ...any) { o.Verbose(fmt.Sprintf(format, args...)) }

@@ -18,8 +18,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// commandGrace is how long children of a command may hold its output after it has exited,
-// stopGrace how long it may take to exit after SIGTERM: an interrupted conversion waits for that.
+// commandGrace is how long children of a command may keep its output open after it has exited.
+// stopGrace is how long it may take to exit after SIGTERM: an interrupted conversion waits for that.
 const (
 	commandGrace = 5 * time.Second
 	stopGrace    = time.Second
@@ -32,15 +32,15 @@ var errHeld = errors.New("it has ended, but something that it started still hold
 type Process struct {
 	name  string
 	cmd   *exec.Cmd
-	in    *os.File // the end of the pipe that we write; nil: its input is empty
-	out   *os.File // the end of the pipe that we read
+	in    *os.File // write end of the pipe to its standard input; nil: its input is empty
+	out   *os.File // read end of the pipe from its standard output
 	delay time.Duration
-	grace time.Duration // what Read may still wait, in all, after the exit
+	grace time.Duration // remaining time that calls of Read may wait, in total, after the exit
 
-	lifeline, report *os.File // of its guard; nil: it has none
+	lifeline, report *os.File // pipes of its guard; nil: no guard
 
-	exited     chan struct{} // closed when err is set
-	err        error         // of the exit; nil for status 0
+	exited     chan struct{} // closed after the exit, when err is set
+	err        error         // nil for status 0
 	sound      atomic.Bool   // Read has returned io.EOF
 	inputEnded atomic.Bool
 
@@ -48,8 +48,8 @@ type Process struct {
 	interrupted chan struct{} // closed by Interrupt
 }
 
-// StartProcess runs a command with a standard input that the caller writes. With guarded it runs below a
-// process that kills it when this process is killed: see [Options].
+// StartProcess runs a command with a standard input that the caller writes. If guarded is set, a guard process kills it
+// when this process is killed: see [Options].
 func StartProcess(c *input.Command, guarded bool) (*Process, error) {
 	theirs, in, err := os.Pipe()
 	if err != nil {
@@ -64,8 +64,8 @@ func StartProcess(c *input.Command, guarded bool) (*Process, error) {
 	return p, nil
 }
 
-// start runs the command; with guarded below a guard, if this program can be one. stdin is its input,
-// which start closes; nil: it is empty.
+// start runs the command, with a guard if guarded is set and this program can be one. stdin is its standard input,
+// which start closes; nil: empty.
 func start(c *input.Command, delay time.Duration, guarded bool, stdin *os.File) (*Process, error) {
 	defer closeAll(stdin)
 	name, program := c.Name, ""
@@ -123,7 +123,7 @@ func startError(name, path string, err error) error {
 	return e
 }
 
-// wait waits for the command to exit. After that a blocked Read ends within the delay.
+// wait waits for the command to exit, sets p.err, and limits a blocked Read to p.delay from then.
 func (p *Process) wait() {
 	err := p.cmd.Wait()
 	if p.report != nil {
@@ -154,7 +154,7 @@ func (p *Process) CloseInput() error {
 	return p.in.Close()
 }
 
-// Quiet makes a Read that waits longer than d from now on return [os.ErrDeadlineExceeded]; 0: none does.
+// Quiet makes Read return [os.ErrDeadlineExceeded] if it is still waiting after d; 0: no limit.
 func (p *Process) Quiet(d time.Duration) {
 	var until time.Time
 	if d > 0 {
@@ -163,9 +163,9 @@ func (p *Process) Quiet(d time.Duration) {
 	p.out.SetReadDeadline(until)
 }
 
-// Read reads what the command answers. It returns io.EOF once that is complete: the output is closed and the exit status is
-// 0. A command that closes its output may take 5 seconds to exit, or any time after CloseInput. After Interrupt Read returns
-// [os.ErrDeadlineExceeded].
+// Read reads the standard output of the command. It returns io.EOF when the output is closed and the exit status is 0.
+// After closing its output a command may take 5 seconds to exit, or any time if CloseInput was called. After Interrupt Read
+// returns [os.ErrDeadlineExceeded].
 func (p *Process) Read(b []byte) (int, error) {
 	select {
 	case <-p.interrupted:
@@ -191,7 +191,7 @@ func (p *Process) Read(b []byte) (int, error) {
 	}
 	select {
 	case <-p.exited:
-	case <-p.interrupted: // it runs on without an output
+	case <-p.interrupted: // the command is still running
 		return 0, os.ErrDeadlineExceeded
 	case <-late:
 		return 0, place.Refuse(p.name, input.ErrCommand, "", "it has closed its output, and goes on without it")
@@ -232,8 +232,8 @@ func (p *Process) Interrupt() {
 	})
 }
 
-// Stop ends a command that was not read to its end: with SIGTERM, and with SIGKILL if its output is open a
-// second later. It returns when the command has exited. No Write may be running.
+// Stop frees the resources of a command. If Read has not returned io.EOF, Stop sends SIGTERM, and SIGKILL if the output is
+// still open a second later, and returns after the command has exited. No Write may be running.
 func (p *Process) Stop() {
 	closeAll(p.in)
 	defer closeAll(p.out, p.lifeline, p.report)

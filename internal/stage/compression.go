@@ -25,14 +25,14 @@ const (
 	bzip2Block = "1AY&SY"                   // after "BZh" and a digit: a block…
 	bzip2End   = "\x17\x72\x45\x38\x50\x90" // …or the end of an empty stream
 
-	// sniffLen is how much of a file tells its compression: enough for the
-	// skippable frames that zstd tools put first.
+	// sniffLen is the number of bytes from which sniff detects the compression: enough for the
+	// skippable frames that zstd tools write first.
 	sniffLen = 4096
 )
 
-// sniff returns the compression of a file by its first sniffLen bytes, or all bytes of a shorter
-// file. A file that ends within magic bytes that cannot be text is [ErrTruncated]. An .lzma file is
-// [ErrCompression].
+// sniff returns the compression of a file, "" for none. head is its first sniffLen bytes, or all bytes of a shorter
+// file. If the file ends inside magic bytes that cannot be text, the error is [ErrTruncated]; for an .lzma file it
+// is [ErrCompression].
 func sniff(head []byte) (string, error) {
 	s := string(head)
 	switch {
@@ -52,7 +52,7 @@ func sniff(head []byte) (string, error) {
 	for _, m := range []struct {
 		name  string
 		magic string
-		least int // shorter beginnings are plausible as text or CBOR
+		least int // a shorter prefix of the magic bytes could be text or CBOR
 	}{
 		{"gzip", gzipMagic, 1},
 		{"zstd", zstdMagic, 2},
@@ -72,10 +72,9 @@ func errCutMagic(compression string) error {
 	return fmt.Errorf("%w: %s: it ends within its first bytes", ErrTruncated, compression)
 }
 
-// isLZMA looks at the header of an .lzma file, which has no magic bytes, and at the byte behind
-// it, as xz does (lzma-file-format.txt, 1.1): the properties that every known writer has, a
-// dictionary of 2^n or 2^n + 2^(n-1) bytes, an unknown size or one below 256 GiB, and the zero
-// that every LZMA stream begins with.
+// isLZMA recognizes an .lzma file, which has no magic bytes, by the rules of xz (lzma-file-format.txt, 1.1):
+// the properties byte that every known writer uses, a dictionary of 2^n or 2^n + 2^(n-1) bytes, an unknown size
+// or one below 256 GiB, and, after the header, the zero byte that starts every LZMA stream.
 func isLZMA(head []byte) bool {
 	if len(head) < 14 || head[0] != 0x5d || head[13] != 0 {
 		return false
@@ -85,7 +84,8 @@ func isLZMA(head []byte) bool {
 	return dict >= 1<<12 && (dict == top || dict == top|top>>1 || dict == math.MaxUint32) && (size == math.MaxUint64 || size < 256<<30)
 }
 
-// sniffError places an error of sniff in a file that ends at off. hint is for a truncated file.
+// sniffError adds the name and an offset to an error of sniff. off is the end of the file; hint is for a truncated
+// file.
 func sniffError(name string, off int64, err error, hint string) error {
 	if errors.Is(err, ErrCompression) {
 		off, hint = 0, "decompress it with xz -d, or recompress it as xz or zstd"
@@ -93,13 +93,13 @@ func sniffError(name string, off int64, err error, hint string) error {
 	return &place.Error{Where: name, Off: off, Err: err, Hint: hint}
 }
 
-// isBzip2 looks at ten bytes: a tar may begin with BZh9 as well, the name of its first member.
+// isBzip2 compares ten bytes. Four are not enough: the name of the first member of a tar may begin with BZh9.
 func isBzip2(s string) bool {
 	return s[:3] == "BZh" && s[3] >= '1' && s[3] <= '9' && (s[4:] == bzip2Block || s[4:] == bzip2End)
 }
 
-// skippableThenZstd looks for a zstd frame after skippable frames, which lz4 has as well. Skippable
-// frames that extend beyond head are taken for zstd; the decoder decides.
+// skippableThenZstd reports whether a zstd frame follows skippable frames, which lz4 files may have as well. It also
+// returns true if the skippable frames extend beyond head: the decoder then decides.
 func skippableThenZstd(head []byte) bool {
 	if !isSkippable(head) {
 		return false
@@ -118,15 +118,15 @@ func isSkippable(head []byte) bool {
 	return len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte{0x2a, 0x4d, 0x18})
 }
 
-// decoder returns a reader of the decompressed bytes of r. It checks every trailer, reads every
-// further member or stream, and refuses other bytes after them. Close releases its memory.
+// decoder returns a reader of the decompressed bytes of r. It verifies every trailer, reads all
+// members or streams, and refuses other bytes after them. Close releases its memory.
 func decoder(compression string, r *bufio.Reader, maxWindow int64) (io.ReadCloser, error) {
 	switch compression {
 	case "gzip":
 		return io.NopCloser(&gzipReader{src: r}), nil
 	case "zstd":
 		d, err := zstd.NewReader(r,
-			zstd.WithDecoderConcurrency(1), // the files are what runs in parallel
+			zstd.WithDecoderConcurrency(1), // files are decompressed concurrently instead
 			zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(uint64(maxWindow)))
 		if err != nil {
@@ -138,7 +138,7 @@ func decoder(compression string, r *bufio.Reader, maxWindow int64) (io.ReadClose
 	case "zlib":
 		return zlibReader{src: r}.open()
 	case "xz":
-		d, _ := xz.NewReader(r, uint32(maxWindow)) // Read returns an error of the stream header again
+		d, _ := xz.NewReader(r, uint32(maxWindow)) // Read returns the error of a bad stream header again
 		d.Multistream(false)
 		return io.NopCloser(xzReader{d}), nil
 	}
@@ -148,8 +148,8 @@ func decoder(compression string, r *bufio.Reader, maxWindow int64) (io.ReadClose
 // errShortStream means that fewer bytes than a stream header follow a complete xz stream.
 var errShortStream = errors.New("other bytes, or a stream that is cut, follow its end")
 
-// An xzReader reads every stream of an xz file. It resets the decoder between streams, because xz.ErrBuf
-// means a truncated file within a stream, but after one it may also mean a few appended bytes.
+// An xzReader reads every stream of an xz file. It resets the decoder between streams to tell two meanings of xz.ErrBuf
+// apart: inside a stream the file is truncated; after a stream a few bytes may have been appended.
 type xzReader struct{ *xz.Reader }
 
 func (x xzReader) Read(p []byte) (int, error) {
@@ -165,7 +165,7 @@ func (x xzReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decodeError returns the error for damage that a decoder found, and a hint.
+// decodeError converts an error of a decoder, and returns a hint.
 func decodeError(compression string, maxWindow int64, err error) (hint string, kind error) {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, xz.ErrBuf):
@@ -173,7 +173,7 @@ func decodeError(compression string, maxWindow int64, err error) (hint string, k
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, xz.ErrMemlimit):
 		return "raise option max-window if there is the memory",
 			fmt.Errorf("%w: %s: it needs a window of more than %d bytes", input.ErrMalformed, compression, maxWindow)
-	case errors.Is(err, xz.ErrFormat): // the first magic is known: see sniff
+	case errors.Is(err, xz.ErrFormat): // not the first stream, which sniff has recognized
 		err = errGarbage
 	case errors.Is(err, xz.ErrOptions), errors.Is(err, xz.ErrUnsupportedCheck):
 		err = errors.New("a filter or check that is not supported")

@@ -5,19 +5,19 @@
 //	defer set.Release()
 //	for _, f := range set.Parts { … } // f.Path can be opened, seeked, read twice
 //
-// [Open] tells compression by content. A file that is not compressed is used where it is. Anything else is
-// decompressed into a cache directory, and its checksums are verified to the last byte: compressed
+// [Open] detects compression by content. It uses an uncompressed local file in place. Everything else is
+// copied, decompressed, to a cache directory, and all checksums of the compressed format are verified: compressed
 // files, standard input, the output of commands, and objects, which are fetched first.
 // A [Stager] does the same for a group of names at a time, which needs less room. Package cache
 // describes the directory.
 //
-// A copy is kept under the identity of its source: SHA-256 of its path, size and modification time,
-// or of an object's name, version, size and checksum; and of its compression. The next run finds a
-// complete copy, unless the source has changed since. Standard input, the output of a command, and
-// an object without a version have a random identity, because a later run cannot tell whether the bytes
-// are the same: their copies serve one run. So does the directory made of an [input.ObjectTree].
+// The cache key of a copy is the SHA-256 of the path, size and modification time of its source,
+// or of the URL, version, size and checksum of an object; and of its compression. A later run uses a
+// complete copy unless the source has changed. Standard input, the output of a command, and
+// an object without a version have a random key, because a later run cannot know whether the bytes
+// are the same: their copies serve one run, as does the directory made of an [input.ObjectTree].
 //
-// The checksums of a copy's blocks are kept in memory from when it was written (package blocksum).
+// The checksums of the blocks of a copy stay in memory after it is written (package blocksum).
 // A caller reads the copy through [converters.Part.Open], which compares them.
 //
 // Magic bytes of compressed files, at offset 0:

@@ -20,11 +20,11 @@ import (
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// treeFetches is how many files of a tree are made at once. The client limits the connections.
+// treeFetches is the number of files of a tree that are written concurrently. The client limits the connections.
 const treeFetches = 64
 
-// download makes a directory of the objects of a tree, in the room that the lease has reserved. It is
-// removed after this run: a later run could not verify it.
+// download fetches the objects of a tree to a directory in the room of the lease. The directory serves one run: a later
+// run could not verify it.
 func (j *job) download(ctx context.Context) error {
 	tree := j.source.Tree
 	root, dir, err := j.lease.Tree()
@@ -67,7 +67,7 @@ func makeDir(root *os.Root, dir string, opts Options) error {
 	return root.MkdirAll(filepath.FromSlash(dir), 0o700)
 }
 
-// fetchInto makes one file of the tree, of the bytes and the time that were listed, and sums it.
+// fetchInto fetches file i of the tree, sets the modification time of the list, and stores its checksum in sum.
 func (j *job) fetchInto(ctx context.Context, root *os.Root, i int, sum *uint64) error {
 	tree, dir, opts := j.source.Tree, j.cache.Dir(), j.opts
 	o, name := tree.Object(i), filepath.FromSlash(tree.Path(i))
@@ -100,7 +100,7 @@ func (j *job) fetchInto(ctx context.Context, root *os.Root, i int, sum *uint64) 
 	return nil
 }
 
-// finish checks the size of the file, and returns its checksum.
+// finish compares the size of the file with the list, and returns its checksum.
 func (w *treeWriter) finish(dir string) (sum uint64, err error) {
 	fi, err := w.Stat()
 	if err == nil {
@@ -119,7 +119,7 @@ func (w *treeWriter) finish(dir string) (sum uint64, err error) {
 	return sums.Sum64(), nil
 }
 
-// treeError places a failure to stage an object as a file of a tree.
+// treeError adds the object to an error of staging it as a file of a tree in dir.
 func treeError(o store.Object, dir string, err error) error {
 	name := input.Shown(o.URL)
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -128,7 +128,7 @@ func treeError(o store.Object, dir string, err error) error {
 	return cacheError(name, dir, err)
 }
 
-// A treeWriter is a file that refuses bytes beyond its listed size, and sums the others.
+// A treeWriter is a file that refuses writes beyond its listed size, and records checksums of the others.
 type treeWriter struct {
 	*os.File
 	of   store.Object

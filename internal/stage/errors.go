@@ -21,11 +21,11 @@ var (
 	ErrRatio       = place.New(place.Refused, "decompresses suspiciously well")
 	ErrQuota       = cache.ErrQuota
 	// ErrCopy means that a staged copy has other bytes than were written to it: the device or the
-	// memory of the cache fails, or another process has written there.
+	// memory is faulty, or another process has changed the file.
 	ErrCopy = blocksum.ErrChanged
 )
 
-// cacheError places a failure to stage the copy of name in dir.
+// cacheError adds the source, the cache directory and a hint to an error of staging a copy.
 func cacheError(name, dir string, err error) error {
 	if _, placed := errors.AsType[*place.Error](err); placed {
 		return err
@@ -50,7 +50,7 @@ func cacheError(name, dir string, err error) error {
 // otherCache is the hint for a directory that cannot hold the copies.
 const otherCache = "see to the directory, or name another option cache-dir"
 
-// sourceError is ioError for a file that was there when it was found.
+// sourceError is [place.IOError] for a file that existed when [input.Find] listed it.
 func sourceError(name string, err error) *place.Error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return place.Refuse(name, input.ErrNotFound, "it was there a moment ago", "")
@@ -58,7 +58,7 @@ func sourceError(name string, err error) *place.Error {
 	return place.IOError(name, err)
 }
 
-// unexpected returns io.ErrUnexpectedEOF for io.EOF, which came inside a structure.
+// unexpected returns io.ErrUnexpectedEOF for io.EOF.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

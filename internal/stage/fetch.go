@@ -12,8 +12,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// fetch copies an object to the cache, and decompresses it into a second copy, which takes the place of
-// the first one after its last trailer was checked.
+// fetch copies an object to the cache. It decompresses a compressed object into a second copy, which replaces
+// the first after its last trailer is verified.
 func (j *job) fetch(ctx context.Context) error {
 	name, w := j.source.Name, j.lease
 	if err := j.fetchSound(ctx, w); err != nil {
@@ -48,11 +48,11 @@ func (j *job) fetch(ctx context.Context) error {
 	return nil
 }
 
-// refetches is how often an object is fetched again that is not sound.
+// refetches is how often an object is fetched again if Options.Sound returns false.
 const refetches = 2
 
-// fetchSound is fetchTo, again while the object is not sound: maybe it was damaged on its way. One that stays so is for its reader
-// to tell.
+// fetchSound calls fetchTo, and again if Options.Sound returns false: the transport may have damaged the object. If it
+// stays so there is no error here: the converter reports it. Objects with a checksum are not examined.
 func (j *job) fetchSound(ctx context.Context, w *cache.Lease) error {
 	err := j.fetchTo(ctx, w)
 	if j.opts.Sound == nil || j.source.Object.Sum.NewHash() != nil {
@@ -65,11 +65,11 @@ func (j *job) fetchSound(ctx context.Context, w *cache.Lease) error {
 	return err
 }
 
-// fetchTo writes the object to w, from a file by its name in the cache directory or from its service.
+// fetchTo writes the object to w, from a file in the cache directory (see byHand) or from its service.
 func (j *job) fetchTo(ctx context.Context, w *cache.Lease) error {
 	used, err := j.byHand(ctx, w)
 	if !used && err == nil {
-		j.opts.say("# downloading %s to %s", input.Shown(j.source.Name), w.Path())
+		j.opts.verbose("# downloading %s to %s", input.Shown(j.source.Name), w.Path())
 		err = j.fetchObject(ctx, *j.source.Object, j.source.Name, w, j.cacheError)
 	}
 	if want, got := j.source.Object.Size, w.Size(); err == nil && want >= 0 && got != want {
@@ -78,8 +78,8 @@ func (j *job) fetchTo(ctx context.Context, w *cache.Lease) error {
 	return err
 }
 
-// fetchObject writes an object to a file. fileError places an error of the file, which comes before what
-// the client makes of it.
+// fetchObject writes an object to a file. It passes an error of the file to fileError and ignores the error that the client
+// makes of it.
 func (j *job) fetchObject(ctx context.Context, o store.Object, name string, file store.File, fileError func(error) error) error {
 	into := &fetched{File: file}
 	err := j.opts.Remote.Fetch(ctx, o, into, j.progress)
@@ -105,16 +105,16 @@ func (j *job) unpack(ctx context.Context, w, out *cache.Lease) error {
 		return j.cacheError(err)
 	}
 	defer f.Close()
-	silent := func(int64) {} // progress was reported when the bytes were fetched
+	silent := func(int64) {} // fetchTo has reported progress
 	src := &source{ctx: ctx, r: io.NewSectionReader(f, 0, w.Size()), progress: silent}
 	err = j.decompress(src, bufio.NewReaderSize(src, copySize), out)
-	if src.err != nil && context.Cause(ctx) == nil { // of the copy, not of the object
+	if src.err != nil && context.Cause(ctx) == nil { // an error of reading the copy
 		return j.cacheError(src.err)
 	}
 	return err
 }
 
-// A fetched file keeps its first error, apart from the errors of the client.
+// A fetched file records its first error, so that it is not taken for an error of the client.
 type fetched struct {
 	store.File
 	mu  sync.Mutex

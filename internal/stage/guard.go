@@ -9,18 +9,18 @@ import (
 	"syscall"
 )
 
-// A guard is a process of this program that runs a command. It leads the command's process group, and
-// kills the group when this process ends, even by SIGKILL. It reads a pipe, the lifeline, which only
-// this process holds open, and reports the command's state by another pipe, in records of five bytes:
+// A guard is a process that runs this program to guard a command. It starts the command, leads its process group, and
+// kills the group when the main process ends, even by SIGKILL. It notices that by a pipe, the lifeline, whose write end
+// only the main process holds, and reports the state of the command by another pipe, in records of five bytes:
 //
-//	's' 0          it runs
+//	's' 0          the command has started
 //	'e' errno      it could not be started
-//	'x' status     it has ended, with that wait status
+//	'x' status     it has ended with that wait status
 //
-// It does not reach processes that have left the group (setsid, a daemon), nor children of a command
+// It does not kill processes that have left the group (setsid, a daemon), nor children of a command
 // that has exited.
 const (
-	guardName  = "ffconvert-guard" // Args[0] of one
+	guardName  = "ffconvert-guard" // Args[0] of a guard
 	lifelineFD = 3
 	reportFD   = 4
 
@@ -29,8 +29,8 @@ const (
 	guardEnded   = 'x'
 )
 
-// belowGuard makes cmd run its program below a guard, and returns this process's ends of the two pipes,
-// which must be closed.
+// belowGuard changes cmd to run its program under a guard. It returns the main process's ends of the two pipes,
+// which the caller must close.
 func belowGuard(cmd *exec.Cmd, self string) (lifeline, report *os.File, err error) {
 	theirs, lifeline, err := os.Pipe()
 	if err != nil {
@@ -54,11 +54,10 @@ func closeAll(files ...*os.File) {
 	}
 }
 
-func tell(report io.Writer, kind byte, value uint32) {
-	report.Write(binary.LittleEndian.AppendUint32([]byte{kind}, value)) // a reader that is gone needs no answer
+func writeRecord(report io.Writer, kind byte, value uint32) {
+	report.Write(binary.LittleEndian.AppendUint32([]byte{kind}, value)) // fails only if the main process has ended
 }
 
-// readRecord reads one record.
 func readRecord(report io.Reader) (kind byte, value uint32, err error) {
 	var b [5]byte
 	if _, err := io.ReadFull(report, b[:]); err != nil {
@@ -67,7 +66,7 @@ func readRecord(report io.Reader) (kind byte, value uint32, err error) {
 	return b[0], binary.LittleEndian.Uint32(b[1:]), nil
 }
 
-// started reports whether the guard has started its command.
+// started waits until the guard has started its command. It returns the error of the start.
 func started(report io.Reader) error {
 	kind, value, err := readRecord(report)
 	switch {

@@ -2,5 +2,5 @@ package stage
 
 import "syscall"
 
-// dieWithParent has nothing to ask for: a command outlives a guard that is killed.
+// dieWithParent returns nil: macOS has no such attribute, and a command outlives a guard that is killed.
 func dieWithParent() *syscall.SysProcAttr { return nil }

@@ -2,5 +2,5 @@ package stage
 
 import "syscall"
 
-// dieWithParent makes the kernel kill the command when its guard is killed.
+// dieWithParent returns attributes with which the kernel kills the command when its guard ends.
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Guard does nothing: commands are not guarded here.
+// Guard does nothing: this system has no guards.
 func Guard() {}
 
 func self() string { return "" }
@@ -18,5 +18,5 @@ func ended(io.Reader) (err error, known bool) { return nil, false }
 
 func ownGroup(*exec.Cmd) {}
 
-// signalGroup ends p alone, and at once.
+// signalGroup kills p without its children, whatever the signal.
 func signalGroup(p *os.Process, _ syscall.Signal) { p.Kill() }

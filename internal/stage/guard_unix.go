@@ -13,8 +13,8 @@ import (
 	"syscall"
 )
 
-// Guard is the first call of the main function of a program that has [Options].Guarded set. In a
-// process that guards a command it does that and does not return; in any other it returns at once.
+// Guard must be the first call of the main function of a program that sets [Options].Guarded. In a guard process it
+// runs the guard and exits; in any other process it returns at once.
 func Guard() {
 	if os.Args[0] == guardName && len(os.Args) > 1 && syscall.Getpgrp() == os.Getpid() {
 		guard(os.Args[1:])
@@ -22,10 +22,10 @@ func Guard() {
 	}
 }
 
-// guard runs a command to its end.
+// guard runs a command, reports its state, and returns when it has ended.
 func guard(args []string) {
 	runtime.LockOSThread() // the kernel kills the command when the thread that started it ends: see dieWithParent
-	// Signals are for the command. They are caught, and not ignored, since it would inherit that.
+	// The guard survives signals to its group. It catches them, since the command would inherit ignored signals.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	lifeline, report := os.NewFile(lifelineFD, "lifeline"), os.NewFile(reportFD, "report")
 	syscall.CloseOnExec(lifelineFD)
@@ -38,22 +38,22 @@ func guard(args []string) {
 	if err := cmd.Start(); err != nil {
 		var errno syscall.Errno
 		errors.As(err, &errno)
-		tell(report, guardFailed, uint32(errno))
+		writeRecord(report, guardFailed, uint32(errno))
 		return
 	}
-	tell(report, guardStarted, 0)
-	os.Stdin.Close()  // held by the command alone, so that a write fails when the command has closed it
-	os.Stdout.Close() // the command's alone: its end is the end of the output
+	writeRecord(report, guardStarted, 0)
+	os.Stdin.Close()  // so that a write fails when the command closes its input
+	os.Stdout.Close() // so that the output ends when the command closes it
 	os.Stderr.Close()
 	cmd.Wait() // the status says all
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok {
-		tell(report, guardEnded, uint32(status))
+		writeRecord(report, guardEnded, uint32(status))
 	}
 }
 
-// self is the path of this program; "": it is not known, and nothing is guarded.
+// self returns the path of this program; "": it is unknown, and commands run without a guard.
 func self() string {
-	const running = "/proc/self/exe" // even where the file has another content by now
+	const running = "/proc/self/exe" // works even if the file was replaced
 	if _, err := os.Stat(running); err == nil {
 		return running
 	}
@@ -64,7 +64,8 @@ func self() string {
 	return path
 }
 
-// ended is how the guard's command has ended; nil: with status 0. known: the guard has said so.
+// ended waits for the guard's last record and returns the error of the command, nil for status 0. known is false if the
+// guard has ended without that record.
 func ended(report io.Reader) (err error, known bool) {
 	kind, value, err := readRecord(report)
 	if err != nil || kind != guardEnded {
@@ -82,11 +83,10 @@ func ended(report io.Reader) (err error, known bool) {
 	return fmt.Errorf("signal: %v", status.Signal()), true
 }
 
-// ownGroup makes a command the leader of a process group, so that its children can be stopped with
-// it.
+// ownGroup makes a command the leader of a new process group, so that signalGroup reaches its children.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// signalGroup signals p's group, or p alone if it has left the group.
+// signalGroup signals the group of p, or p alone if there is no such group.
 func signalGroup(p *os.Process, sig syscall.Signal) {
 	if syscall.Kill(-p.Pid, sig) != nil {
 		p.Signal(sig)

@@ -10,10 +10,10 @@ import (
 
 var errGarbage = errors.New("bytes that are no compressed data after its end")
 
-// A gzipReader reads every member of a gzip file, RFC 1952. Zero bytes after the
-// last member are padding, as gzip and Python have it; anything else is garbage.
+// A gzipReader reads every member of a gzip file, RFC 1952. Like gzip and Python it accepts zero bytes after the
+// last member as padding; other bytes are an error.
 type gzipReader struct {
-	src    *bufio.Reader // an io.ByteReader, so that no member reads into the next
+	src    *bufio.Reader // an io.ByteReader, so that gzip.Reader does not read beyond a member
 	member *gzip.Reader
 	inside bool // a member is open
 	err    error
@@ -26,7 +26,7 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 			continue
 		}
 		n, err := g.member.Read(p)
-		if err == io.EOF { // its CRC and length have been checked
+		if err == io.EOF { // gzip.Reader has verified CRC and length
 			g.inside = false
 			err = nil
 		}
@@ -38,7 +38,7 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 	return 0, g.err
 }
 
-// next opens the next member.
+// next opens the next member; io.EOF if there is none.
 func (g *gzipReader) next() (err error) {
 	if g.member == nil {
 		g.member, err = gzip.NewReader(g.src)
@@ -62,7 +62,7 @@ func (g *gzipReader) next() (err error) {
 	return nil
 }
 
-// padding reads zeros to the end of r, and returns io.EOF when that is all there is.
+// padding reads r to its end. It returns io.EOF if all bytes are zero.
 func padding(r *bufio.Reader) error {
 	for {
 		b, err := r.ReadByte()

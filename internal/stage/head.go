@@ -10,8 +10,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/input"
 )
 
-// Head returns the first most bytes of a local file, decompressed, and how many it has in all: -1
-// where it is compressed. Of one that is cut or damaged it returns what can be read.
+// Head returns the first most bytes of a local file, decompressed, and the size of the file: -1
+// if it is compressed. Of a truncated or damaged compressed file it returns the bytes that can be decompressed.
 func Head(path string, most int) (head []byte, size int64, err error) {
 	f, err := blocking.Open(path)
 	if err != nil {

@@ -12,36 +12,37 @@ import (
 	"github.com/ffconvert/ffconvert/internal/input"
 )
 
-// A job stages one source, for one or more parts of a set: a source may be named more than once.
+// A job stages one source for one or more parts of a set: the names may repeat a source.
 type job struct {
 	*Stager
 	source      input.Name
 	id          identity
-	compression string   // "" where reading tells
-	keys        []string // of the copies that will do
-	place       int      // of the source among all that were found
-	parts       []int    // of the set
+	compression string   // "": none, or unknown before the source is read
+	keys        []string // cache keys of acceptable copies
+	place       int      // index of the source in Stager.found
+	parts       []int    // indexes of the parts in Set.Parts
 
-	begun bool            // to be read
-	lease *cache.Lease    // nil before it has one, and after the Stager has it
-	part  converters.Part // Path "": not made
+	begun bool            // reading the source has started
+	lease *cache.Lease    // nil before reserve, and after the Stager has taken it
+	part  converters.Part // Path is "" until the copy exists
 
-	mu       sync.Mutex
-	at, told int64 // bytes of the source read by this attempt, and told of by all
+	mu           sync.Mutex
+	at, reported int64 // bytes of the source read by this attempt, and reported by all attempts
 }
 
-// progress reports n bytes read, each byte of the source once, though an attempt may be repeated.
+// progress reports n bytes read to Options.Progress, each byte of the source once, even if an attempt is repeated.
 func (j *job) progress(n int64) {
 	j.mu.Lock()
 	j.at += n
-	n = j.at - j.told
-	j.told = max(j.told, j.at)
+	n = j.at - j.reported
+	j.reported = max(j.reported, j.at)
 	j.mu.Unlock()
 	if n > 0 {
 		j.opts.Progress(j.source.Name, n)
 	}
 }
 
+// rewind makes progress count from the start of the source again.
 func (j *job) rewind() {
 	j.mu.Lock()
 	j.at = 0
@@ -58,7 +59,7 @@ func (s *Stager) newJob(n input.Name, compression string, id identity, place int
 	return j
 }
 
-// size is how many bytes are fetched; 0 where that is not known, or nothing is fetched.
+// size returns how many bytes will be fetched; 0 if that is unknown, or if the source is a local file.
 func (j *job) size() int64 {
 	switch {
 	case j.source.Tree != nil:
@@ -80,8 +81,8 @@ func (j *job) growth() int64 {
 	return int64(min(j.ratios[path.Ext(j.source.Name)]*float64(max(j.source.Size, 0)), math.MaxInt64/1e6))
 }
 
-// learn says that n bytes of the source have become size bytes.
-func (j *job) learn(size, n int64) {
+// recordRatio records that n bytes of the source have become size bytes, for growth.
+func (j *job) recordRatio(size, n int64) {
 	if j.compression == "" || n <= 0 {
 		return
 	}
@@ -91,7 +92,7 @@ func (j *job) learn(size, n int64) {
 	j.ratios[suffix] = max(j.ratios[suffix], float64(size)/float64(n))
 }
 
-// find takes the leased copy, if there is one.
+// find uses the leased copy, if there is one.
 func (j *job) find(ctx context.Context) error {
 	copied, err := j.lease.Copy(ctx)
 	switch {
@@ -102,16 +103,16 @@ func (j *job) find(ctx context.Context) error {
 	case copied == nil:
 		return nil
 	}
-	j.opts.say("# opening %s", copied.Path)
+	j.opts.verbose("# opening %s", copied.Path)
 	j.progress(j.source.Size)
-	j.became(copied)
+	j.setPart(copied)
 	return nil
 }
 
-// make makes the copy. After an error its lease stays.
+// make makes the copy. After an error the caller must release the lease.
 func (j *job) make(ctx context.Context) (err error) {
 	if j.source.Once() && j.staged() {
-		return j.cacheError(ErrCopy) // of another Take; it is gone
+		return j.cacheError(ErrCopy) // an earlier Take has read the source, and its copy is damaged
 	}
 	j.begun = true
 	switch {
@@ -129,11 +130,11 @@ func (j *job) make(ctx context.Context) (err error) {
 	if err != nil {
 		return j.cacheError(err)
 	}
-	j.became(copied)
+	j.setPart(copied)
 	return nil
 }
 
-// read copies the source, decompressed.
+// read copies a source that is not an object, decompressed.
 func (j *job) read(ctx context.Context) error {
 	if j.decoding.Acquire(ctx, 1) != nil {
 		return context.Cause(ctx)
@@ -147,20 +148,20 @@ func (j *job) read(ctx context.Context) error {
 	return j.copy(src)
 }
 
-// staged reports whether the Stager has the copy of a source that is staged once.
+// staged reports whether the Stager has a copy of the source, which can be read once.
 func (j *job) staged() bool {
 	j.Stager.mu.Lock()
 	defer j.Stager.mu.Unlock()
 	return j.once[j.place].Path != ""
 }
 
-// became enters the copy. The Stager keeps one that is staged once.
-func (j *job) became(copied *cache.Copy) {
+// setPart sets j.part to the copy. If the source can be read once, the Stager takes the lease.
+func (j *job) setPart(copied *cache.Copy) {
 	j.part = converters.Part{
 		Name: j.source.Name, Path: copied.Path, Size: copied.Size, ModTime: copied.ModTime,
 		Copy: &converters.Copy{Mark: j.source.Mark(), Content: copied.Sums.Digest(), Sums: newCopySums(copied)},
 	}
-	j.learn(copied.Size, j.source.Size)
+	j.recordRatio(copied.Size, j.source.Size)
 	j.Stager.mu.Lock()
 	defer j.Stager.mu.Unlock()
 	if j.source.Once() {
@@ -169,5 +170,5 @@ func (j *job) became(copied *cache.Copy) {
 	}
 }
 
-// cacheError places a failure to stage the source.
+// cacheError adds the source to an error of the cache.
 func (j *job) cacheError(err error) error { return cacheError(j.source.Name, j.cache.Dir(), err) }

@@ -16,12 +16,11 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// Open makes every found name a local, seekable, uncompressed file: it is a [Stager.Take] of all
-// of them. Where the copies of all together are more than the quota it is [ErrQuota].
+// Open makes every found name a local, seekable, uncompressed file, by one [Stager.Take] of all names.
+// If the copies of all exceed the quota, the error is [ErrQuota].
 //
-// After an error nothing half done is left and no command runs. Complete copies stay, so
-// that the next run need not make them again; copies of standard input and of what
-// commands wrote do not. When ctx is cancelled its cause is returned.
+// After an error no unfinished copy remains and no command runs. Complete copies stay for the next run, except
+// copies of standard input and of the output of commands. If ctx is cancelled the error is its cause.
 func Open(ctx context.Context, found []input.Name, opts Options) (*Set, error) {
 	s, err := NewStager(found, opts)
 	if err != nil {
@@ -33,31 +32,31 @@ func Open(ctx context.Context, found []input.Name, opts Options) (*Set, error) {
 	}
 	set, err := s.Take(ctx, places)
 	if err != nil {
-		s.Close() // an error of its own would only hide the one that counts
+		s.Close() // ignore its error: err matters more
 		return nil, err
 	}
 	set.closes = true
 	return set, nil
 }
 
-// A Set is what [Open] or [Stager.Take] made local. Its copies stay until it is released. They are not
-// open.
+// A Set has the local files that [Open] or [Stager.Take] made. Its copies stay until it is released. It holds no
+// file open.
 type Set struct {
 	// Parts are local files, in the order of the names; Copy is set if Path is a copy in the cache
-	// directory. Of a directory a part has the Name, the Path and the Copy alone.
+	// directory. For a directory only Name, Path and Copy are set.
 	Parts []converters.Part
 
 	stager *Stager
-	closes bool           // the stager serves this set alone, and is closed with it
-	staged bool           // the stager counts it
+	closes bool           // the stager serves only this set, and is closed with it
+	staged bool           // the stager counts the set in Stager.sets
 	leases []*cache.Lease // on the copies
 }
 
-// Release ends the use of the copies: from now on they may be evicted, and if the set is from [Open],
-// copies that no later run can use are removed. It may be called again; of a nil Set it does nothing.
+// Release ends the leases on the copies, which may then be evicted. If the set is from [Open], it also removes
+// copies that no later run can use. It may be called again, and on a nil Set.
 func (s *Set) Release() error { return s.end((*cache.Lease).Release) }
 
-// Remove is Release of a set whose copies are not needed again: it removes those that no other set has.
+// Remove is Release, and also removes the copies that no other set uses.
 func (s *Set) Remove() error { return s.end((*cache.Lease).Remove) }
 
 func (s *Set) end(lease func(*cache.Lease) error) error {
@@ -73,7 +72,7 @@ func (s *Set) end(lease func(*cache.Lease) error) error {
 	s.leases = nil
 	if s.staged {
 		s.staged = false
-		s.stager.left()
+		s.stager.removeSet()
 	}
 	if s.closes {
 		all = append(all, s.stager.Close())
@@ -81,7 +80,7 @@ func (s *Set) end(lease func(*cache.Lease) error) error {
 	return errors.Join(all...)
 }
 
-// inspect looks at the files that the names lead to, and returns their compressions.
+// inspect fills the parts of local files and directories, and returns the compression of each file.
 func (s *Set) inspect(ctx context.Context, found []input.Name, opts Options) ([]string, error) {
 	compressions := make([]string, len(found))
 	g, gctx := errgroup.WithContext(ctx)

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	copySize = 256 << 10 // bytes per read, per write, and between looks at the context
+	copySize = 256 << 10 // bytes per read and per write, and between checks of the context
 
-	// ratioGrace is how much may come out before the ratio is looked at: a small
-	// file of zeros is harmless, however well it compresses.
+	// ratioGrace is the number of decompressed bytes before MaxRatio applies: a small
+	// file of zeros is harmless.
 	ratioGrace = 16 << 20
 )
 
-// open opens the source's own bytes; done must be called when they have been read.
+// open opens the source as it is, maybe compressed. The caller must call done.
 func (j *job) open(ctx context.Context) (src *source, done func(), err error) {
 	src = &source{ctx: ctx, progress: j.progress}
 	if j.source.Once() {
@@ -39,8 +39,8 @@ func (j *job) open(ctx context.Context) (src *source, done func(), err error) {
 	return src, func() { f.Close() }, nil
 }
 
-// openOnce begins to read an input that cannot be looked at twice. Its reader ends when
-// ctx does; done must be called in any case, and ends what still runs.
+// openOnce opens standard input, or starts a command. The reader fails when ctx is done. The caller must call done, which
+// stops the command.
 func openOnce(ctx context.Context, n input.Name, opts Options) (r io.Reader, done func(), err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, nil, err
@@ -53,14 +53,14 @@ func openOnce(ctx context.Context, n input.Name, opts Options) (r io.Reader, don
 	if err != nil {
 		return nil, nil, err
 	}
-	r, letGo := input.CancelableReader(ctx, p)
-	return r, func() { letGo(); p.Stop() }, nil
+	r, release := input.CancelableReader(ctx, p)
+	return r, func() { release(); p.Stop() }, nil
 }
 
 // copy copies the decompressed bytes of src.
 func (j *job) copy(src *source) error {
 	in := bufio.NewReaderSize(src, copySize)
-	if j.source.IsStdin() || j.source.Command != nil && j.source.Command.Sniff { // of other commands the output is not decompressed
+	if j.source.IsStdin() || j.source.Command != nil && j.source.Command.Sniff { // the output of other commands is not decompressed
 		head, err := in.Peek(sniffLen)
 		if err == nil || err == io.EOF {
 			j.compression, err = sniff(head)
@@ -91,7 +91,7 @@ func (j *job) decompress(src *source, in *bufio.Reader, out *cache.Lease) error 
 		n, err := dec.Read(buf)
 		if n > 0 {
 			if _, err := out.Write(buf[:n]); err != nil {
-				j.learn(written+int64(n), src.n)
+				j.recordRatio(written+int64(n), src.n)
 				return j.cacheError(err)
 			}
 			written += int64(n)
@@ -109,7 +109,7 @@ func (j *job) decompress(src *source, in *bufio.Reader, out *cache.Lease) error 
 	}
 }
 
-// complete checks that the whole source was read, and that it has not changed since Find.
+// complete returns an error unless the whole source was read and it has not changed since Find.
 func (j *job) complete(src *source) error {
 	if src.f == nil {
 		return nil
@@ -133,7 +133,7 @@ func (j *job) complete(src *source) error {
 	return nil
 }
 
-// unchanged compares a file with its size and time in Find.
+// unchanged compares a file with the size and modification time that Find has recorded.
 func unchanged(n input.Name, fi fs.FileInfo) error {
 	switch {
 	case fi.Size() != n.Size:
@@ -145,15 +145,15 @@ func unchanged(n input.Name, fi fs.FileInfo) error {
 	return nil
 }
 
-// placed returns err with the offset in the source, or the error of the source or the context that
-// caused it.
+// placed returns err with the offset in the source; or, if reading the source has caused it, the error of the source or
+// the cause of the context.
 func (j *job) placed(src *source, in *bufio.Reader, err error) error {
-	if src.err != nil { // the source's own trouble, whatever the decoder made of it
+	if src.err != nil { // it has caused the error of the decoder
 		if cause := context.Cause(src.ctx); cause != nil && errors.Is(src.err, cause) {
 			return cause
 		}
 		if e, ok := errors.AsType[*place.Error](src.err); ok {
-			return e // a command says more
+			return e // the error of a command
 		}
 		return place.IOError(j.source.Name, src.err)
 	}
@@ -165,12 +165,12 @@ func (j *job) placed(src *source, in *bufio.Reader, err error) error {
 	return &place.Error{Where: j.source.Name, Off: off, Err: kind, Hint: hint}
 }
 
-// A source counts and reports the bytes of a named input, and keeps its first error, which a decoder
-// may replace. It ends when its context does.
+// A source reads a named input. It counts and reports the bytes, and keeps its first error, which a decoder
+// may replace. It fails when its context is done.
 type source struct {
 	ctx context.Context
 	r   io.Reader
-	f   *os.File // the same, where it is a file
+	f   *os.File // r, if it is a file; otherwise nil
 	n   int64    // bytes read
 	err error    // other than io.EOF
 

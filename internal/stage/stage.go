@@ -16,8 +16,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// stage makes the copies of all jobs, or finds them. After an error nothing is leased. Jobs that find no
-// room as they grow are repeated, one after the other, while no other Set has room.
+// stage finds or makes the copies of all jobs. After an error nothing is leased. If a copy grows beyond the
+// quota, the jobs are repeated one at a time, while no other Set has leases.
 func (s *Stager) stage(ctx context.Context, jobs []*job) error {
 	least := int64(0)
 	for _, j := range jobs {
@@ -28,7 +28,7 @@ func (s *Stager) stage(ctx context.Context, jobs []*job) error {
 		jobs = slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.source.Once() && j.part.Path != "" })
 		unread := func(j *job) bool { return j.begun && !j.source.Repeats() }
 		switch {
-		case errors.Is(err, cache.ErrDamaged): // it is gone, and is staged again
+		case errors.Is(err, cache.ErrDamaged): // the cache has removed the copy: repeat
 		case errors.Is(err, ErrQuota) && !alone && least <= s.opts.Quota && !slices.ContainsFunc(jobs, unread):
 			alone = true
 		case errors.Is(err, ErrQuota) && alone:
@@ -39,7 +39,7 @@ func (s *Stager) stage(ctx context.Context, jobs []*job) error {
 	}
 }
 
-// withNeed adds how much room the jobs need at once to the error of those that did not fit alone.
+// withNeed adds the bytes that the jobs need together to the quota error of jobs that were staged alone.
 func withNeed(jobs []*job, err error) error {
 	need := int64(0)
 	for _, j := range jobs {
@@ -55,7 +55,8 @@ func withNeed(jobs []*job, err error) error {
 	return err
 }
 
-// attempt is one attempt of stage, which needs least bytes. With alone no other Set has room meanwhile.
+// attempt makes one attempt of stage, which needs at least least bytes. With alone it waits until no other Set has
+// leases, and holds s.turn to the end.
 func (s *Stager) attempt(ctx context.Context, jobs []*job, least int64, alone bool) (err error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -75,7 +76,7 @@ func (s *Stager) attempt(ctx context.Context, jobs []*job, least int64, alone bo
 			err = s.giveUp(jobs, cmp.Or(context.Cause(ctx), err))
 		}
 	}()
-	// Kept copies are verified before a source that cannot be repeated is begun.
+	// Verify existing copies first: a damaged one repeats the attempt, and some sources can be read only once.
 	found, fctx := errgroup.WithContext(ctx)
 	found.SetLimit(s.opts.Workers)
 	for _, j := range jobs {
@@ -91,8 +92,8 @@ func (s *Stager) attempt(ctx context.Context, jobs []*job, least int64, alone bo
 	return makeAll(ctx, jobs, most)
 }
 
-// makeAll makes the copies that were not found, most at once. If one finds no room the others go on:
-// when the jobs are repeated they need not be.
+// makeAll makes the missing copies, most at a time. If one finds no room the others continue:
+// a repeated attempt finds their copies.
 func makeAll(ctx context.Context, jobs []*job, most int) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(most)
@@ -116,8 +117,8 @@ func makeAll(ctx context.Context, jobs []*job, most int) error {
 	return cmp.Or(g.Wait(), context.Cause(ctx), cmp.Or(full...))
 }
 
-// reserve leases the copy of each job, or room for it: all or none. In the order of calls it waits for
-// room as long as other Sets have some, and for copies that they are making.
+// reserve leases the copy of each job, or room for it: all or none. While other Sets have leases it waits for
+// room, and for the copies that they are writing. s.turn keeps the order of the calls.
 func (s *Stager) reserve(ctx context.Context, jobs []*job, least int64, alone bool) error {
 	c := s.cache
 	requests := make([]cache.Request, len(jobs))
@@ -162,8 +163,8 @@ func (s *Stager) reserve(ctx context.Context, jobs []*job, least int64, alone bo
 	}
 }
 
-// giveUp releases the leases of jobs because of err, which it returns together with an error of its own.
-// A source that can be read once and was begun cannot be begun again.
+// giveUp releases the leases of jobs after err, and returns err joined with errors of releasing. It records err for
+// a source that can be read once and was begun: a later Take returns it.
 func (s *Stager) giveUp(jobs []*job, err error) error {
 	failed := err
 	for _, j := range jobs {
@@ -178,11 +179,11 @@ func (s *Stager) giveUp(jobs []*job, err error) error {
 		err = j.release(j.lease, err)
 		j.lease = nil
 	}
-	s.left()
+	s.removeSet()
 	return err
 }
 
-// release ends a lease because of err, which it returns together with an error of its own.
+// release ends a lease after err, and returns err joined with the error of releasing.
 func (j *job) release(l *cache.Lease, err error) error {
 	if rerr := l.Release(); rerr != nil {
 		return fmt.Errorf("%w; and %w", err, place.IOError(j.cache.Dir(), rerr))
@@ -190,7 +191,7 @@ func (j *job) release(l *cache.Lease, err error) error {
 	return err
 }
 
-// changes lets Takes that wait for room or a copy look again.
+// changes wakes calls of Take that wait in reserve.
 func (s *Stager) changes() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,15 +199,15 @@ func (s *Stager) changes() {
 	s.changed = make(chan struct{})
 }
 
-// left is called when a Set has no room any more.
-func (s *Stager) left() {
+// removeSet is called when a Set has ended its leases.
+func (s *Stager) removeSet() {
 	s.mu.Lock()
 	s.sets--
 	s.mu.Unlock()
 	s.changes()
 }
 
-// noRoom places an error of a reservation, at the first directory if there is one: it takes most.
+// noRoom adds a source to the error of a reservation: the first directory, since it needs most room, or the first job.
 func noRoom(jobs []*job, c *cache.Cache, err error) error {
 	i := max(0, slices.IndexFunc(jobs, func(j *job) bool { return j.source.Tree != nil }))
 	err = cacheError(jobs[i].source.Name, c.Dir(), err)

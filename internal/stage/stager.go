@@ -16,28 +16,27 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A Stager makes found names local a group at a time, just ahead of use, so that a cache smaller
-// than all of them does. Its methods may be called concurrently.
+// A Stager makes found names local a group at a time, before each is used, so that the cache may be smaller
+// than all of them. Its methods may be called concurrently.
 type Stager struct {
 	found []input.Name
 	opts  Options
-	run   identity // of this run
+	run   identity // random
 
-	decoding *semaphore.Weighted // one for each decoder, which needs a processor and a window
-	turn     chan struct{}       // has one while a Take reserves room, or has all of it
+	decoding *semaphore.Weighted // limits decoders: each needs a processor and a window
+	turn     chan struct{}       // holds a value while a Take reserves room, or stages alone
 
 	mu      sync.Mutex
-	cache   *cache.Cache            // nil: nothing has needed it yet
-	sets    int                     // that have room, or leases
-	changed chan struct{}           // closed and replaced when there may be more room, or a copy more
-	once    map[int]converters.Part // by place, what was staged once
-	kept    []*cache.Lease          // on these
-	failed  map[int]error           // by place, of sources that could be read once
-	ratios  map[string]float64      // by the ends of names: how many times its size a source becomes
+	cache   *cache.Cache            // nil: not opened yet
+	sets    int                     // number of sets that have leases
+	changed chan struct{}           // closed and replaced when room or a copy may have become available
+	once    map[int]converters.Part // by place, copies of sources that can be read once
+	kept    []*cache.Lease          // on these copies
+	failed  map[int]error           // by place, errors of sources that can be read once
+	ratios  map[string]float64      // by suffix, the largest ratio of decompressed to compressed bytes
 }
 
-// NewStager prepares to stage found names; nothing is read yet. Of opts, CacheDir and what
-// follows it matter, and Remote.
+// NewStager returns a Stager for found names. It reads nothing.
 func NewStager(found []input.Name, opts Options) (*Stager, error) {
 	for _, n := range found {
 		if n.URL() != "" && opts.Remote == nil {
@@ -52,23 +51,22 @@ func NewStager(found []input.Name, opts Options) (*Stager, error) {
 	}, nil
 }
 
-// Take makes the names at places local, seekable, uncompressed files, and holds them until the Set is
-// released; its Parts are in the order of places. One that is all of that already is used in place; others are staged,
-// opts.Workers at once, or taken from the cache where a complete copy stands. Every local file
-// must still have the size and modification time that [Find] saw. A local directory
-// is handed on unopened; an [input.ObjectTree] becomes one, whole, for each Take anew.
+// Take makes the names at places, which are indexes of found, local, seekable, uncompressed files, and keeps them until
+// the Set is released; its Parts are in the order of places. A local uncompressed file is used in place. For others
+// Take uses a complete copy in the cache, or makes one, opts.Workers at a time. Every local file
+// must still have the size and modification time that [input.Find] has recorded. A local directory
+// is passed on unopened; an [input.ObjectTree] is fetched to a new directory by each Take.
 //
-// Take waits, in the order of calls, until the cache has room for all copies, as large as they are
-// expected to become, or no other Set of this Stager has room. If copies grow beyond that, Take begins
-// again when it is alone. It returns [ErrQuota] if that does not suffice; at once if the sizes that are
-// known are more than the quota. A source that can be read once must find room as it is read. A caller
-// that has a Set must not take another one: it could wait for itself.
+// Take waits, in the order of calls, until the cache has room for the expected size of all copies, or no
+// other Set of this Stager has leases. If copies grow beyond that, Take repeats the attempt without other
+// Sets. If that does not suffice, or if the known sizes exceed the quota, it returns [ErrQuota]. A source
+// that can be read once is not repeated. A caller that holds a Set must not call Take: it could wait for itself.
 //
-// The same names may be taken again: an evicted copy is made anew, and its Path may have another
-// modification time then. A source of unknown size (standard input, the output of a command, some
-// objects) is staged once and kept until the Stager is closed. A command must close its output and
-// exit with status 0, else it is [ErrCommand]. A command that must stop gets SIGTERM, with its process
-// group, and SIGKILL a second later.
+// The same names may be taken again: an evicted copy is made again, and its file may have another
+// modification time. A source that can be read once (standard input, the output of a command) is staged once, and its
+// copy is kept until the Stager is closed. A command must close its output and
+// exit with status 0, otherwise the error is [input.ErrCommand]. To stop a command its process group gets SIGTERM,
+// and SIGKILL a second later.
 func (s *Stager) Take(ctx context.Context, places []int) (*Set, error) {
 	set := &Set{Parts: make([]converters.Part, len(places)), stager: s}
 	found := make([]input.Name, len(places))
@@ -89,7 +87,7 @@ func (s *Stager) Take(ctx context.Context, places []int) (*Set, error) {
 	set.staged = true
 	for _, j := range jobs {
 		for _, i := range j.parts {
-			j.part.Name = set.Parts[i].Name // one source may have two
+			j.part.Name = set.Parts[i].Name // a source may have several names
 			set.Parts[i] = j.part
 		}
 		if j.lease != nil {
@@ -99,7 +97,7 @@ func (s *Stager) Take(ctx context.Context, places []int) (*Set, error) {
 	return set, nil
 }
 
-// jobs lists the sources to stage, each once, in order of first mention.
+// jobs returns a job for each source to stage, in the order of places.
 func (s *Stager) jobs(set *Set, places []int, compressions []string) (jobs []*job, err error) {
 	byID := map[identity]*job{}
 	for i, at := range places {
@@ -147,7 +145,7 @@ func (s *Stager) open() error {
 		}
 		dir = filepath.Join(base, "ffconvert")
 	}
-	c, err := cache.Open(dir, s.opts.Quota, cache.Options{Fault: s.opts.fault, Evicted: func(path string) { s.opts.say("# deleting %s", path) }})
+	c, err := cache.Open(dir, s.opts.Quota, cache.Options{Fault: s.opts.fault, Evicted: func(path string) { s.opts.verbose("# deleting %s", path) }})
 	if err != nil {
 		e := place.IOError(dir, err)
 		e.Hint = otherCache
@@ -158,7 +156,7 @@ func (s *Stager) open() error {
 }
 
 // Close removes copies that no later run can use, and the cache directory if it is empty. All
-// Sets must have been released. It may be called again.
+// Sets must be released before. It may be called again.
 func (s *Stager) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

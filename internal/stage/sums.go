@@ -16,7 +16,7 @@ import (
 // copySums are the checksums of one copy.
 type copySums struct {
 	sums *blocksum.Sums
-	dir  string // where it is
+	dir  string // directory of the copy
 }
 
 func (s *copySums) Check(f blocksum.File) blocksum.File {
@@ -47,7 +47,7 @@ func copyError(dir string, err error) error {
 
 func newCopySums(c *cache.Copy) *copySums { return &copySums{c.Sums, filepath.Dir(c.Path)} }
 
-// treeSums are the checksums of the files of a tree as they were written: 8 bytes a file.
+// treeSums are the checksums of the files of a tree, computed when they were written: 8 bytes per file.
 type treeSums struct {
 	tree  *input.ObjectTree
 	files []uint64 // of each file of the tree, see [blocksum.Sum64]
@@ -76,5 +76,5 @@ func (s *treeSums) CheckDir(path string, entries int) error {
 	return nil
 }
 
-// coarse is how much the time of a file may differ from the time that was set: file systems round it.
+// coarse is how much the modification time of a file may differ from the one that was set: file systems round it.
 const coarse = 2 * time.Second

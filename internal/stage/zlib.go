@@ -12,9 +12,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/input/kind"
 )
 
-// isZlib reports whether head begins a zlib stream (RFC 1950) of a TFRecord file. The two bytes that every zlib stream
-// begins with begin other files, too, and of the formats that are read only TFRecord comes in it. An empty
-// stream is a file without records.
+// isZlib reports whether head begins a zlib stream (RFC 1950) that holds a TFRecord file, or an empty stream, a file without
+// records. The two bytes of the zlib header also begin other files, so isZlib decompresses a few bytes; of the formats
+// that are read only TFRecord is stored in zlib.
 func isZlib(head []byte) bool {
 	const deflate, dictionary = 8, 0x20
 	if len(head) < 2 || head[0]&15 != deflate || head[0]>>4 > 7 || head[1]&dictionary != 0 || (int(head[0])<<8|int(head[1]))%31 != 0 || kind.IsTFRecord(head) {
@@ -25,7 +25,7 @@ func isZlib(head []byte) bool {
 	return kind.IsTFRecord(first[:n]) || err == io.EOF && len(head) == 8
 }
 
-// A zlibReader reads one zlib stream, and refuses bytes after it.
+// A zlibReader reads one zlib stream, and returns errGarbage if bytes follow it.
 type zlibReader struct {
 	io.ReadCloser // compares the Adler-32 of the data
 	src           *bufio.Reader

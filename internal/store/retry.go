@@ -248,6 +248,7 @@ func StatTwice(ctx context.Context, s Store, url string) (Object, error) {
 	return o, err
 }
 
+// IsMissing reports whether an error means that an object or a file does not exist.
 func IsMissing(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(err, fs.ErrNotExist) }
 
 // found reports whether o is from a service: it has a version or a time.
