@@ -17,7 +17,7 @@ type pageLine struct{ begin, files, not string }
 // pages are the pages whose commands run as they are printed. A line that is not named needs nothing more.
 var pages = map[string][]pageLine{
 	"choosing.md": {
-		{begin: "ffconvert ffr --drop-keys @bad.txt", files: "rm -r imagenet && cp -r out imagenet && echo 000003 >bad.txt"},
+		{begin: "ffconvert ffr --keys not=@bad.txt", files: "rm -r imagenet && cp -r out imagenet && echo 000003 >bad.txt"},
 		{begin: "ffconvert ffr out/train", files: "rm -r out && ffconvert folder -q --split train=0.5,val=0.5 photos out"},
 	},
 	"ci.md": {
@@ -64,7 +64,7 @@ var pages = map[string][]pageLine{
 		{begin: "ffconvert folder --pair", files: "mkdir -p ade20k/images ade20k/masks && cp photos/circle/000.jpg ade20k/images/a.jpg && echo mask >ade20k/masks/a.png"},
 		{begin: "ffconvert folder --filter", files: "cp -r photos images"},
 		{begin: "ffconvert csv data/", files: "cp -rL points data"},
-		{begin: "ffconvert csv --data-part-num 100", files: "mkdir data && for k in $(seq -f %05g 0 99); do echo 1,2 >data/part-$k; done"},
+		{begin: "ffconvert csv --part count=100", files: "mkdir data && for k in $(seq -f %05g 0 99); do echo 1,2 >data/part-$k; done"},
 		{begin: "ffconvert csv --header", files: "printf 'x,y\\n1,2\\n' >points.csv"},
 		{begin: "ffconvert cbor 'x-{00..07}.cbors'", files: "for k in 0 1 2 3 4 5 6 7; do ffconvert export cbor --limit 1 more - >x-0$k.cbors; done"},
 		{begin: "ffconvert cbor --encode", files: "cp shapes.cbors x.cbors"},
@@ -79,7 +79,7 @@ var pages = map[string][]pageLine{
 		{begin: "ffconvert tfrecord --encode", files: "cp tfrecords/shapes-00000-of-00002 val-0"},
 		{begin: "ffconvert tfrecord --tensor", files: "cp tfrecords/shapes-00000-of-00002 train.tfrecord"},
 		{begin: "ffconvert ofrecord data/", files: "cp -rL ofrecords data"},
-		{begin: "ffconvert ofrecord --data-part-num 8", files: "mkdir data && for k in 0 1 2 3 4 5 6 7; do cp ofrecords/part-0 data/part-0000$k; done"},
+		{begin: "ffconvert ofrecord --part count=8", files: "mkdir data && for k in 0 1 2 3 4 5 6 7; do cp ofrecords/part-0 data/part-0000$k; done"},
 		{begin: "ffconvert ofrecord --continued", files: "cp -rL testdata/ofrecords-cut data"},
 		{begin: "ffconvert mds 's3://", not: "objects that the test has as files: the same as mds/train"},
 		{begin: "ffconvert mds", files: "mkdir mds && cp -rL testdata/mds mds/train"},

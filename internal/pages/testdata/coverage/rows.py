@@ -285,7 +285,7 @@ A = "'shards-{000..009}.tar' new/"
 ROWS = {
     # FFRecord
     "ffconvert ffr testdata/ffrecord/three-samples.ffr new/": lambda: same(raw(), [b"hello", b"", b"x" * 1000]),
-    "ffconvert verify --backend pread out/": verified,
+    "ffconvert verify --aio backend=pread out/": verified,
     "ffconvert verify out/": verified,
     "ffconvert repair out/": repaired,
     r"python3 examples/dump.py shapes:train | ffconvert cbor - new/": lambda: new(train(), cbor2.loads),
@@ -306,7 +306,7 @@ ROWS = {
     "ffconvert cat images.ffr circle/000.jpg > 000.jpg": lambda: same([pathlib.Path("000.jpg").read_bytes()], [pathlib.Path("photos/circle/000.jpg").read_bytes()]),
     T + "--shards 4 " + A: lambda: (new(tars()), same([len(shards())], [4])),
     T + "--dry-run " + A: lambda: (said("shards       1", "samples      120"), same([os.path.exists("new")], [False])),
-    F + "--tensor jpg --resize 64x64 --encode raw:jpg photos/ new/":
+    F + "--tensor jpg --tensor size=64x64 --encode raw:jpg photos/ new/":
         lambda: near([numpy.frombuffer(r, numpy.uint8).reshape(64, 64, 3) for r in raw()], [pixels(s["jpg"], (64, 64)) for s in photos()]),
     F + "photos/ new/": lambda: new(photos()),
     F + "--encode raw:jpg photos/ new/": lambda: same(raw(), [s["jpg"] for s in photos()]),
@@ -319,8 +319,8 @@ ROWS = {
         ("jpg", "ADEChallengeData2016/images/training", ".jpg"), ("png", "ADEChallengeData2016/annotations/training", ".png"))),
     F + r"--pair 'image_2/(.*)\.png=label_2/\1.txt' --pair 'image_2/(.*)\.png=calib.txt:calib/\1.txt' --pair 'image_2/(.*)\.png=velodyne/\1.bin' kitti/training/ new/": lambda: new(side_by_side("image_2/",
         ("png", "kitti/training/image_2", ".png"), ("txt", "kitti/training/label_2", ".txt"), ("calib.txt", "kitti/training/calib", ".txt"), ("bin", "kitti/training/velodyne", ".bin"))),
-    F + "--flat --group --table-columns id,text,normalized --table-delimiter '|' --add-field text=LJSpeech-1.1/metadata.csv,normalized=LJSpeech-1.1/metadata.csv LJSpeech-1.1/wavs/ new/": lambda: new(spoken()),
-    F + "--flat --group --unmatched --table-columns key,caption --add-field caption=captions.tsv pictures/ new/": lambda: (new(captioned()), said("1 of its rows", "00000002")),
+    F + "--flat --group --table columns=id,text,normalized --table delimiter='|' --add-field text=LJSpeech-1.1/metadata.csv,normalized=LJSpeech-1.1/metadata.csv LJSpeech-1.1/wavs/ new/": lambda: new(spoken()),
+    F + "--flat --group --unmatched --table columns=key,caption --add-field caption=captions.tsv pictures/ new/": lambda: (new(captioned()), said("1 of its rows", "00000002")),
     F + "--flat --group pairs/ new/": lambda: new(groups("pairs")),
     F + "--flat --group --add-field caption=captions.csv pairs/ new/": lambda: new(added(groups("pairs"), "caption", table("captions.csv")[1:])),
     "ffconvert jsonl described/metadata.jsonl new/": lambda: new([{"__key__": x["file_name"], "file_name": x["file_name"], "jpg": pathlib.Path("described", x["file_name"]).read_bytes(),
@@ -384,7 +384,7 @@ ROWS = {
     "ffconvert plan tar " + A: planned,
     # OneFlow
     "ffconvert ofrecord ofrecords/ new/": lambda: new(ofrecords()),
-    "ffconvert ofrecord --data-part-num 2 --part-name-prefix part- --part-name-suffix-length -1 ofrecords/ new/": lambda: new(ofrecords()),
+    "ffconvert ofrecord --part count=2 --part prefix=part- --part digits=-1 ofrecords/ new/": lambda: new(ofrecords()),
     "ffconvert ofrecord --continued testdata/ofrecords-cut new/": lambda: new(ofrecords()),
     "ffconvert ofrecord --shuffle --seed 7 ofrecords/ new/": lambda: (shuffled(records(), ofrecords()), again()),
     "ffconvert spec oneflow.yaml new/": lambda: shuffled([list(numpy.frombuffer(r)) for r in raw()], points()),
@@ -392,7 +392,7 @@ ROWS = {
     "ffconvert csv --columns x,y,z --encode msgpack points/ new/": lambda: new([dict(zip("xyz", row)) for row in points()]),
     "ffconvert ofrecord --lists box,class/label ofrecords/ new/": lambda: new(ofrecords(cls=lambda c: [c])),
     "ffconvert ofrecord --encode raw:encoded ofrecords/ new/": lambda: same(raw(), [data for _, _, data in shapes()]),
-    "ffconvert ofrecord --tensor encoded --resize 64x64 ofrecords/ new/": lambda: (near([npy(s["encoded.npy"]) for s in records()], [pixels(data, (64, 64)) for _, _, data in shapes()]),
+    "ffconvert ofrecord --tensor encoded --tensor size=64x64 ofrecords/ new/": lambda: (near([npy(s["encoded.npy"]) for s in records()], [pixels(data, (64, 64)) for _, _, data in shapes()]),
         same([{**s, "encoded.npy": 0} for s in records()], ofrecords("encoded.npy", lambda _: 0))),
     F + "--flat --add-field cls=cls.csv --shards 5 photos/ new/": lambda: (new([{"__key__": name, "jpg": data, "cls": int(dict(table("cls.csv"))[name])} for name, data in files("photos")]), same([len(shards())], [5])),
     "ffconvert ofrecord ofrecords/ new && ffconvert export jsonl new - > lines.json": lambda: same(lines("lines.json"), ofrecords(make=lambda b: {"$bytes": base64.b64encode(b).decode()})),
