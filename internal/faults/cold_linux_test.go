@@ -64,8 +64,8 @@ func (c conversion) cool() error {
 	return nil
 }
 
-// TestColdReads: a conversion of sources that are not in the page cache reads each of them by Linux AIO with
-// O_DIRECT, in its index and in its runs, or the cold part of row C1 would prove nothing.
+// TestColdReads: a conversion of sources that are not in the page cache reads the runs of each by Linux AIO with
+// O_DIRECT, or the cold part of row C1 would prove nothing. Its index reads through the page cache, and reads ahead.
 func TestColdReads(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -109,7 +109,7 @@ func TestColdReads(t *testing.T) {
 	for _, event := range events {
 		count[event]++
 	}
-	if count["turn cold-00.tar"] < 2 || count["read cold-00.tar"] < 12 || advised == 0 || asked == 0 {
+	if count["turn cold-00.tar"] < 1 || count["read cold-00.tar"] < 12 || advised == 0 || asked == 0 {
 		t.Errorf("O_DIRECT turned on, and reads with it: %v, %d calls to read ahead, %d questions to the page cache", count, advised, asked)
 	}
 	t.Logf("%v, advised %d, asked %d", count, advised, asked)
