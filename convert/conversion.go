@@ -14,6 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/samples/spec"
 	"github.com/ffconvert/ffconvert/internal/stage"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -98,8 +99,8 @@ type Conversion struct {
 	Options
 }
 
-// A result is the report of a conversion.
-type result struct {
+// A Result is the report of a conversion.
+type Result struct {
 	*shard.Report                         // Seconds covers all of Write
 	Columns       []converters.ColumnType // columns, if the source is an opened table; else nil
 	HeaderMissed  bool                    // the first lines are words but do not name the columns, and no option says so
@@ -108,13 +109,13 @@ type result struct {
 
 // Write converts the sources: it finds and stages them, plans, writes shards, and commits them
 // with a manifest. The same call resumes a Write that was interrupted.
-func (c Conversion) Write(ctx context.Context) (*result, error) {
+func (c Conversion) Write(ctx context.Context) (*Result, error) {
 	began := time.Now()
 	in, err := c.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var done result
+	var done Result
 	err = in.inOutput(ctx, func(w *work, out *dataset.Writing) error {
 		err := w.plan(ctx, out, nil, func(parts shard.PartProvider, p *plan.Plan) (err error) {
 			done.Report, err = shard.Write(ctx, parts, p, out, w.writeOptions())
@@ -129,3 +130,7 @@ func (c Conversion) Write(ctx context.Context) (*result, error) {
 	done.Seconds = time.Since(began).Seconds() // with the index and the plan
 	return &done, nil
 }
+
+// NewRemote returns the client of object stores and web servers for Options.Input.Remote, with the settings of the
+// environment: AWS_*, AIS_ENDPOINT, GOOGLE_APPLICATION_CREDENTIALS. It may be used concurrently.
+func NewRemote() *store.Client { return store.New(store.Options{}) }

@@ -1,17 +1,16 @@
 // Package convert is the engine of the program: it finds and stages the sources of a dataset, plans
-// and writes its shards, and completes, resumes or repairs a dataset. With it a Go program can do everything
-// that the commands do, also with remote sources:
+// and writes its shards, and completes, resumes or repairs a dataset. A Go program converts with it as the
+// commands do, also remote sources:
 //
 //	tar, _ := format.Named("tar")
 //	c := convert.Conversion{
 //		Reader:  tar.Reader(),
 //		Sources: []string{"s3://bucket/train-{000000..000146}.tar"},
 //		Out:     "out",
-//		Options: convert.Options{
-//			Input: stage.Options{Options: input.Options{Remote: store.New(store.Options{})}},
-//			Tool:  "mine 1.0",
-//		},
+//		Options: convert.Options{Tool: "mine 1.0"},
 //	}
+//	c.Input.Remote = convert.NewRemote() // services, with the settings of the environment
+//	c.Input.CacheDir = "/scratch/cache"
 //	err := c.Reader.Set.Set("on-duplicate-key", "keep")
 //	…
 //	done, err := c.Write(ctx) // the same call resumes one that was interrupted

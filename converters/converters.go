@@ -8,7 +8,8 @@
 //	for span, err := range src.Index(ctx, part) { … }       // sizes, no payload
 //	for sample, err := range src.Read(ctx, converters.Run{Part: part, Off: off, Count: n}) { … }
 //
-// Implementations of sources import only this package of the module.
+// The sources of the module implement a Reader of converters/internal/scan, whose loop makes it a Source. Sources of other
+// modules need this package alone.
 package converters
 
 import (

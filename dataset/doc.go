@@ -1,6 +1,7 @@
-// Package dataset is an output directory. A type for each of its states has the methods that make sense in it:
+// Package dataset is an output directory. A type for each way to open it has the methods that make
+// sense then:
 //
-//	Dir       a locked directory: temporary names, and files
+//	Dir       an open directory, locked unless View opened it: temporary names, and files
 //	Dataset   open for reading: manifest, status, verification
 //	Task      one of several processes that write shards: its slice, its claims, its journal
 //	Writing   the one process that writes: it begins a plan and completes it with a manifest

@@ -22,18 +22,18 @@ type Journal struct {
 	dir     *Dir
 	open    func() (*os.File, error) // opens it for the first line
 	file    *os.File                 // nil: not opened yet
-	whole   int64                    // bytes of the journal of all shards that are whole
+	whole   int64                    // length of the sound prefix of JournalName
 	head    journalHead
 	Done    map[string]Finished // by shard name: shards with their final name that are not known to be damaged
 	Was     map[string]Finished // by shard name: shards that were ever finished; written anew, they must have the same bytes
 	Mended  bool                // it was begun by this run, or cut after its last sound line
-	Bad     int                 // a line of the one journal that differs from its CRC, with its newline; 0: none
+	Bad     int                 // number of the first damaged line of JournalName; 0: none
 	Changed error               // a source that was modified since the journal was begun; nil: none
 }
 
 type journalHead struct {
 	Plan  string    `json:"plan"`            // digest
-	Pins  []pin.Pin `json:"pins"`            // states of the sources; "": a change of this source cannot be seen
+	Pins  []pin.Pin `json:"pins"`            // version of each source: time, ETag or checksum; "": its changes cannot be detected
 	Named []string  `json:"named,omitempty"` // the sources, as the user named them
 }
 

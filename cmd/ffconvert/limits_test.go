@@ -35,8 +35,9 @@ func limitsTable(t *testing.T) map[string]string {
 		t.Fatal("SECURITY.md has no section Limits")
 	}
 	table := make(map[string]string)
-	row := regexp.MustCompile("(?m)^\\| `(--[a-z-]+)` \\| ([a-z ]+) \\| `([^`]+)` \\| (.+) \\|$")
+	row := regexp.MustCompile("(?m)^\\| `(--max [a-z-]+|--cache-size)` \\| ([a-z ]+) \\| `([^`]+)` \\| (.+) \\|$")
 	for _, m := range row.FindAllStringSubmatch(section, -1) {
+		m[1] = strings.Replace(m[1], "--max ", "--max-", 1) // the flag that it is a name of
 		for command := range strings.FieldsSeq(m[2]) {
 			if _, twice := table[command+" "+m[1]]; twice {
 				t.Errorf("%s of %s stands there twice", m[1], command)

@@ -31,9 +31,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// Block is the number of bytes per checksum. Digests depend on it. Smaller blocks take more memory (4
+// blockSize is the number of bytes per checksum. Digests depend on it. Smaller blocks take more memory (4
 // bytes per block), larger blocks make small reads slower.
-const Block = 16 << 10
+const blockSize = 16 << 10
 
 // ErrChanged reports that a file does not have the bytes that were written to it.
 var ErrChanged = place.New(place.IO, "it has other bytes than were written to it")
@@ -71,8 +71,8 @@ func (s *Sums) Sum64() uint64 {
 func Sum64(b []byte) uint64 {
 	h := xxhash.New()
 	var sum [4]byte
-	for at := 0; at < len(b); at += Block {
-		binary.LittleEndian.PutUint32(sum[:], crc32.Checksum(b[at:min(at+Block, len(b))], castagnoli))
+	for at := 0; at < len(b); at += blockSize {
+		binary.LittleEndian.PutUint32(sum[:], crc32.Checksum(b[at:min(at+blockSize, len(b))], castagnoli))
 		h.Write(sum[:])
 	}
 	return h.Sum64()
@@ -81,8 +81,8 @@ func Sum64(b []byte) uint64 {
 // check compares b, which has whole blocks from block i on, with their checksums; the last block of
 // the file may be shorter. It returns the offset in b of the first block that differs, or -1.
 func (s *Sums) check(b []byte, i int64) int {
-	for at := 0; at < len(b); at += Block {
-		if crc32.Checksum(b[at:min(at+Block, len(b))], castagnoli) != s.blocks[i] {
+	for at := 0; at < len(b); at += blockSize {
+		if crc32.Checksum(b[at:min(at+blockSize, len(b))], castagnoli) != s.blocks[i] {
 			return at
 		}
 		i++
@@ -93,7 +93,7 @@ func (s *Sums) check(b []byte, i int64) int {
 // Of returns the checksums of all bytes of r.
 func Of(ctx context.Context, r io.Reader) (*Sums, error) {
 	var rec Recorder
-	buf := make([]byte, 64*Block)
+	buf := make([]byte, 64*blockSize)
 	for off := int64(0); ; {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err

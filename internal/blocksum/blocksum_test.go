@@ -34,7 +34,7 @@ func sumsOf(t testing.TB, b []byte) *Sums {
 	return s
 }
 
-var sizes = []int{0, 1, Block - 1, Block, Block + 1, 3*Block - 7, 3 * Block, 200_000}
+var sizes = []int{0, 1, blockSize - 1, blockSize, blockSize + 1, 3*blockSize - 7, 3 * blockSize, 200_000}
 
 // A digest is part of plans: it must stay what it is.
 func TestDigest(t *testing.T) {
@@ -60,8 +60,8 @@ func TestRecorder(t *testing.T) {
 			"at once":   func(r *Recorder) { r.Wrote(b, 0) },
 			"in pieces": func(r *Recorder) { pieces(rng, b, 0, r.Wrote) },
 			"ranges from behind": func(r *Recorder) {
-				for from := (size - 1) / (2 * Block) * 2 * Block; from >= 0 && size > 0; from -= 2 * Block {
-					pieces(rng, b[from:min(size, from+2*Block)], int64(from), r.Wrote)
+				for from := (size - 1) / (2 * blockSize) * 2 * blockSize; from >= 0 && size > 0; from -= 2 * blockSize {
+					pieces(rng, b[from:min(size, from+2*blockSize)], int64(from), r.Wrote)
 				}
 			},
 			"again": func(r *Recorder) {
@@ -99,7 +99,7 @@ func TestRecorder(t *testing.T) {
 // pieces writes b in pieces of any sizes.
 func pieces(rng *rand.Rand, b []byte, off int64, write func([]byte, int64)) {
 	for len(b) > 0 {
-		n := min(len(b), 1+rng.IntN(2*Block))
+		n := min(len(b), 1+rng.IntN(2*blockSize))
 		write(b[:n], off)
 		b, off = b[n:], off+int64(n)
 	}
@@ -115,7 +115,7 @@ func TestRead(t *testing.T) {
 		r := s.Check(open(b))
 		for range 2000 {
 			off := rng.IntN(size + 2)
-			p := make([]byte, rng.IntN(4*Block))
+			p := make([]byte, rng.IntN(4*blockSize))
 			n, err := r.ReadAt(p, int64(off))
 			want := copy(make([]byte, len(p)), b[min(off, size):])
 			if n != want || !bytes.Equal(p[:n], b[min(off, size):][:n]) || (err == io.EOF) != (n < len(p) || off >= size) || err != nil && err != io.EOF {
@@ -134,9 +134,9 @@ func TestRead(t *testing.T) {
 // Wherever a file was changed, no byte of that block is given to a caller, and the others are.
 func TestChanged(t *testing.T) {
 	t.Parallel()
-	b := data(3*Block + 100)
+	b := data(3*blockSize + 100)
 	s := sumsOf(t, b)
-	for _, at := range []int{0, 1, Block - 1, Block, 2*Block + 5, 3*Block + 99} {
+	for _, at := range []int{0, 1, blockSize - 1, blockSize, 2*blockSize + 5, 3*blockSize + 99} {
 		for _, size := range []int{1, 4, 100} {
 			bad := bytes.Clone(b)
 			for i := at; i < min(at+size, len(bad)); i++ {
@@ -152,15 +152,15 @@ func TestChanged(t *testing.T) {
 				if !bytes.Equal(p[:n], b[off:][:n]) {
 					t.Fatalf("changed at %d: wrong bytes at %d", at, off)
 				}
-				first, last := off/Block, (min(off+1000, len(b))-1)/Block
-				touched := first <= (min(at+size, len(bad))-1)/Block && at/Block <= last
+				first, last := off/blockSize, (min(off+1000, len(b))-1)/blockSize
+				touched := first <= (min(at+size, len(bad))-1)/blockSize && at/blockSize <= last
 				if touched != errors.Is(err, ErrChanged) {
 					t.Errorf("%d bytes changed at %d, read at %d: %v", size, at, off, err)
 				}
 			}
 		}
 	}
-	r := s.Check(open(b[:2*Block+1]))
+	r := s.Check(open(b[:2*blockSize+1]))
 	if n, err := r.ReadAt(make([]byte, len(b)), 0); !errors.Is(err, ErrChanged) || n != 0 {
 		t.Errorf("cut: %d, %v", n, err)
 	}

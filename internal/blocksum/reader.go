@@ -27,10 +27,10 @@ type reader struct {
 
 	mu  sync.Mutex
 	at  int64 // number of the block in buf; -1 if there is none
-	buf *[Block]byte
+	buf *[blockSize]byte
 }
 
-var buffers = sync.Pool{New: func() any { return new([Block]byte) }}
+var buffers = sync.Pool{New: func() any { return new([blockSize]byte) }}
 
 func (r *reader) ReadAt(p []byte, off int64) (n int, err error) {
 	left := r.sums.size - off
@@ -53,9 +53,9 @@ func (r *reader) ReadAt(p []byte, off int64) (n int, err error) {
 
 // read reads as many whole blocks from off as fit into p, or a part of one block.
 func (r *reader) read(p []byte, off int64) (n int, err error) {
-	in := off % Block
+	in := off % blockSize
 	if in == 0 {
-		whole := len(p) / Block * Block
+		whole := len(p) / blockSize * blockSize
 		if off+int64(len(p)) == r.sums.size {
 			whole = len(p) // including the last block, which may be shorter
 		}
@@ -69,16 +69,16 @@ func (r *reader) read(p []byte, off int64) (n int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.buf == nil {
-		r.buf = buffers.Get().(*[Block]byte)
+		r.buf = buffers.Get().(*[blockSize]byte)
 	}
 	start := off - in
-	block := r.buf[:min(Block, r.sums.size-start)]
-	if r.at != start/Block {
+	block := r.buf[:min(blockSize, r.sums.size-start)]
+	if r.at != start/blockSize {
 		r.at = -1
 		if err := r.blocks(block, start); err != nil {
 			return 0, err
 		}
-		r.at = start / Block
+		r.at = start / blockSize
 	}
 	return copy(p, block[in:]), nil
 }
@@ -91,9 +91,9 @@ func (r *reader) blocks(b []byte, off int64) error {
 		}
 		return err
 	}
-	if at := r.sums.check(b, off/Block); at >= 0 {
+	if at := r.sums.check(b, off/blockSize); at >= 0 {
 		from := off + int64(at)
-		return fmt.Errorf("%w, between offsets %d and %d", ErrChanged, from, min(from+Block, r.sums.size))
+		return fmt.Errorf("%w, between offsets %d and %d", ErrChanged, from, min(from+blockSize, r.sums.size))
 	}
 	return nil
 }

@@ -14,14 +14,14 @@ type Recorder struct {
 }
 
 // unordered in Recorder.summed marks a block that was not written sequentially.
-const unordered = Block + 1
+const unordered = blockSize + 1
 
 // Wrote records that p was written at offset off. Blocks may be written in any order, but each block
 // sequentially. Writing a block again from its start replaces its checksum.
 func (r *Recorder) Wrote(p []byte, off int64) {
 	for len(p) > 0 {
-		i, in := off/Block, off%Block
-		n := min(len(p), int(Block-in))
+		i, in := off/blockSize, off%blockSize
+		n := min(len(p), int(blockSize-in))
 		if missing := i + 1 - int64(len(r.blocks)); missing > 0 {
 			r.blocks = append(r.blocks, make([]uint32, missing)...)
 			r.summed = append(r.summed, make([]uint16, missing)...)
@@ -41,19 +41,19 @@ func (r *Recorder) Wrote(p []byte, off int64) {
 // Sums returns the checksums of the first size bytes. For a block that was not written sequentially to
 // its end, Sums uses the bytes that file has now. Fetching and decompressing leave no such block.
 func (r *Recorder) Sums(size int64, file io.ReaderAt) (*Sums, error) {
-	n := int((size + Block - 1) / Block)
+	n := int((size + blockSize - 1) / blockSize)
 	s := &Sums{size: size, blocks: slices.Clone(r.blocks[:min(n, len(r.blocks))])}
 	s.blocks = append(s.blocks, make([]uint32, n-len(s.blocks))...)
 	var buf []byte
 	for i := range s.blocks {
-		length := min(Block, size-int64(i)*Block)
+		length := min(blockSize, size-int64(i)*blockSize)
 		if i < len(r.summed) && int64(r.summed[i]) == length {
 			continue
 		}
 		if buf == nil {
-			buf = make([]byte, Block)
+			buf = make([]byte, blockSize)
 		}
-		if n, err := file.ReadAt(buf[:length], int64(i)*Block); int64(n) < length {
+		if n, err := file.ReadAt(buf[:length], int64(i)*blockSize); int64(n) < length {
 			if err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}

@@ -109,7 +109,7 @@ func TestColdReads(t *testing.T) {
 	for _, event := range events {
 		count[event]++
 	}
-	if count["turn cold-00.tar"] < 1 || count["read cold-00.tar"] < 12 || advised == 0 || asked == 0 {
+	if count["turn cold-00.tar"] < 1 || count["read cold-00.tar"] < 12 || advised < len(c.cold) || asked < len(c.cold) {
 		t.Errorf("O_DIRECT turned on, and reads with it: %v, %d calls to read ahead, %d questions to the page cache", count, advised, asked)
 	}
 	t.Logf("%v, advised %d, asked %d", count, advised, asked)

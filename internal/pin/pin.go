@@ -102,21 +102,21 @@ func (p Pin) Contradicts(now Pin) (how string, other bool) {
 	return "", false
 }
 
-// Modified is the name of the modification time of a file, in nanoseconds since 1970. The form is
+// modifiedKey is the name of the modification time of a file, in nanoseconds since 1970. The form is
 // short because a journal has thousands of them.
-const Modified = "modified"
+const modifiedKey = "modified"
 
 // File returns the Pin of a file by its modification time. It is empty if the time is zero.
 func File(modified time.Time) Pin {
 	if modified.IsZero() {
 		return ""
 	}
-	return Of(Modified, strconv.FormatInt(modified.UnixNano(), 10))
+	return Of(modifiedKey, strconv.FormatInt(modified.UnixNano(), 10))
 }
 
 // readable returns a value for an error message: times as dates.
 func readable(name, value string) string {
-	if n, err := strconv.ParseInt(value, 10, 64); name == Modified && err == nil {
+	if n, err := strconv.ParseInt(value, 10, 64); name == modifiedKey && err == nil {
 		return time.Unix(0, n).UTC().Format(time.RFC3339Nano)
 	}
 	return value

@@ -40,7 +40,9 @@ func unwritable(url string) *Error {
 }
 
 // Put uploads u.Size bytes of u.From. It reads them at least twice, and again for each retry, also
-// concurrently. The service compares a checksum of all bytes and stores nothing if it differs. A large
+// concurrently. The service compares a checksum of all bytes and stores
+// nothing if it differs; of a service that compares none, Put compares its reply or reads the object back, and removes
+// it if it differs. A large
 // object is sent in parts, with at most Options.Connections concurrent requests over all objects of the client.
 //
 // After an error Put removes the parts; if the service cannot be reached, the error names them. A whole object
@@ -49,7 +51,7 @@ func unwritable(url string) *Error {
 // If u.New is set and an object with the same bytes appears while Put runs, Put succeeds: a reply may have been
 // lost, or a request may have reached the service twice.
 //
-// The returned object has the size, the version and the checksum that the service has confirmed.
+// The returned object has the size and version that the service gave, and the checksum that was compared.
 func (c *Client) Put(ctx context.Context, u *Upload) (Object, error) {
 	s, err := c.service(u.URL)
 	if err != nil {

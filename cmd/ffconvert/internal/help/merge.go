@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// merges are flags that stand for several, as --s3 region=R for --s3-region R. The old names go on working, without a place in
-// the help. members has NAME:FLAG, or FLAG where both are the same. Every limit, a flag max-NAME, is a member of max. A flag without a
-// usage is one that commands have anyway.
+// merges are flags that group others: --s3 region=R sets --s3-region, which is hidden from the help and still works. members
+// has NAME:FLAG, or FLAG if both are the same. Every limit, a flag max-NAME, is a member of max. An entry without a usage
+// extends a flag that the command has already.
 var merges = []struct{ name, members, usage string }{
 	{"max", "", "a limit, NAME=VALUE; may be repeated. An input beyond it is refused"},
 	{"keys", "not:drop-keys unknown:unknown-keys", ""},
@@ -31,7 +31,7 @@ var merges = []struct{ name, members, usage string }{
 
 // member returns the merged flag that a flag of this name is a member of, and the name there; "" if it is none.
 func member(flag string) (into, name string) {
-	if name, ok := strings.CutPrefix(flag, "max-"); ok && name != "shards" && name != "count" { // these divide the output
+	if name, ok := strings.CutPrefix(flag, "max-"); ok && name != "shards" && name != "count" { // they set sizes of the output
 		return "max", name
 	}
 	m := members()[flag]
