@@ -167,7 +167,10 @@ var bannerRE = regexp.MustCompile(`^/\*! \S+ \(v(\d+\.\d+\.\d+)\)`)
 
 // vendored adds the scripts of other people that the program embeds: NAME*.js with its NAME.LICENSE.
 func (r *release) vendored(modules map[string]*module) error {
-	names, err := filepath.Glob(filepath.Join(r.source.dir, "browse", "static", "*.LICENSE"))
+	names, err := filepath.Glob(filepath.Join(r.source.dir, "internal", "browse", "static", "*.LICENSE"))
+	if err == nil && len(names) == 0 {
+		err = errors.New("no licence of an embedded script in internal/browse/static")
+	}
 	if err != nil {
 		return err
 	}
