@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
@@ -127,11 +127,11 @@ func (o Options) lookupEnv(key string) (string, bool) {
 }
 
 // Mark returns the pin of the input, which differs if the input has changed. "": the input has no version.
-func (n Name) Mark() pin.Pin {
+func (n Name) Mark() files.Pin {
 	if n.Object != nil {
 		return n.Object.Pin()
 	}
-	return pin.File(n.ModTime)
+	return files.PinOfTime(n.ModTime)
 }
 
 // Once reports whether n cannot be read twice or has no known size. It is then staged once per run.

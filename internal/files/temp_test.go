@@ -1,4 +1,4 @@
-package atomicfile
+package files
 
 import (
 	"errors"
@@ -35,23 +35,23 @@ func names(t *testing.T, root *os.Root) string {
 	return list
 }
 
-func TestFile(t *testing.T) {
+func TestTemp(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name   string
-		finish func(f *File) error
+		finish func(f *Temp) error
 		before string // contents of "final" beforehand
 		want   string
 		err    error
 	}{
-		{"commit", func(f *File) error { return f.Commit("final") }, "", "final=new ", nil},
-		{"commit after sync", func(f *File) error { return errors.Join(f.Sync(), f.Commit("final")) }, "", "final=new ", nil},
-		{"commit never replaces", func(f *File) error { return f.Commit("final") }, "old", "final=old ", fs.ErrExist},
-		{"replace", func(f *File) error { return f.Replace("final") }, "old", "final=new ", nil},
-		{"discard", func(f *File) error { f.Discard(); return nil }, "old", "final=old ", nil},
-		{"discard after commit", func(f *File) error { defer f.Discard(); return f.Commit("final") }, "", "final=new ", nil},
-		{"no way out", func(f *File) error { return f.Commit("../final") }, "", "", errAny},
-		{"closed under it", func(f *File) error { f.File.Close(); return f.Commit("final") }, "", "", fs.ErrClosed},
+		{"commit", func(f *Temp) error { return f.Commit("final") }, "", "final=new ", nil},
+		{"commit after sync", func(f *Temp) error { return errors.Join(f.Sync(), f.Commit("final")) }, "", "final=new ", nil},
+		{"commit never replaces", func(f *Temp) error { return f.Commit("final") }, "old", "final=old ", fs.ErrExist},
+		{"replace", func(f *Temp) error { return f.Replace("final") }, "old", "final=new ", nil},
+		{"discard", func(f *Temp) error { f.Discard(); return nil }, "old", "final=old ", nil},
+		{"discard after commit", func(f *Temp) error { defer f.Discard(); return f.Commit("final") }, "", "final=new ", nil},
+		{"no way out", func(f *Temp) error { return f.Commit("../final") }, "", "", errAny},
+		{"closed under it", func(f *Temp) error { f.File.Close(); return f.Commit("final") }, "", "", fs.ErrClosed},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -119,7 +119,7 @@ func TestRenameByLink(t *testing.T) {
 	}
 }
 
-func ExampleFile_Replace() {
+func ExampleTemp_Replace() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
 		panic(err)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package blocking
+package files
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 )
 
 // A FIFO is registered with the poller, as a file of a FUSE server is.
-func TestFile(t *testing.T) {
+func TestBlocking(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "fifo")
 	if err := unix.Mkfifo(name, 0o600); err != nil {
@@ -27,7 +27,7 @@ func TestFile(t *testing.T) {
 	if err := plain.SetDeadline(time.Time{}); err != nil {
 		t.Skip("it is not registered in the first place: ", err)
 	}
-	f, err := File(plain, nil)
+	f, err := Blocking(plain, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,17 +53,17 @@ func TestFile(t *testing.T) {
 }
 
 // A file that is not registered is left as it is.
-func TestFileRegular(t *testing.T) {
+func TestBlockingRegular(t *testing.T) {
 	t.Parallel()
 	plain, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer plain.Close()
-	if f, err := File(plain, nil); f != plain || err != nil {
-		t.Errorf("File = %v, %v", f, err)
+	if f, err := Blocking(plain, nil); f != plain || err != nil {
+		t.Errorf("Blocking = %v, %v", f, err)
 	}
-	if f, err := File(nil, os.ErrPermission); f != nil || err != os.ErrPermission {
-		t.Errorf("File of an error = %v, %v", f, err)
+	if f, err := Blocking(nil, os.ErrPermission); f != nil || err != os.ErrPermission {
+		t.Errorf("Blocking of an error = %v, %v", f, err)
 	}
 }

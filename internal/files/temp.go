@@ -1,12 +1,4 @@
-// Package atomicfile makes files that appear complete or not at all.
-//
-//	f, err := atomicfile.Create(root, ".tool/tmp/report.tmp")
-//	…write to f…
-//	err = f.Commit("report.json") // synced, then renamed, then its directory synced
-//
-// All names are relative to an [os.Root] and cannot leave it. The temporary name and
-// the final one must be on one file system.
-package atomicfile
+package files
 
 import (
 	"errors"
@@ -15,12 +7,11 @@ import (
 	"os"
 	"path"
 	"syscall"
-
-	"github.com/ffconvert/ffconvert/internal/blocking"
 )
 
-// A File has a temporary name until Commit or Replace gives it its own.
-type File struct {
+// A Temp is a file under a temporary name until Commit or Replace gives it its final one. Both names must be on one
+// file system.
+type Temp struct {
 	*os.File
 	root   *os.Root
 	tmp    string
@@ -30,18 +21,18 @@ type File struct {
 
 // Create makes a new file under a temporary name, which must not exist. Its mode is
 // 0644 less the umask.
-func Create(root *os.Root, tmp string) (*File, error) {
-	f, err := blocking.File(root.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644))
+func Create(root *os.Root, tmp string) (*Temp, error) {
+	f, err := Blocking(root.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644))
 	if err != nil {
 		return nil, err
 	}
-	return &File{File: f, root: root, tmp: tmp}, nil
+	return &Temp{File: f, root: root, tmp: tmp}, nil
 }
 
 // Sync brings the file to the device. It may be called before Commit to do something
 // with the durable file first. After an error the file must be discarded: the kernel
 // may have dropped the pages that it could not write, and a second fsync would succeed.
-func (f *File) Sync() error {
+func (f *Temp) Sync() error {
 	if err := f.File.Sync(); err != nil {
 		return err
 	}
@@ -52,14 +43,12 @@ func (f *File) Sync() error {
 // Commit gives the file its final name and closes it. A file that has that name
 // already is left alone: the error is then [fs.ErrExist]. After any error the
 // temporary file is gone.
-func (f *File) Commit(name string) error { return f.finish(name, renameNew) }
+func (f *Temp) Commit(name string) error { return f.finish(name, renameNew) }
 
 // Replace is Commit, but takes the place of a file that has the name already.
-func (f *File) Replace(name string) error {
-	return f.finish(name, renameOver)
-}
+func (f *Temp) Replace(name string) error { return f.finish(name, renameOver) }
 
-func (f *File) finish(name string, rename func(root *os.Root, from, to string) error) error {
+func (f *Temp) finish(name string, rename func(root *os.Root, from, to string) error) error {
 	defer f.Discard()
 	if !f.synced {
 		if err := f.Sync(); err != nil {
@@ -94,7 +83,7 @@ func CheckRename(root *os.Root, from, to string, same func(fs.FileInfo) bool) er
 }
 
 // Discard closes and removes the file. It does nothing after Commit or Replace.
-func (f *File) Discard() {
+func (f *Temp) Discard() {
 	if f.done {
 		return
 	}

@@ -1,27 +1,18 @@
-// package ahead reads small files before they are needed, several at once, and returns them in order.
-//
-//	a := ahead.Start(src, 0, files, nil) // src: what to read, and how
-//	defer a.Stop()
-//	for i := range files {
-//		data, err := a.Next(i) // valid until the next call
-//	}
-//
-// A loop that opens one small file after another waits for the device at each, and the kernel cannot
-// read ahead across files: see docs/decisions/008-tar-and-folder.md.
-package ahead
+package files
 
 import (
 	"sync"
 	"sync/atomic"
 )
 
-// Limits of reading ahead. Eight requests keep the queue of a disk filled. More bytes than arenaSize
-// would leave the processor's cache before they are used.
+// Limits of reading ahead. A loop that opens one small file after another waits for the device at each, and the kernel
+// cannot read ahead across files: see docs/decisions/008-tar-and-folder.md. Eight requests keep the queue of a disk filled.
+// More bytes than arenaSize would leave the processor's cache before they are used.
 const (
 	workers   = 8
 	slots     = 64            // items
 	arenaSize = 4 << 20       // bytes
-	MaxItem   = arenaSize / 4 // bytes of one item; a larger one is read alone
+	MaxAhead  = arenaSize / 4 // bytes of one item; a larger one is read alone
 )
 
 // A source has the items to read, numbered from 0 on.
@@ -43,9 +34,9 @@ type Worker interface {
 	Close()
 }
 
-// A Reader reads items before the caller asks for them. Items are placed in the arena in order, read by
-// any of the workers, and returned in order. A Reader must be used by one goroutine.
-type Reader struct {
+// An Ahead reads items before the caller asks for them. Items are placed in the arena in order, read by
+// any of the workers, and returned in order. An Ahead must be used by one goroutine.
+type Ahead struct {
 	src     source
 	arena   ring
 	placed  int // the next item to place
@@ -66,9 +57,9 @@ type slot struct {
 	read  chan struct{} // receives a value when bytes and err are set
 }
 
-// Start starts to read the items from first to first+n-1. The Reader reads into arena if that is large
+// ReadAhead starts to read the items from first to first+n-1. The Ahead reads into arena if that is large
 // enough; it may be nil. The caller must call Stop.
-func Start(src source, first, n int, arena []byte) *Reader {
+func ReadAhead(src source, first, n int, arena []byte) *Ahead {
 	size := int64(0)
 	for i := first; i < first+n && size < arenaSize; i++ {
 		size += src.Size(i)
@@ -76,25 +67,25 @@ func Start(src source, first, n int, arena []byte) *Reader {
 	if size = min(size, arenaSize); size > int64(len(arena)) {
 		arena = make([]byte, size)
 	}
-	r := &Reader{src: src, arena: ring{buf: arena}, placed: first, end: first + n, given: -1, jobs: make(chan int, slots)}
-	for i := range r.slots[:min(n, slots)] {
-		r.slots[(first+i)%slots].read = make(chan struct{}, 1)
+	a := &Ahead{src: src, arena: ring{buf: arena}, placed: first, end: first + n, given: -1, jobs: make(chan int, slots)}
+	for i := range a.slots[:min(n, slots)] {
+		a.slots[(first+i)%slots].read = make(chan struct{}, 1)
 	}
 	for range min(n, workers) {
 		w := src.Worker()
-		r.workers.Go(func() { r.work(w) })
+		a.workers.Go(func() { a.work(w) })
 	}
-	return r
+	return a
 }
 
-func (r *Reader) slot(item int) *slot { return &r.slots[item%slots] }
+func (a *Ahead) slot(item int) *slot { return &a.slots[item%slots] }
 
 // work runs one worker.
-func (r *Reader) work(w Worker) {
+func (a *Ahead) work(w Worker) {
 	defer w.Close()
-	for item := range r.jobs {
-		s := r.slot(item)
-		if !r.stopped.Load() {
+	for item := range a.jobs {
+		s := a.slot(item)
+		if !a.stopped.Load() {
 			s.err = w.Read(item, s.bytes)
 		}
 		s.read <- struct{}{}
@@ -102,41 +93,41 @@ func (r *Reader) work(w Worker) {
 }
 
 // Next returns the bytes of the next item. They are valid until the following call.
-func (r *Reader) Next(item int) ([]byte, error) {
-	if r.given >= 0 && !r.slot(r.given).alone {
-		r.arena.free(r.slot(r.given).end)
+func (a *Ahead) Next(item int) ([]byte, error) {
+	if a.given >= 0 && !a.slot(a.given).alone {
+		a.arena.free(a.slot(a.given).end)
 	}
-	r.place(item)
-	r.given = item
-	s := r.slot(item)
+	a.place(item)
+	a.given = item
+	s := a.slot(item)
 	if s.alone {
-		return r.src.Alone(item)
+		return a.src.Alone(item)
 	}
 	<-s.read
 	return s.bytes, s.err
 }
 
 // place gives places to as many items as the arena has room for. The caller waits for item wanted.
-func (r *Reader) place(wanted int) {
-	for ; r.placed < min(r.end, wanted+slots); r.placed++ {
-		s, n := r.slot(r.placed), r.src.Size(r.placed)
-		if s.alone = n > MaxItem; s.alone {
+func (a *Ahead) place(wanted int) {
+	for ; a.placed < min(a.end, wanted+slots); a.placed++ {
+		s, n := a.slot(a.placed), a.src.Size(a.placed)
+		if s.alone = n > MaxAhead; s.alone {
 			continue
 		}
-		at, ok := r.arena.alloc(int(n))
+		at, ok := a.arena.alloc(int(n))
 		if !ok {
 			return
 		}
 		s.end = at + int(n)
-		s.bytes, s.err = r.arena.buf[at:s.end], nil
-		r.jobs <- r.placed
+		s.bytes, s.err = a.arena.buf[at:s.end], nil
+		a.jobs <- a.placed
 	}
 }
 
 // Stop ends the workers without reading the remaining items, and returns the arena, for another Start.
-func (r *Reader) Stop() (arena []byte) {
-	r.stopped.Store(true)
-	close(r.jobs)
-	r.workers.Wait()
-	return r.arena.buf
+func (a *Ahead) Stop() (arena []byte) {
+	a.stopped.Store(true)
+	close(a.jobs)
+	a.workers.Wait()
+	return a.arena.buf
 }

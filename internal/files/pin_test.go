@@ -1,4 +1,4 @@
-package pin
+package files
 
 import (
 	"strings"
@@ -17,11 +17,11 @@ func TestOf(t *testing.T) {
 		{[]string{"version", "3", "etag", "a b=c"}, "etag=a%20b=c version=3"},
 		{[]string{"etag", "first", "etag", "second"}, "etag=first"},
 	} {
-		if got := Of(row.pairs...); got != row.want {
+		if got := PinOf(row.pairs...); got != row.want {
 			t.Errorf("%q: %q, want %q", row.pairs, got, row.want)
 		}
 	}
-	long, longer := Of("etag", strings.Repeat("a", 1<<10)), Of("etag", strings.Repeat("a", 1<<10)+"b")
+	long, longer := PinOf("etag", strings.Repeat("a", 1<<10)), PinOf("etag", strings.Repeat("a", 1<<10)+"b")
 	if len(long) > 80 || long == longer {
 		t.Errorf("%q %q", long, longer)
 	}
@@ -42,7 +42,7 @@ func TestDiffers(t *testing.T) {
 		{"another version", "version=1", "version=2", "version was 1, is 2"},
 		{"deleted and made anew", "sum64=a version=1", "sum64=b version=1", "sum64 was a, is b"},
 		{"another time alone", "etag=a modified=7", "etag=a modified=8", "modified was 1970-01-01T00:00:00.000000007Z, is 1970-01-01T00:00:00.000000008Z"},
-		{"a file, modified", File(time.Unix(1, 5)), File(time.Unix(2, 0)), "modified was 1970-01-01T00:00:01.000000005Z, is 1970-01-01T00:00:02Z"},
+		{"a file, modified", PinOfTime(time.Unix(1, 5)), PinOfTime(time.Unix(2, 0)), "modified was 1970-01-01T00:00:01.000000005Z, is 1970-01-01T00:00:02Z"},
 		{"a version, and more now", "version=1", "etag=a version=1", ""},
 		{"the version alone is left", "etag=a version=1", "version=1", "known by etag, version before, by version now"},
 		{"nothing in common", "etag=a", "sum64=a", "known by etag before, by sum64 now"},

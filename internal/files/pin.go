@@ -1,12 +1,4 @@
-// Package pin compares two states of an input by properties such as ETag, version, checksum and time.
-//
-//	was := pin.Of("etag", "9a0364b9", "version", "3")
-//	how, other := was.Differs(now)
-//
-// A service may report different properties of an object at different times: a list has fewer than
-// the reply to HEAD, and AIStore adds a checksum after it has copied an object. So the properties
-// that both states have are compared, and there must be at least one.
-package pin
+package files
 
 import (
 	"crypto/sha256"
@@ -21,19 +13,23 @@ import (
 
 // A Pin is a list of properties, each name=value, sorted by name and separated by spaces. The empty
 // Pin means that nothing is known.
+//
+// A service may report different properties of an object at different times: a list has fewer than
+// the reply to HEAD, and AIStore adds a checksum after it has copied an object. So the properties
+// that both states have are compared, and there must be at least one.
 type Pin string
 
-// Version is the name of the version number. It starts at 1 again when an object is removed and
+// PinVersion is the name of the version number. It starts at 1 again when an object is removed and
 // created again, so different versions mean different states, but equal versions alone do not mean
 // equal states.
-const Version = "version"
+const PinVersion = "version"
 
 // mostValue is the longest value kept. A longer value, which a server may choose, is replaced with
 // its SHA-256.
 const mostValue = 64 // bytes
 
-// Of returns a Pin of alternating names and values. It ignores empty values and repeated names.
-func Of(pairs ...string) Pin {
+// PinOf returns a Pin of alternating names and values. It ignores empty values and repeated names.
+func PinOf(pairs ...string) Pin {
 	var all, names []string
 	for i := 0; i+1 < len(pairs); i += 2 {
 		name, value := pairs[i], pairs[i+1]
@@ -64,7 +60,7 @@ func (p Pin) values() map[string]string {
 // Tells reports whether equal pins mean equal states: whether the Pin has more than a version.
 func (p Pin) Tells() bool {
 	for name := range p.values() {
-		if name != Version {
+		if name != PinVersion {
 			return true
 		}
 	}
@@ -83,7 +79,7 @@ func (p Pin) Differs(now Pin) (how string, other bool) {
 	}
 	was, is := p.values(), now.values()
 	for name := range was {
-		if _, there := is[name]; there && (name != Version || !p.Tells()) {
+		if _, there := is[name]; there && (name != PinVersion || !p.Tells()) {
 			return "", false
 		}
 	}
@@ -106,12 +102,12 @@ func (p Pin) Contradicts(now Pin) (how string, other bool) {
 // short because a journal has thousands of them.
 const modifiedKey = "modified"
 
-// File returns the Pin of a file by its modification time. It is empty if the time is zero.
-func File(modified time.Time) Pin {
+// PinOfTime returns the Pin of a file by its modification time. It is empty if the time is zero.
+func PinOfTime(modified time.Time) Pin {
 	if modified.IsZero() {
 		return ""
 	}
-	return Of(modifiedKey, strconv.FormatInt(modified.UnixNano(), 10))
+	return PinOf(modifiedKey, strconv.FormatInt(modified.UnixNano(), 10))
 }
 
 // readable returns a value for an error message: times as dates.

@@ -1,4 +1,4 @@
-package ahead
+package files
 
 // A ring allocates memory that is freed in the same order.
 //
