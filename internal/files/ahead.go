@@ -19,9 +19,9 @@ const (
 type source interface {
 	// Size returns the size of an item in bytes.
 	Size(item int) int64
-	// Worker returns a new worker. It is called by the goroutine that calls Start.
+	// Worker returns a new worker. It is called by the goroutine that calls ReadAhead.
 	Worker() Worker
-	// Alone reads an item of more than MaxItem bytes. It is called by the goroutine that calls Next. The
+	// Alone reads an item of more than MaxAhead bytes. It is called by the goroutine that calls Next. The
 	// bytes are valid until the following call.
 	Alone(item int) ([]byte, error)
 }
@@ -124,7 +124,7 @@ func (a *Ahead) place(wanted int) {
 	}
 }
 
-// Stop ends the workers without reading the remaining items, and returns the arena, for another Start.
+// Stop ends the workers without reading the remaining items, and returns the arena, for another ReadAhead.
 func (a *Ahead) Stop() (arena []byte) {
 	a.stopped.Store(true)
 	close(a.jobs)

@@ -15,6 +15,8 @@
 // Where directories are inputs, the name of a service that lists objects stands for the [ObjectTree]
 // below it: stage makes it a directory with a file for each object. Keys that cannot be paths below
 // a directory are [ErrKey].
+//
+// [KindOf] and [KindOfDirectory] guess the format of what was found, from its first bytes and its name.
 package input
 
 import (

@@ -1,4 +1,4 @@
-package kind
+package input
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package kind
+package input
 
 import (
 	"errors"
@@ -16,9 +16,9 @@ const (
 	mostDirectories = 16   // subdirectories
 )
 
-// Directory guesses the content of a local directory from the names in it and in its first
+// KindOfDirectory guesses the content of a local directory from the names in it and in its first
 // subdirectories. Several kinds are equally likely; none means that the content is unknown.
-func Directory(dir string) ([]Kind, error) {
+func KindOfDirectory(dir string) ([]Kind, error) {
 	top, err := list(dir)
 	if err != nil {
 		return nil, err

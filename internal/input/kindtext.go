@@ -1,4 +1,4 @@
-package kind
+package input
 
 import (
 	"bytes"
@@ -48,7 +48,7 @@ func isEncodedText(head []byte) bool {
 	return breaks > 0 && 100*control <= len(head)
 }
 
-func text(name string, mime *mimetype.MIME, head []byte, cut bool) []Kind {
+func kindOfText(name string, mime *mimetype.MIME, head []byte, cut bool) []Kind {
 	first := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
 	switch {
 	case mime.Is("application/x-ndjson"), ext(name) == ".jsonl", ext(name) == ".ndjson":

@@ -1,11 +1,4 @@
-// Package kind guesses the format of a file or a directory from its content and its name.
-//
-//	found := kind.File("a.bin", head, size)
-//	if len(found) == 1 { fmt.Println(found[0].What) } // "a tar"
-//
-// File does not read the file: the caller passes its first bytes, decompressed. The result is a guess
-// for messages and for defaults that a command reports. Only a reader of the format can confirm it.
-package kind
+package input
 
 import (
 	"path"
@@ -19,7 +12,8 @@ import (
 // HeadSize is the number of bytes at the start of a file that File needs.
 const HeadSize = 64 << 10
 
-// A Kind is a format of files or directories.
+// A Kind is a format of files or directories. It is a guess for messages and for defaults that a command reports. Only a
+// reader of the format can confirm it.
 type Kind struct {
 	ID   string // tar, ffrecord, csv, cbor, msgpack, folder, image, json, zip, …
 	What string // description with an article: "a tar"
@@ -31,10 +25,10 @@ type Kind struct {
 	Sure bool
 }
 
-// File guesses the kind of a file. head is its first [HeadSize] bytes, or all bytes if it has fewer,
-// decompressed. size is the number of all bytes, decompressed, or -1 if unknown. Several results are
-// equally likely; none means that the kind is unknown.
-func File(name string, head []byte, size int64) []Kind {
+// KindOf guesses the kind of a file. head is its first [HeadSize] bytes, or all bytes if it has fewer,
+// decompressed: KindOf does not read the file. size is the number of all bytes, decompressed, or -1 if
+// unknown. Several results are equally likely; none means that the kind is unknown.
+func KindOf(name string, head []byte, size int64) []Kind {
 	if len(head) == 0 {
 		return nil
 	}
@@ -44,7 +38,7 @@ func File(name string, head []byte, size int64) []Kind {
 	case isTar(head):
 		return []Kind{tarKind}
 	case isText(head, cut): // before magic, since some magic bytes are letters
-		return text(name, mime, head, cut)
+		return kindOfText(name, mime, head, cut)
 	}
 	for _, is := range []func([]byte, int64) (Kind, bool){record, tfRecord, mds, magic, ofRecord} {
 		if k, ok := is(head, size); ok {
@@ -52,7 +46,7 @@ func File(name string, head []byte, size int64) []Kind {
 		}
 	}
 	if k, ok := named(mime); ok {
-		if by := Name(name); !k.Sure && len(by) == 1 && by[0].Format == "cbor" {
+		if by := KindOfName(name); !k.Sure && len(by) == 1 && by[0].Format == "cbor" {
 			return items(name, head, cut) // not mimetype: its two-byte magics, such as BM of BMP, match other files as well
 		}
 		return []Kind{k}
@@ -66,8 +60,8 @@ func File(name string, head []byte, size int64) []Kind {
 // tfShard matches the names that TensorFlow gives to the shards of a dataset.
 var tfShard = regexp.MustCompile(`-[0-9]{5,}-of-[0-9]{5,}$`)
 
-// Name guesses the kind of a file from its name only, for example the name of a remote object.
-func Name(name string) []Kind {
+// KindOfName guesses the kind of a file from its name only, for example the name of a remote object.
+func KindOfName(name string) []Kind {
 	if tfShard.MatchString(uncompressed(name)) {
 		return []Kind{tfrecordByName}
 	}

@@ -1,4 +1,4 @@
-package kind
+package input
 
 import (
 	"archive/tar"
@@ -89,7 +89,7 @@ func TestFile(t *testing.T) {
 		{"a.cbor", "BM\x01\x02\x03\x04\x01", "cbor cbor"}, // or a BMP
 		{"a", "\xc1\xff\x00\x1c", ""},
 	} {
-		if got := words(File(row.name, []byte(row.head), int64(len(row.head)))); got != row.want {
+		if got := words(KindOf(row.name, []byte(row.head), int64(len(row.head)))); got != row.want {
 			t.Errorf("%s of %.20q: %s, want %s", row.name, row.head, got, row.want)
 		}
 	}
@@ -105,7 +105,7 @@ func TestFileCut(t *testing.T) {
 	} {
 		all := []byte(strings.Repeat(row.item, 3*HeadSize/len(row.item)))
 		for cut := range len(row.item) {
-			if got := words(File("a", all[:HeadSize-cut], int64(len(all)))); got != row.want {
+			if got := words(KindOf("a", all[:HeadSize-cut], int64(len(all)))); got != row.want {
 				t.Fatalf("%.10q, %d bytes: %s, want %s", row.item, HeadSize-cut, got, row.want)
 			}
 		}
@@ -139,18 +139,18 @@ func TestDirectory(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, err := Directory(dir)
+		got, err := KindOfDirectory(dir)
 		if err != nil || words(got) != row.want || got[0].What != row.what {
 			t.Errorf("%s: %s, %v, error %v; want %s, %s", row.files, words(got), got, err, row.want, row.what)
 		}
 	}
-	if _, err := Directory(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {
+	if _, err := KindOfDirectory(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {
 		t.Errorf("no directory: %v", err)
 	}
 }
 
-// FuzzFile: no bytes make it panic, and what proves a kind is its alone.
-func FuzzFile(f *testing.F) {
+// FuzzKindOf: no bytes make it panic, and what proves a kind is its alone.
+func FuzzKindOf(f *testing.F) {
 	f.Add("a.csv", []byte("1,2\n"), false)
 	f.Add("a", []byte("\xdf\xff\xff\xff\xff\xa1"), true)
 	f.Add("a", append([]byte("\x71\x00\x00\x00\x00\x00\x00\x00\xd0\x7e\xd4\x73"), make([]byte, 200)...), true) // 4 × its number overflows
@@ -161,7 +161,7 @@ func FuzzFile(f *testing.F) {
 			size += 1000
 		}
 		for _, size := range []int64{size, -1} {
-			for _, k := range File(name, head, size) {
+			for _, k := range KindOf(name, head, size) {
 				if k.ID == "" || k.What == "" {
 					t.Errorf("%+v", k)
 				}

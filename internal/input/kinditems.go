@@ -1,4 +1,4 @@
-package kind
+package input
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ const mostItems = 256
 // item is a map with a text key, then the format of the name's extension. The extension of a table or of JSON Lines
 // decides alone: all ASCII bytes are valid MessagePack, so the file is damaged text, or text in another encoding.
 func items(name string, head []byte, cut bool) []Kind {
-	by := Name(name)
+	by := KindOfName(name)
 	if len(by) == 1 && (by[0].Format == "csv" || by[0].Format == "jsonl") {
 		return by
 	}
