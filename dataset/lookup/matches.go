@@ -1,10 +1,10 @@
-package compare
+package lookup
 
 import "math/bits"
 
-// A table has consecutive samples of a dataset, by the hash of their keys. Samples with equal keys form a list in
+// A matches has consecutive samples of a dataset, by the hash of their keys. Samples with equal keys form a list in
 // order.
-type table struct {
+type matches struct {
 	entries []entry
 	slots   []uint32 // by hash, with open addressing: number of the first sample of the key that is not taken, from 1; 0: free
 }
@@ -16,22 +16,22 @@ type entry struct {
 	taken bool
 }
 
-func newTable(n int) *table {
-	return &table{entries: make([]entry, 0, n), slots: make([]uint32, 1<<bits.Len(uint(2*n-1)))}
+func newMatches(n int) *matches {
+	return &matches{entries: make([]entry, 0, n), slots: make([]uint32, 1<<bits.Len(uint(2*n-1)))}
 }
 
 // reset empties the table, for n samples, at most the number that it was made for.
-func (t *table) reset(n int) {
+func (t *matches) reset(n int) {
 	t.entries = t.entries[:0:n]
 	clear(t.slots)
 }
 
-func (t *table) add(x *item) {
+func (t *matches) add(x *item) {
 	t.entries = append(t.entries, entry{key: x.key(), content: x.content})
 }
 
 // slot returns the slot of a key, or the free slot for it.
-func (t *table) slot(key hash) *uint32 {
+func (t *matches) slot(key hash) *uint32 {
 	mask := uint64(len(t.slots) - 1)
 	for i := key[0] & mask; ; i = (i + 1) & mask {
 		if s := &t.slots[i]; *s == 0 || t.entries[*s-1].key == key {
@@ -41,7 +41,7 @@ func (t *table) slot(key hash) *uint32 {
 }
 
 // link adds all samples to the slots, from the last to the first, so that lists are in order.
-func (t *table) link() {
+func (t *matches) link() {
 	for i := len(t.entries) - 1; i >= 0; i-- {
 		s := t.slot(t.entries[i].key)
 		t.entries[i].next = *s
@@ -50,7 +50,7 @@ func (t *table) link() {
 }
 
 // take removes the first sample of a key from the table.
-func (t *table) take(key hash) (i int, ok bool) {
+func (t *matches) take(key hash) (i int, ok bool) {
 	s := t.slot(key)
 	if *s == 0 || t.entries[*s-1].taken {
 		return 0, false

@@ -1,4 +1,4 @@
-package compare
+package lookup
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/encode"
 )
 
@@ -21,7 +20,7 @@ type content struct {
 
 // An item is a sample of a dataset.
 type item struct {
-	row *lookup.Row
+	row *Row
 	content
 }
 
@@ -36,7 +35,7 @@ func (x *item) key() hash {
 }
 
 // items yields the samples of a dataset. An item is valid until the next one.
-func (c *comparison) items(d *lookup.Dataset) iter.Seq2[*item, error] {
+func (c *comparison) items(d *Dataset) iter.Seq2[*item, error] {
 	x := new(item)
 	if c.opts.Decode {
 		return func(yield func(*item, error) bool) { c.decoded(d, x, yield) }
@@ -62,7 +61,7 @@ func (c *comparison) items(d *lookup.Dataset) iter.Seq2[*item, error] {
 var errEnough = errors.New("enough")
 
 // decoded yields items whose content is the hash of their fields.
-func (c *comparison) decoded(d *lookup.Dataset, x *item, yield func(*item, error) bool) {
+func (c *comparison) decoded(d *Dataset, x *item, yield func(*item, error) bool) {
 	spec, err := encode.Parse(encode.Options{Encoding: "msgpack"})
 	if err != nil {
 		yield(nil, err)
@@ -71,7 +70,7 @@ func (c *comparison) decoded(d *lookup.Dataset, x *item, yield func(*item, error
 	enc := spec.NewEncoder()
 	var h maphash.Hash
 	h.SetSeed(seeds[0])
-	err = d.WalkRecords(c.ctx, func(r *lookup.Row, data []byte) error {
+	err = d.WalkRecords(c.ctx, func(r *Row, data []byte) error {
 		s, err := d.Decode(r, data)
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package compare
+package lookup
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
@@ -21,8 +20,8 @@ type sample struct {
 	class     int
 }
 
-// made makes a dataset of samples and opens it.
-func made(t testing.TB, encoding string, all []sample) *lookup.Dataset {
+// madeOf makes a dataset of samples and opens it.
+func madeOf(t testing.TB, encoding string, all []sample) *Dataset {
 	t.Helper()
 	part := make([]converters.Sample, len(all))
 	for i, s := range all {
@@ -40,7 +39,7 @@ func made(t testing.TB, encoding string, all []sample) *lookup.Dataset {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := lookup.Open(dir, lookup.Options{})
+	d, err := Open(dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +47,9 @@ func made(t testing.TB, encoding string, all []sample) *lookup.Dataset {
 }
 
 // compared returns the differences as text, sorted.
-func compared(t testing.TB, a, b *lookup.Dataset, opts Options) (all []string, totals Totals) {
+func compared(t testing.TB, a, b *Dataset, opts CompareOptions) (all []string, totals Compared) {
 	t.Helper()
-	totals, err := Datasets(t.Context(), a, b, opts, func(d Difference) error {
+	totals, err := Compare(t.Context(), a, b, opts, func(d Difference) error {
 		switch d.Change() {
 		case "added":
 			all = append(all, fmt.Sprintf("+%s #%d", d.B.Key, d.B.Number))
@@ -133,55 +132,55 @@ func random(r *rand.Rand, n int) (a, b []sample) {
 	return a, b
 }
 
-func TestDatasets(t *testing.T) {
+func TestCompare(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		x, y := random(r, 3+r.IntN(120))
-		a, b := made(t, "msgpack", x), made(t, "msgpack", y)
-		cbor := made(t, "cbor", y)
+		a, b := madeOf(t, "msgpack", x), madeOf(t, "msgpack", y)
+		cbor := madeOf(t, "cbor", y)
 		for _, held := range []int{0, 1, 7, len(x)} {
 			want := model(x, y, false, true)
-			for name, opts := range map[string]Options{"indexes": {Held: held}, "fields": {Held: held, Decode: true}} {
+			for name, opts := range map[string]CompareOptions{"indexes": {Held: held}, "fields": {Held: held, Decode: true}} {
 				got, totals := compared(t, a, b, opts)
 				if !slices.Equal(got, want) || totals.Same() != (len(want) == 0) {
 					t.Fatalf("seed %d, %s, %d held:\n%v, want\n%v", seed, name, held, got, want)
 				}
 			}
-			if got, _ := compared(t, a, cbor, Options{Held: held, Decode: true}); !slices.Equal(got, want) {
+			if got, _ := compared(t, a, cbor, CompareOptions{Held: held, Decode: true}); !slices.Equal(got, want) {
 				t.Fatalf("seed %d, in CBOR, %d held:\n%v, want\n%v", seed, held, got, want)
 			}
 		}
-		if got, want := first(compared(t, a, b, Options{ByNumber: true})), model(x, y, true, true); !slices.Equal(got, want) {
+		if got, want := first(compared(t, a, b, CompareOptions{ByNumber: true})), model(x, y, true, true); !slices.Equal(got, want) {
 			t.Fatalf("seed %d, by number:\n%v, want\n%v", seed, got, want)
 		}
-		if got, totals := compared(t, a, a, Options{Held: 5}); got != nil || !totals.Same() {
+		if got, totals := compared(t, a, a, CompareOptions{Held: 5}); got != nil || !totals.Same() {
 			t.Errorf("%v differs from itself", got)
 		}
-		if got := first(compared(t, b, cbor, Options{ByNumber: true, Decode: true})); got != nil {
+		if got := first(compared(t, b, cbor, CompareOptions{ByNumber: true, Decode: true})); got != nil {
 			t.Errorf("%v differs in CBOR", got)
 		}
 	}
 }
 
-func first(all []string, _ Totals) []string { return all }
+func first(all []string, _ Compared) []string { return all }
 
 // Labels count where records do not have them.
-func TestLabels(t *testing.T) {
+func TestCompareLabels(t *testing.T) {
 	t.Parallel()
 	x := []sample{{"a", "same", 1}, {"b", "same", 2}}
 	y := []sample{{"a", "same", 1}, {"b", "same", 3}}
-	if got := first(compared(t, made(t, "raw:txt", x), made(t, "raw:txt", y), Options{})); !slices.Equal(got, []string{"~b #1 #1"}) {
+	if got := first(compared(t, madeOf(t, "raw:txt", x), madeOf(t, "raw:txt", y), CompareOptions{})); !slices.Equal(got, []string{"~b #1 #1"}) {
 		t.Error(got)
 	}
 }
 
 // A million samples of one key take no more time than others.
-func TestEqualKeys(t *testing.T) {
+func TestCompareEqualKeys(t *testing.T) {
 	t.Parallel()
 	const n = 1_000_000
-	x := newTable(n)
-	one := &item{row: &lookup.Row{Key: "one"}}
+	x := newMatches(n)
+	one := &item{row: &Row{Key: "one"}}
 	for range n {
 		x.add(one)
 	}

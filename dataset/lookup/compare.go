@@ -1,26 +1,15 @@
-// Package compare finds the differences between two datasets: samples that only one of them has, and samples whose
-// content differs.
-//
-//	totals, err := compare.Datasets(ctx, a, b, compare.Options{}, func(d compare.Difference) error { … })
-//
-// Samples are matched by key: the k-th sample of a key in one dataset is compared with the k-th of that key
-// in the other. Keys are compared by 128-bit hashes with a seed of this process.
-//
-// The content of a sample is the size and the CRC-32 of its record, and its label, from indexes and headers; if
-// records are decoded, it is the fields in any order.
-package compare
+package lookup
 
 import (
 	"context"
 	"iter"
-
-	"github.com/ffconvert/ffconvert/dataset/lookup"
 )
 
-// Options control a comparison. The zero value compares keys and indexes.
-type Options struct {
+// CompareOptions control a comparison. The zero value compares keys, and the size and the CRC-32 of records and the labels,
+// from indexes and headers.
+type CompareOptions struct {
 	ByNumber bool // compare sample n of one dataset with sample n of the other, whatever their keys
-	Decode   bool // compare fields; reads all records
+	Decode   bool // compare fields, in any order; reads all records
 
 	// Held is the number of samples of the first dataset in memory at once, 48 bytes each; 0 means 4,194,304. The second
 	// dataset is read once for each Held samples of the first, and once more to list samples that only it has.
@@ -32,7 +21,7 @@ const defaultHeld = 4 << 20
 // A Difference is one sample. Its rows are valid until the next call. For a changed sample A has the number and, unless
 // records were decoded, size and CRC-32.
 type Difference struct {
-	A, B *lookup.Row // nil in the dataset that does not have it
+	A, B *Row // nil in the dataset that does not have it
 }
 
 // Change returns "added" if only the second dataset has the sample, "removed" if only the first has it, or "changed".
@@ -46,19 +35,22 @@ func (d *Difference) Change() string {
 	return "changed"
 }
 
-// Totals count samples.
-type Totals struct {
+// Compared counts the samples of a comparison.
+type Compared struct {
 	A, B                           int64 // in each dataset
 	Alike, Added, Removed, Changed int64
 }
 
 // Same reports whether nothing differs.
-func (t *Totals) Same() bool { return t.Added+t.Removed+t.Changed == 0 }
+func (t *Compared) Same() bool { return t.Added+t.Removed+t.Changed == 0 }
 
-// Datasets calls use with each difference: changed and removed samples first, then added ones, each
+// Compare finds samples that only one of two datasets has, and samples whose content differs. The k-th sample of a key in
+// one is compared with the k-th of that key in the other; keys are compared by 128-bit hashes with a seed of this process.
+//
+// Compare calls use with each difference: changed and removed samples first, then added ones, each
 // in the order of its dataset. If there are more samples than Held, changed and removed samples come in
 // several groups.
-func Datasets(ctx context.Context, a, b *lookup.Dataset, opts Options, use func(Difference) error) (Totals, error) {
+func Compare(ctx context.Context, a, b *Dataset, opts CompareOptions, use func(Difference) error) (Compared, error) {
 	c := &comparison{ctx: ctx, a: a, b: b, opts: opts, use: use}
 	c.totals.A, c.totals.B = a.Len(), b.Len()
 	c.labels = a.Ours() && b.Ours()
@@ -71,14 +63,14 @@ func Datasets(ctx context.Context, a, b *lookup.Dataset, opts Options, use func(
 	return c.totals, err
 }
 
-// A comparison is the state of one call of Datasets.
+// A comparison is the state of one call of Compare.
 type comparison struct {
 	ctx    context.Context
-	a, b   *lookup.Dataset
-	opts   Options
+	a, b   *Dataset
+	opts   CompareOptions
 	labels bool
 	use    func(Difference) error
-	totals Totals
+	totals Compared
 }
 
 func (c *comparison) differs(d Difference) error {
@@ -137,8 +129,8 @@ func (c *comparison) byKey() error {
 	defer stopA()
 	again, stop := iter.Pull2(c.a.Walk(c.ctx)) // yields the rows of removed samples
 	defer stop()
-	t := newTable(int(min(held, c.a.Len()))) // reused for all groups, since it takes most of the memory
-	var found bitmap                         // samples of b that have a match
+	t := newMatches(int(min(held, c.a.Len()))) // reused for all groups, since it takes most of the memory
+	var found bitmap                           // samples of b that have a match
 	for first := int64(0); first < c.a.Len(); first += held {
 		t.reset(int(min(held, c.a.Len()-first)))
 		for range cap(t.entries) {
@@ -175,7 +167,7 @@ func (c *comparison) byKey() error {
 
 // match compares all samples of b that have no match yet with the samples of a table, whose first sample is number
 // first of a. It returns the number of samples of the table without a match.
-func (c *comparison) match(t *table, first int64, found *bitmap) (left int64, err error) {
+func (c *comparison) match(t *matches, first int64, found *bitmap) (left int64, err error) {
 	left = int64(len(t.entries))
 	for b, err := range c.items(c.b) {
 		if err != nil {
@@ -196,7 +188,7 @@ func (c *comparison) match(t *table, first int64, found *bitmap) (left int64, er
 			c.totals.Alike++
 			continue
 		}
-		a := &lookup.Row{Number: first + int64(i), Key: b.row.Key}
+		a := &Row{Number: first + int64(i), Key: b.row.Key}
 		if !c.opts.Decode {
 			a.At.Size, a.At.CRC, a.Placed = e.size, e.crc, true
 		}
