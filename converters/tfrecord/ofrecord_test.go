@@ -1,4 +1,4 @@
-package ofrecord
+package tfrecord
 
 import (
 	"bytes"
@@ -12,21 +12,18 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
-	"github.com/ffconvert/ffconvert/converters/tfrecord"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
 )
 
-const pictureSize = 40_000
-
-// pictures are records of a picture, a label and a score.
-func pictures(first, n int) []byte {
+// ofPictures are records of a picture, a label and a score.
+func ofPictures(first, n int) []byte {
 	var b []byte
 	for i := first; i < first+n; i++ {
-		b = append(b, framed(record(
-			entry("encoded", 1, under(1, bytes.Repeat([]byte{byte(i)}, pictureSize))),
-			entry("class/label", 4, varints(int64(i))),
-			entry("score", 3, doubles(float64(i)/3)),
-			entry("box", 3, doubles(0, 1, 2)),
+		b = append(b, ofFramed(ofRecord(
+			ofEntry("encoded", 1, under(1, bytes.Repeat([]byte{byte(i)}, pictureSize))),
+			ofEntry("class/label", 4, varints(int64(i))),
+			ofEntry("score", 3, doubles(float64(i)/3)),
+			ofEntry("box", 3, doubles(0, 1, 2)),
 		))...)
 	}
 	return b
@@ -41,18 +38,18 @@ func cutAt(stream []byte, at ...int) (parts [][]byte) {
 	return parts
 }
 
-func TestSource(t *testing.T) {
+func TestOFRecord(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		opts  tfrecord.Options
+		opts  Options
 		parts [][]byte
 		cuts  []int64
 	}{
-		"parts":      {tfrecord.Options{}, [][]byte{pictures(0, 4), pictures(4, 3), {}}, []int64{1, 8, 9, pictureSize}},
-		"whole":      {tfrecord.Options{Whole: true}, [][]byte{pictures(0, 4), pictures(4, 3)}, []int64{7, 8}},
-		"one stream": {tfrecord.Options{Continued: true}, cutAt(pictures(0, 6), pictureSize*7/2, pictureSize*7/2+10, pictureSize*5), nil},
+		"parts":      {Options{}, [][]byte{ofPictures(0, 4), ofPictures(4, 3), {}}, []int64{1, 8, 9, pictureSize}},
+		"whole":      {Options{Whole: true}, [][]byte{ofPictures(0, 4), ofPictures(4, 3)}, []int64{7, 8}},
+		"one stream": {Options{Continued: true}, cutAt(ofPictures(0, 6), pictureSize*7/2, pictureSize*7/2+10, pictureSize*5), nil},
 		// The head of the fifth record is cut, too.
-		"a cut head": {tfrecord.Options{Continued: true}, cutAt(pictures(0, 6), len(pictures(0, 4))+3, len(pictures(0, 4))+5), nil},
+		"a cut head": {Options{Continued: true}, cutAt(ofPictures(0, 6), len(ofPictures(0, 4))+3, len(ofPictures(0, 4))+5), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,7 +63,7 @@ func TestSource(t *testing.T) {
 					paths = append(paths, path)
 				}
 				counted, use := convertertest.Count(new(converters.Files).Open)
-				src, err := tfrecord.OpenForm(&form, convertertest.Parts(t, paths...), c.opts, counted)
+				src, err := openParts(&ofForm, convertertest.Parts(t, paths...), c.opts, counted)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -76,39 +73,39 @@ func TestSource(t *testing.T) {
 					}
 				})
 				return convertertest.Fixture{
-					Source: src, Files: paths, Cuts: c.cuts, // what Index reads is tested in converters/tfrecord
-					Reopen: func(t *testing.T) converters.Source { return open(t, c.opts, paths...) },
+					Source: src, Files: paths, Cuts: c.cuts, // what Index reads is tested in tfrecord_test.go
+					Reopen: func(t *testing.T) converters.Source { return ofOpen(t, c.opts, paths...) },
 				}
 			})
 		})
 	}
 }
 
-func TestValues(t *testing.T) {
+func TestOFRecordValues(t *testing.T) {
 	t.Parallel()
-	data := framed(
-		record(entry("b", 1, under(1, "x")), entry("f", 2, under(1, "\x00\x00\x80\x3f")), entry("d", 3, doubles(0.1)), entry("i", 4, varints(-1)), entry("l", 5, varints(1<<62))),
-		record(entry("i", 4, varints(0xffffffff)), entry("d", 3, nil)), // the sign not extended
-		record(entry("__key__", 1, under(1, "k/1")), entry("i", 4, []byte{8, 5})),
+	data := ofFramed(
+		ofRecord(ofEntry("b", 1, under(1, "x")), ofEntry("f", 2, under(1, "\x00\x00\x80\x3f")), ofEntry("d", 3, doubles(0.1)), ofEntry("i", 4, varints(-1)), ofEntry("l", 5, varints(1<<62))),
+		ofRecord(ofEntry("i", 4, varints(0xffffffff)), ofEntry("d", 3, nil)), // the sign not extended
+		ofRecord(ofEntry("__key__", 1, under(1, "k/1")), ofEntry("i", 4, []byte{8, 5})),
 	)
 	want := []string{
 		`"" "b":b78 "d":[f3fb999999999999a] "f":f3ff0000000000000 "i":-1 "l":4611686018427387904`,
 		`"" "d":[] "i":-1`,
 		`"k/1" "i":5`,
 	}
-	shapes, samples, err := all(t, memory(t, tfrecord.Options{}, data))
+	shapes, samples, err := all(t, ofMemory(t, Options{}, data))
 	if err != nil || !slices.Equal(samples, want) || len(shapes) != len(want) {
 		t.Errorf("%s\nerror %v, want\n%s", strings.Join(samples, "\n"), err, strings.Join(want, "\n"))
 	}
-	got := fmt.Sprint(memory(t, tfrecord.Options{}, nil, data).(converters.Describer).Describe().Columns)
+	got := fmt.Sprint(ofMemory(t, Options{}, nil, data).(converters.Describer).Describe().Columns)
 	if want := "[{b bytes} {d list of float64} {f float32} {i int32} {l int64}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
-func TestRefuse(t *testing.T) {
+func TestOFRecordRefuse(t *testing.T) {
 	t.Parallel()
-	good := framed(record(entry("i", 4, varints(1))))
+	good := ofFramed(ofRecord(ofEntry("i", 4, varints(1))))
 	for _, row := range []struct{ name, data, want string }{
 		{"no record", strings.Repeat("\x00", 8), `offset 0: "record 0": malformed: a record of 0 bytes`},
 		{"a negative length", strings.Repeat("\xff", 8), `malformed: a record of -1 bytes`},
@@ -116,12 +113,12 @@ func TestRefuse(t *testing.T) {
 		{"a cut head", string(good) + "\x01", `"record 1": truncated: a record begins with 8 bytes, the part has 1 more (option continued`},
 		{"cut data", string(good[:len(good)-1]), `truncated: the record has`},
 		{"CSV", "1,2,3\n4,5,6\n", `truncated`},
-		{"a number of more than 32 bits", string(framed(record(entry("i", 4, varints(1<<33))))), `malformed: near byte 16 of its data: 8589934592 as a number of 32 bits`},
-		{"text", string(framed([]byte("hello"))), `malformed`},
+		{"a number of more than 32 bits", string(ofFramed(ofRecord(ofEntry("i", 4, varints(1<<33))))), `malformed: near byte 16 of its data: 8589934592 as a number of 32 bits`},
+		{"text", string(ofFramed([]byte("hello"))), `malformed`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			_, _, err := all(t, memory(t, tfrecord.Options{}, []byte(row.data)))
+			_, _, err := all(t, ofMemory(t, Options{}, []byte(row.data)))
 			if e, ok := errors.AsType[*converters.Error](err); !ok || e.Off < 0 || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("%v, want %s", err, row.want)
 			}
@@ -134,25 +131,25 @@ func TestContinued(t *testing.T) {
 	t.Parallel()
 	var records [][]byte
 	for i := range 7 {
-		records = append(records, record(entry("i", 4, varints(int64(i))), entry("b", 1, under(1, strings.Repeat("x", 3*i)))))
+		records = append(records, ofRecord(ofEntry("i", 4, varints(int64(i))), ofEntry("b", 1, under(1, strings.Repeat("x", 3*i)))))
 	}
-	stream := framed(records...)
-	_, want, err := all(t, memory(t, tfrecord.Options{}, stream))
+	stream := ofFramed(records...)
+	_, want, err := all(t, ofMemory(t, Options{}, stream))
 	if err != nil || len(want) != 7 {
 		t.Fatal(want, err)
 	}
 	for a := range len(stream) + 1 {
 		for b := a; b <= len(stream); b += 1 + (b-a)/8 {
 			parts := cutAt(stream, a, b)
-			if _, got, err := all(t, memory(t, tfrecord.Options{Continued: true}, parts...)); err != nil || !slices.Equal(got, want) {
+			if _, got, err := all(t, ofMemory(t, Options{Continued: true}, parts...)); err != nil || !slices.Equal(got, want) {
 				t.Fatalf("cut at %d and %d: %q, error %v", a, b, got, err)
 			}
 		}
-		if _, _, err := all(t, memory(t, tfrecord.Options{Continued: true}, stream[:a])); err == nil && a > 0 && !slices.Contains(ends(stream), a) {
+		if _, _, err := all(t, ofMemory(t, Options{Continued: true}, stream[:a])); err == nil && a > 0 && !slices.Contains(ends(stream), a) {
 			t.Fatalf("a stream of %d bytes of %d: accepted", a, len(stream))
 		}
 	}
-	if _, ok := memory(t, tfrecord.Options{Continued: true}, stream).(converters.Divisible); ok {
+	if _, ok := ofMemory(t, Options{Continued: true}, stream).(converters.Divisible); ok {
 		t.Error("a stream can be divided")
 	}
 }
@@ -171,13 +168,13 @@ func TestContinuedChanged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var paths []string
-	for i, data := range cutAt(pictures(0, 3), pictureSize/2) {
+	for i, data := range cutAt(ofPictures(0, 3), pictureSize/2) {
 		paths = append(paths, filepath.Join(dir, fmt.Sprint("part-", i)))
 		if err := os.WriteFile(paths[i], data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	src := open(t, tfrecord.Options{Continued: true}, paths...)
+	src := ofOpen(t, Options{Continued: true}, paths...)
 	if _, samples, err := all(t, src); err != nil || len(samples) != 3 {
 		t.Fatal(len(samples), err)
 	}
@@ -194,15 +191,15 @@ func TestContinuedChanged(t *testing.T) {
 // FuzzOFRecord: no bytes make Index or Read panic or allocate more than they warrant; the two agree; a stream that is cut
 // anywhere has the same records.
 func FuzzOFRecord(f *testing.F) {
-	f.Add(framed(record(entry("b", 1, under(1, "x")), entry("d", 3, doubles(1, 2)))), 9)
-	f.Add(framed(record(entry("i", 4, varints(-1, 1)))), 3)
+	f.Add(ofFramed(ofRecord(ofEntry("b", 1, under(1, "x")), ofEntry("d", 3, doubles(1, 2)))), 9)
+	f.Add(ofFramed(ofRecord(ofEntry("i", 4, varints(-1, 1)))), 3)
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\x7f"), 0)
 	f.Fuzz(func(t *testing.T, data []byte, cut int) {
 		var src converters.Source
 		var want []string
 		var err error
 		fuzz.WantAllocated(t, 2<<20+2000*len(data), func() {
-			src = memory(t, tfrecord.Options{}, data)
+			src = ofMemory(t, Options{}, data)
 			_, want, err = all(t, src)
 		})
 		shapes, _, _ := all(t, src)
@@ -210,7 +207,7 @@ func FuzzOFRecord(f *testing.F) {
 			t.Fatalf("Index has %d samples, Read %d", len(shapes), len(want))
 		}
 		cut = max(0, min(cut, len(data)))
-		if _, got, cutErr := all(t, memory(t, tfrecord.Options{Continued: true}, data[:cut], data[cut:])); (err == nil) != (cutErr == nil) || err == nil && !slices.Equal(got, want) {
+		if _, got, cutErr := all(t, ofMemory(t, Options{Continued: true}, data[:cut], data[cut:])); (err == nil) != (cutErr == nil) || err == nil && !slices.Equal(got, want) {
 			t.Fatalf("cut at %d: %q, error %v; else %q, error %v", cut, got, cutErr, want, err)
 		}
 	})

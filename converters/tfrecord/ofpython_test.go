@@ -1,4 +1,4 @@
-package ofrecord
+package tfrecord
 
 import (
 	"encoding/hex"
@@ -7,14 +7,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/converters/tfrecord"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
 // Google's protobuf for Python writes OFRecords of odd shapes, declared as OneFlow's record.proto declares them, and says
 // what is in them in the words of build_test.go.
-const pythonWriter = `
+const ofPythonWriter = `
 import random, struct
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
@@ -81,15 +80,15 @@ def reply(request):
         said.append(sorted([k.encode().hex(), v] for k, v in words.items()))
     cuts = sorted(rnd.sample(range(len(stream)), 4))
     for p, (a, b) in enumerate(zip([0] + cuts, cuts + [len(stream)])):
-        with open("%s-%d" % (path, p), "wb") as f: f.write(stream[a:b])
+        with ofOpen("%s-%d" % (path, p), "wb") as f: f.write(stream[a:b])
     return said
 `
 
 // What Python wrote is read as it was: 10,000 samples, in streams that are cut anywhere.
-func TestAgainstPython(t *testing.T) {
+func TestOFRecordAgainstPython(t *testing.T) {
 	t.Parallel()
 	need.Time(t, "10,000 samples, in Python too")
-	py := python.Start(t, pythonWriter, "google.protobuf")
+	py := python.Start(t, ofPythonWriter, "google.protobuf")
 	const streams, each = 10, 1000
 	for seed := range streams {
 		dir := t.TempDir()
@@ -99,7 +98,7 @@ func TestAgainstPython(t *testing.T) {
 		for p := range 5 {
 			paths = append(paths, filepath.Join(dir, fmt.Sprint("part-", p)))
 		}
-		shapes, got, err := all(t, open(t, tfrecord.Options{Continued: true}, paths...))
+		shapes, got, err := all(t, ofOpen(t, Options{Continued: true}, paths...))
 		if err != nil || len(got) != each || len(said) != each || len(shapes) != each {
 			t.Fatalf("seed %d: %d samples of %d, error %v", seed, len(got), len(said), err)
 		}
