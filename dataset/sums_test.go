@@ -14,7 +14,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
@@ -106,8 +106,8 @@ func TestSumsOfJournals(t *testing.T) {
 	_, want := sumsOf(t, with)
 	var journal []byte
 	for line := range bytes.Lines(must(os.ReadFile(filepath.Join(with, dataset.JournalName)))) {
-		text, _ := crcline.Check(bytes.TrimSpace(line))
-		journal = crcline.Append(journal, regexp.MustCompile(`"sha256":"[0-9a-f]*",|,"sha256":"[0-9a-f]*"`).ReplaceAll(text, nil))
+		text, _ := checksum.CheckLine(bytes.TrimSpace(line))
+		journal = checksum.AppendLine(journal, regexp.MustCompile(`"sha256":"[0-9a-f]*",|,"sha256":"[0-9a-f]*"`).ReplaceAll(text, nil))
 	}
 	if err := os.WriteFile(filepath.Join(with, dataset.JournalName), journal, 0o644); err != nil || bytes.Contains(journal, []byte("sha256")) {
 		t.Fatalf("%v, %s", err, journal)

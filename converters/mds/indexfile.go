@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 )
 
 // IndexName is the name of the file that describes the shards of its directory.
@@ -72,7 +72,7 @@ func ParseIndex(text []byte, name string) ([]Shard, error) {
 	var index indexJSON
 	fail := func(err error) error { return &converters.Error{Where: name, Off: -1, Err: err} }
 	if err := json.Unmarshal(text, &index); err != nil {
-		return nil, fail(fmt.Errorf("%w: %v", converters.ErrMalformed, crcline.Words(err)))
+		return nil, fail(fmt.Errorf("%w: %v", converters.ErrMalformed, checksum.Words(err)))
 	}
 	if index.Version != 2 {
 		return nil, fail(fmt.Errorf("%w: version %d of index.json, 2 is expected", converters.ErrUnsupported, index.Version))

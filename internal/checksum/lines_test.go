@@ -1,4 +1,4 @@
-package crcline
+package checksum
 
 import (
 	"os"
@@ -21,7 +21,7 @@ func TestLogCut(t *testing.T) {
 	}
 	for cut := range len(data) + 1 {
 		lines := 0
-		whole := Whole(data[:cut], func([]byte) bool { lines++; return true })
+		whole := WholeLines(data[:cut], func([]byte) bool { lines++; return true })
 		if int(whole) != ends[lines] || ends[lines] > cut || lines < 3 && ends[lines+1] <= cut {
 			t.Fatalf("cut at %d, it has %d lines in %d bytes", cut, lines, whole)
 		}
@@ -33,10 +33,10 @@ func TestLogCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Resume(f, whole, "head"); err != nil {
+		if err := ResumeLines(f, whole, "head"); err != nil {
 			t.Fatal(err)
 		}
-		if err := Put(f, "c"); err != nil {
+		if err := PutLine(f, "c"); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.Close(); err != nil {
@@ -47,12 +47,12 @@ func TestLogCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := 0
-		if n := Whole(got, func([]byte) bool { again++; return true }); int(n) != len(got) || again != max(lines, 1)+1 {
+		if n := WholeLines(got, func([]byte) bool { again++; return true }); int(n) != len(got) || again != max(lines, 1)+1 {
 			t.Fatalf("cut at %d and continued, %d of %d bytes are whole, in %d lines", cut, n, len(got), again)
 		}
 	}
 	data[ends[1]] ^= 1
-	if whole := Whole(data, func([]byte) bool { return true }); int(whole) != ends[1] {
+	if whole := WholeLines(data, func([]byte) bool { return true }); int(whole) != ends[1] {
 		t.Errorf("with a damaged second line, %d bytes are whole", whole)
 	}
 }

@@ -1,4 +1,4 @@
-package crcline
+package checksum
 
 import (
 	"bytes"
@@ -7,17 +7,17 @@ import (
 	"hash/crc32"
 )
 
-// Max is the longest line of a plan or a journal, in bytes. The line of a shuffled shard of ten
+// MaxLine is the longest line of a plan or a journal, in bytes. The line of a shuffled shard of ten
 // million samples has about 400 MB.
-const Max = 1 << 30
+const MaxLine = 1 << 30
 
-// Append appends a line with a text to b.
-func Append(b, text []byte) []byte {
+// AppendLine appends a line with a text to b.
+func AppendLine(b, text []byte) []byte {
 	return append(append(fmt.Appendf(b, "%08x ", crc32.ChecksumIEEE(text)), text...), '\n')
 }
 
-// Check returns the text of a line without its newline. ok is false if the CRC does not match.
-func Check(line []byte) (text []byte, ok bool) {
+// CheckLine returns the text of a line without its newline. ok is false if the CRC does not match.
+func CheckLine(line []byte) (text []byte, ok bool) {
 	sum, text, ok := bytes.Cut(line, []byte{' '})
 	return text, ok && string(sum) == fmt.Sprintf("%08x", crc32.ChecksumIEEE(text))
 }

@@ -1,4 +1,4 @@
-package crcline
+package checksum
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package blocksum
+package checksum
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package crcline
+package checksum
 
 import (
 	"bytes"
@@ -6,12 +6,12 @@ import (
 	"os"
 )
 
-// Whole calls take with the text of each line of data, until take returns false or a line is torn: it differs from its
+// WholeLines calls take with the text of each line of data, until take returns false or a line is torn: it differs from its
 // CRC, or has no newline. It returns how many bytes the lines before have.
-func Whole(data []byte, take func(text []byte) bool) (n int64) {
+func WholeLines(data []byte, take func(text []byte) bool) (n int64) {
 	for {
 		line, rest, whole := bytes.Cut(data, []byte{'\n'})
-		text, sound := Check(line)
+		text, sound := CheckLine(line)
 		if !whole || !sound || !take(text) {
 			return n
 		}
@@ -23,11 +23,11 @@ func Whole(data []byte, take func(text []byte) bool) (n int64) {
 // Line returns the line of v.
 func Line(v any) ([]byte, error) {
 	text, err := Marshal(v)
-	return Append(nil, text), err
+	return AppendLine(nil, text), err
 }
 
-// Put appends the line of v to a file and syncs it.
-func Put(f *os.File, v any) error {
+// PutLine appends the line of v to a file and syncs it.
+func PutLine(f *os.File, v any) error {
 	line, err := Line(v)
 	if err != nil {
 		return err
@@ -38,13 +38,13 @@ func Put(f *os.File, v any) error {
 	return f.Sync()
 }
 
-// Resume cuts a file behind its whole lines, to put others there. If there are none, it puts the line of head.
-func Resume(f *os.File, whole int64, head any) error {
+// ResumeLines cuts a file behind its whole lines, to put others there. If there are none, it puts the line of head.
+func ResumeLines(f *os.File, whole int64, head any) error {
 	if err := f.Truncate(whole); err != nil {
 		return err
 	}
 	if _, err := f.Seek(whole, io.SeekStart); err != nil || whole > 0 {
 		return err
 	}
-	return Put(f, head)
+	return PutLine(f, head)
 }
