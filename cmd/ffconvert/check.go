@@ -15,7 +15,6 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
@@ -208,7 +207,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, reports.close()) }()
-	progress := progress.New(c.opts.Progress, os.Stderr)
+	progress := terminal.NewReporter(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.Options(ctx, tool(), progress)
 	if err := help.CheckEncoding(c.Encode); err != nil {
@@ -249,7 +248,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) (err error) 
 }
 
 // checkNames finds the inputs, opens a source of all that can be read, and checks it.
-func checkNames(ctx context.Context, c *conversion, how check.Options, progress *progress.Reporter) (report *findings.Report, err error) {
+func checkNames(ctx context.Context, c *conversion, how check.Options, progress *terminal.Reporter) (report *findings.Report, err error) {
 	in := c.Input
 	in.Options = c.Reader.InputOptions(in.Options)
 	if in.CacheDir == "" {
@@ -290,6 +289,7 @@ type refusal struct {
 }
 
 func (r *refusal) Error() string { return r.text }
+func (r *refusal) Status() int   { return r.status }
 
 // printFindings prints a report, writes the other documents of it, and returns the error that decides the exit status.
 func printFindings(w io.Writer, r *findings.Report, opts checkOptions, others reports) error {

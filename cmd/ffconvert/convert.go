@@ -14,8 +14,8 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/signature"
@@ -114,7 +114,7 @@ func (c *conversion) run(ctx context.Context) error {
 
 // sides returns the conversions of a split, which may have to index all samples.
 func (c *conversion) sides(ctx context.Context, choice choose.Options) ([]convert.Conversion, error) {
-	progress := progress.New(c.opts.Progress, os.Stderr)
+	progress := terminal.NewReporter(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.Options(ctx, tool(), progress)
 	c.Choice = choice
@@ -122,7 +122,7 @@ func (c *conversion) sides(ctx context.Context, choice choose.Options) ([]conver
 }
 
 func (c *conversion) one(ctx context.Context, choice choose.Options) error {
-	progress := progress.New(c.opts.Progress, os.Stderr)
+	progress := terminal.NewReporter(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.Options(ctx, tool(), progress)
 	c.Choice = choice
@@ -143,7 +143,7 @@ func (c *conversion) one(ctx context.Context, choice choose.Options) error {
 
 // convert previews, indexes, plans or converts. The closing line is nil after a preview, which was
 // printed.
-func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) {
+func (c *conversion) convert(ctx context.Context) (fmt.Stringer, error) {
 	switch {
 	case c.opts.DryRun:
 		p, err := c.Preview(ctx)

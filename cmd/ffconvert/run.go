@@ -10,8 +10,8 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 )
 
@@ -67,7 +67,7 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	if err != nil {
 		return err
 	}
-	progress := progress.New(opts.Progress, os.Stderr)
+	progress := terminal.NewReporter(opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Options(ctx, tool(), progress)}
 	report, err := c.Run(ctx, task)
