@@ -21,7 +21,6 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/text"
-	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // newConvertCommand returns the command of a format. adapt, if not nil, may change each conversion
@@ -151,11 +150,8 @@ func (c *conversion) convert(ctx context.Context) (fmt.Stringer, error) {
 			return nil, err
 		}
 		return nil, summary.PrintPreview(c.stdout, c.formatName(), p)
-	case c.planning != nil && c.planning.task != "":
-		t, err := plan.ParseTask(string(c.planning.task))
-		if err != nil {
-			return nil, err
-		}
+	case c.planning != nil && c.planning.task.Given():
+		t := c.planning.task.Task
 		done, err := c.IndexTask(ctx, t)
 		if err != nil {
 			return nil, err
@@ -219,7 +215,7 @@ func (c *conversion) moreRoom() string {
 		return "raise --cache-size: --limit, --slice and --sort want all parts here at once"
 	case c.planning == nil:
 		return "raise --cache-size," + orNot + " or plan a slice at a time: " + bySlice + ", for each K, then plan and run without --task"
-	case c.planning.task == "":
+	case !c.planning.task.Given():
 		return "raise --cache-size, or index a slice at a time: " + bySlice + ", for each K from 0 to N-1, then this command again"
 	}
 	return "raise --cache-size, or take a larger N: --task K/N"

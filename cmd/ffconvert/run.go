@@ -17,7 +17,7 @@ import (
 
 type runOptions struct {
 	cliflag.Conversion
-	taskFlag
+	task   cliflag.Task
 	limits *pflag.FlagSet // limits of all formats
 }
 
@@ -56,14 +56,14 @@ Fetched and decompressed inputs lie inside OUT, unless --cache-dir names a disk 
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	opts.taskFlag.Add(flags)
+	opts.task.Add(flags)
 	flags.BoolVar(&opts.NoVerify, "no-verify", false, "do not re-read the shards")
 	opts.limits = opts.AddPlanned(flags)
 	return cmd
 }
 
 func runRun(ctx context.Context, opts runOptions, dir string, sources []string) error {
-	task, _, err := opts.find()
+	task, err := opts.task.Find()
 	if err != nil {
 		return err
 	}
