@@ -14,14 +14,13 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/text"
-	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // newConvertCommand returns the command of a format. adapt, if not nil, may change each conversion
@@ -114,7 +113,7 @@ func (c *conversion) run(ctx context.Context) error {
 
 // sides returns the conversions of a split, which may have to index all samples.
 func (c *conversion) sides(ctx context.Context, choice choose.Options) ([]convert.Conversion, error) {
-	progress := progress.New(c.opts.Progress, os.Stderr)
+	progress := terminal.NewReporter(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.Options(ctx, tool(), progress)
 	c.Choice = choice
@@ -122,7 +121,7 @@ func (c *conversion) sides(ctx context.Context, choice choose.Options) ([]conver
 }
 
 func (c *conversion) one(ctx context.Context, choice choose.Options) error {
-	progress := progress.New(c.opts.Progress, os.Stderr)
+	progress := terminal.NewReporter(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.Options(ctx, tool(), progress)
 	c.Choice = choice
@@ -143,7 +142,7 @@ func (c *conversion) one(ctx context.Context, choice choose.Options) error {
 
 // convert previews, indexes, plans or converts. The closing line is nil after a preview, which was
 // printed.
-func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) {
+func (c *conversion) convert(ctx context.Context) (fmt.Stringer, error) {
 	switch {
 	case c.opts.DryRun:
 		p, err := c.Preview(ctx)
@@ -151,11 +150,8 @@ func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) 
 			return nil, err
 		}
 		return nil, summary.PrintPreview(c.stdout, c.formatName(), p)
-	case c.planning != nil && c.planning.task != "":
-		t, err := plan.ParseTask(string(c.planning.task))
-		if err != nil {
-			return nil, err
-		}
+	case c.planning != nil && c.planning.task.Given():
+		t := c.planning.task.Task
 		done, err := c.IndexTask(ctx, t)
 		if err != nil {
 			return nil, err
@@ -219,7 +215,7 @@ func (c *conversion) moreRoom() string {
 		return "raise --cache-size: --limit, --slice and --sort want all parts here at once"
 	case c.planning == nil:
 		return "raise --cache-size," + orNot + " or plan a slice at a time: " + bySlice + ", for each K, then plan and run without --task"
-	case c.planning.task == "":
+	case !c.planning.task.Given():
 		return "raise --cache-size, or index a slice at a time: " + bySlice + ", for each K from 0 to N-1, then this command again"
 	}
 	return "raise --cache-size, or take a larger N: --task K/N"

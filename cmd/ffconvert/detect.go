@@ -16,7 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
@@ -180,7 +180,7 @@ func (d *detected) say(cmd *cobra.Command, name string) {
 	switch progressMode(cmd) {
 	case "none":
 	case "json":
-		progress.WriteEvent(os.Stderr, "format", formatEvent{input.Shown(name), d.Name, append([]string{}, d.flags...)})
+		terminal.WriteEvent(os.Stderr, "format", formatEvent{input.Shown(name), d.Name, append([]string{}, d.flags...)})
 	default:
 		fmt.Fprintf(os.Stderr, "%s is %s: %s\n", text.Name(input.Shown(name)), d.what, command)
 	}
@@ -203,7 +203,7 @@ func runAs(cmd, as *cobra.Command, f detected, args []string) error {
 			err = errors.Join(err, as.Flags().Set(flag.Name, flag.Value.String()))
 		}
 	})
-	*as.Flags().Lookup("progress").Value.(*progress.Flag) = *cmd.Flags().Lookup("progress").Value.(*progress.Flag)
+	*as.Flags().Lookup("progress").Value.(*terminal.Progress) = *cmd.Flags().Lookup("progress").Value.(*terminal.Progress)
 	for i := 0; i < len(f.flags); i++ {
 		name, value := strings.TrimPrefix(f.flags[i], "--"), "true"
 		if name == "format" && cmd.Name() == "check" {

@@ -7,13 +7,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/convert"
 )
 
 // planning makes a conversion end after the plan.
 type planning struct {
-	task taskValue // K/N: index that slice of the parts and make no plan; "": plan
+	task cliflag.Task // if given: index that slice of the parts and make no plan
 }
 
 func newPlanCommand() *cobra.Command {

@@ -1,6 +1,4 @@
-// package stop ends a run when the process gets a signal, with time to finish the shards that are
-// being written.
-package stop
+package terminal
 
 import (
 	"context"
@@ -12,12 +10,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/shard"
 )
 
-// Patience is the time that a stopped run has to remove its temporary files and print how far it
-// was. Without it, a file on a server that does not answer could block the process forever.
+// Patience is the time that a stopped run has to remove its temporary files and print how many shards it
+// finished. Without it, a file on a server that does not answer could block the process forever.
 const Patience = 1500 * time.Millisecond
 
 // A stopper ends a run when the process gets a signal. With a grace period, the first SIGTERM or
@@ -29,25 +26,33 @@ type stopper struct {
 	exit    func(status int)
 	signals chan os.Signal
 	drain   chan struct{}  // closed when no further shard may begin
-	quit    chan struct{}  // closed by Close
+	quit    chan struct{}  // closed by close
 	ended   chan struct{}  // closed when listen returns
 	first   syscall.Signal // the signal that closed drain
 
 	patience time.Duration // time that a stopped run has to end
 
-	mu    sync.Mutex // guards what follows
-	grace time.Duration
-	late  func(Interrupted)                             // see OnLate; may be nil
-	tell  func(sig syscall.Signal, grace time.Duration) // see OnSignal; may be nil
+	mu         sync.Mutex // guards what follows
+	grace      time.Duration
+	reportLate func(Interrupted)                             // prints the error of a run that did not end in time; may be nil
+	report     func(sig syscall.Signal, grace time.Duration) // prints a signal, and the grace period or 0; may be nil
 
-	told sync.WaitGroup // calls of tell, which block while standard error is a full pipe
+	reports sync.WaitGroup // calls of report, which block while standard error is a full pipe
 }
 
 type stopperKey struct{}
 
-// New returns a Stopper, and the context of the run that it stops. The caller must close it. exit
-// ends the process; patience is usually [Patience].
-func New(exit func(status int), patience time.Duration) (context.Context, *stopper) {
+// NewStopper begins to catch the signals of the process. The run has the returned context. The caller must call End.
+// exit ends the process; patience is usually [Patience].
+func NewStopper(exit func(status int), patience time.Duration) (context.Context, *stopper) {
+	ctx, s := newStopper(exit, patience)
+	for sig := range signals {
+		signal.Notify(s.signals, sig)
+	}
+	return ctx, s
+}
+
+func newStopper(exit func(status int), patience time.Duration) (context.Context, *stopper) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &stopper{
 		cancel: cancel, exit: exit, signals: make(chan os.Signal, 3),
@@ -57,46 +62,46 @@ func New(exit func(status int), patience time.Duration) (context.Context, *stopp
 	return context.WithValue(ctx, stopperKey{}, s), s
 }
 
-// Notify begins to catch the signals of the process.
-func (s *stopper) Notify() {
-	for sig := range Signals {
-		signal.Notify(s.signals, sig)
-	}
-}
-
-// From returns the Stopper of a context, or one that never gets a signal.
-func From(ctx context.Context) *stopper {
+// stopperOf returns the stopper of a context, or one that never gets a signal.
+func stopperOf(ctx context.Context) *stopper {
 	if s, ok := ctx.Value(stopperKey{}).(*stopper); ok {
 		return s
 	}
 	return &stopper{}
 }
 
-// Within sets the grace period when the writing of shards begins. The channel is closed at the first
+// Drain sets the grace period of a run when its shards begin to be written. The channel is closed at the first
 // signal: no further shard may begin.
-func (s *stopper) Within(grace time.Duration) <-chan struct{} {
+func Drain(ctx context.Context, grace time.Duration) <-chan struct{} {
+	s := stopperOf(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.grace = grace
 	return s.drain
 }
 
-// OnSignal sets a function that is called for each signal, with the grace period that begins, or 0 if
-// the run stops.
-func (s *stopper) OnSignal(tell func(sig syscall.Signal, grace time.Duration)) {
+// ReportSignals makes a run print on standard error which signal it gets, as the mode of --progress wants it, and an error if
+// it does not end within the patience.
+func ReportSignals(ctx context.Context, mode string, paint Paint) {
+	s := stopperOf(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tell = tell
+	s.reportLate = func(err Interrupted) { PrintError(err, err.Status(), mode, paint) }
+	switch mode {
+	case "json":
+		s.report = func(sig syscall.Signal, grace time.Duration) {
+			WriteEvent(os.Stderr, "signal", signalEvent{signals[sig], grace.Seconds()})
+		}
+	case "plain":
+		s.report = func(sig syscall.Signal, grace time.Duration) {
+			if grace > 0 {
+				fmt.Fprintf(os.Stderr, "%v: no more shards are begun; those under way have %v\n", sig, grace)
+			}
+		}
+	}
 }
 
-// OnLate sets a function that is called if a stopped run does not end in time.
-func (s *stopper) OnLate(tell func(Interrupted)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.late = tell
-}
-
-// listen handles signals until Close.
+// listen handles signals until close.
 func (s *stopper) listen() {
 	defer close(s.ended)
 	var over, late <-chan time.Time
@@ -117,17 +122,17 @@ func (s *stopper) listen() {
 			if grace := s.graceOf(sig); grace > 0 && s.first == 0 {
 				s.first, over = sig, time.After(grace)
 				close(s.drain)
-				s.say(sig, grace)
+				s.print(sig, grace)
 				continue
 			}
 			stop(sig)
-			s.say(sig, 0)
+			s.print(sig, 0)
 		case <-over:
 			if !stopped {
 				stop(s.first)
 			}
 		case <-late:
-			s.sayLate(last)
+			s.printLate(last)
 			s.exit(128 + int(last))
 			return
 		case <-s.quit:
@@ -136,6 +141,7 @@ func (s *stopper) listen() {
 	}
 }
 
+// graceOf returns the grace period that begins with a signal; 0 for Ctrl-C.
 func (s *stopper) graceOf(sig syscall.Signal) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,51 +151,43 @@ func (s *stopper) graceOf(sig syscall.Signal) time.Duration {
 	return s.grace
 }
 
-// say calls tell in a goroutine, because the run must end even if standard error is a full pipe.
-func (s *stopper) say(sig syscall.Signal, grace time.Duration) {
+// print calls report in a goroutine, because the run must end even if standard error is a full pipe.
+func (s *stopper) print(sig syscall.Signal, grace time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.tell != nil {
-		tell := s.tell
-		s.told.Go(func() { tell(sig, grace) })
+	if report := s.report; report != nil {
+		s.reports.Go(func() { report(sig, grace) })
 	}
 }
 
-// sayLate calls late, and waits for it at most a tenth of the patience.
-func (s *stopper) sayLate(sig syscall.Signal) {
+// printLate calls reportLate, and waits for it at most a tenth of the patience.
+func (s *stopper) printLate(sig syscall.Signal) {
 	s.mu.Lock()
-	tell := s.late
+	report := s.reportLate
 	s.mu.Unlock()
-	if tell == nil {
+	if report == nil {
 		return
 	}
-	told := make(chan struct{})
+	printed := make(chan struct{})
 	go func() {
-		tell(Interrupted{Signal: sig, late: true})
-		close(told)
+		report(Interrupted{Signal: sig, late: true})
+		close(printed)
 	}()
 	select {
-	case <-told:
+	case <-printed:
 	case <-time.After(s.patience / 10):
 	}
 }
 
-// Close gives the signals back their default action and waits for the calls of OnSignal's function.
-func (s *stopper) Close() {
+// End gives the signals back their default action. It returns the [Interrupted] that caused err, the error of the run, with how
+// many shards were finished; or err itself.
+func (s *stopper) End(ctx context.Context, err error) error {
 	signal.Stop(s.signals)
 	close(s.quit)
 	<-s.ended
-	s.told.Wait()
-	s.cancel(nil)
-}
-
-// Status is the exit status of a process that was ended by the signal.
-func (i Interrupted) Status() int { return 128 + int(i.Signal) }
-
-// Reason returns the [Interrupted] that caused the error of a run, with how many shards were finished,
-// or err itself. It must be called after Close.
-func (s *stopper) Reason(ctx context.Context, err error) error {
+	s.reports.Wait()
 	cause, ok := context.Cause(ctx).(Interrupted)
+	s.cancel(nil)
 	if !ok && s.first != 0 && errors.Is(err, shard.ErrDrained) {
 		cause, ok = Interrupted{Signal: s.first}, true
 	}
@@ -197,7 +195,7 @@ func (s *stopper) Reason(ctx context.Context, err error) error {
 		return err
 	}
 	if u, ok := errors.AsType[*shard.Unfinished](err); ok {
-		cause.finished = fmt.Sprintf(" with %d of %s finished", u.Finished, terminal.Counted(int64(u.Shards), "shard"))
+		cause.finished = fmt.Sprintf(" with %d of %s finished", u.Finished, Counted(int64(u.Shards), "shard"))
 	}
 	return cause
 }
@@ -208,6 +206,9 @@ type Interrupted struct {
 	finished string // " with 3 of 9 shards finished"; "" if no shards were being written
 	late     bool   // the run did not end in time
 }
+
+// Status is the exit status of a process that was ended by the signal.
+func (i Interrupted) Status() int { return 128 + int(i.Signal) }
 
 func (i Interrupted) Error() string {
 	if i.late {

@@ -21,7 +21,29 @@ func TestErrorLinesFlags(t *testing.T) {
 		"b: cut (--on-duplicate-key keep); it is text",
 		"out: it was made with --seed=7, and --shards (--exact)",
 	}
-	if got := ErrorLines(err); !slices.Equal(got, want) {
+	if got := errorLines(err); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// Each error has a line, and none more than one; equal ones share it.
+func TestErrorLines(t *testing.T) {
+	t.Parallel()
+	a, b := errors.New("a\nffconvert: out: sound"), errors.New("b")
+	for _, row := range []struct {
+		err  error
+		want []string
+	}{
+		{b, []string{"b"}},
+		{a, []string{`a\nffconvert: out: sound`}},
+		{errors.Join(a, b), []string{`a\nffconvert: out: sound`, "b"}},
+		{errors.Join(errors.Join(b, a), nil, b), []string{"b", `a\nffconvert: out: sound`}},
+		{fmt.Errorf("%w", errors.Join(a, b)), []string{`a\nffconvert: out: sound`, "b"}},
+		{fmt.Errorf("%w: %w", a, b), []string{`a\nffconvert: out: sound: b`}},
+		{fmt.Errorf("x: %w", errors.Join(b, b)), []string{`x: b\nb`}},
+	} {
+		if got := errorLines(row.err); !slices.Equal(got, row.want) {
+			t.Errorf("%q, want %q", got, row.want)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package stop
+package terminal
 
 import (
 	"context"
@@ -15,10 +15,10 @@ import (
 func TestStopperDoesNotWait(t *testing.T) {
 	t.Parallel()
 	exited := make(chan int, 1)
-	ctx, s := New(func(status int) { exited <- status }, time.Minute)
+	ctx, s := newStopper(func(status int) { exited <- status }, time.Minute)
 	hold := make(chan struct{})
-	s.OnSignal(func(syscall.Signal, time.Duration) { <-hold })
-	drain := From(ctx).Within(time.Hour)
+	s.report = func(syscall.Signal, time.Duration) { <-hold }
+	drain := Drain(ctx, time.Hour)
 	for _, step := range []struct{ done <-chan struct{} }{{drain}, {ctx.Done()}} {
 		select {
 		case <-step.done:
@@ -33,7 +33,7 @@ func TestStopperDoesNotWait(t *testing.T) {
 		t.Errorf("exit with %d", status)
 	}
 	close(hold)
-	s.Close()
+	s.End(ctx, nil)
 }
 
 // statusOf is the status of a process that ends with err.
@@ -67,8 +67,8 @@ func TestStopperReason(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			ctx, s := New(func(int) { t.Error("it exits") }, time.Minute)
-			drain := s.Within(row.grace)
+			ctx, s := newStopper(func(int) { t.Error("it exits") }, time.Minute)
+			drain := Drain(ctx, row.grace)
 			for _, sig := range row.signals {
 				s.signals <- sig
 			}
@@ -82,8 +82,7 @@ func TestStopperReason(t *testing.T) {
 			case len(row.signals) > 0:
 				<-ctx.Done()
 			}
-			s.Close()
-			err := s.Reason(ctx, row.err)
+			err := s.End(ctx, row.err)
 			if err == nil {
 				if row.want != "" {
 					t.Errorf("no error, want %s", row.want)
@@ -102,9 +101,9 @@ func TestStopperLate(t *testing.T) {
 	t.Parallel()
 	for _, grace := range []time.Duration{0, 50 * time.Millisecond} {
 		exited, told := make(chan int, 1), make(chan Interrupted, 1)
-		ctx, s := New(func(status int) { exited <- status }, 100*time.Millisecond)
-		s.Within(grace)
-		s.OnLate(func(err Interrupted) { told <- err })
+		ctx, s := newStopper(func(status int) { exited <- status }, 100*time.Millisecond)
+		Drain(ctx, grace)
+		s.reportLate = func(err Interrupted) { told <- err }
 		began := time.Now()
 		s.signals <- syscall.SIGTERM
 		<-ctx.Done()
@@ -114,7 +113,7 @@ func TestStopperLate(t *testing.T) {
 		if err := <-told; !strings.HasPrefix(err.Error(), "terminated: stopped without") || statusOf(err) != 143 {
 			t.Errorf("told %v", err)
 		}
-		s.Close()
+		s.End(ctx, nil)
 	}
 }
 
@@ -122,12 +121,12 @@ func TestStopperLate(t *testing.T) {
 func TestStopperLateUntold(t *testing.T) {
 	t.Parallel()
 	exited, hold := make(chan int, 1), make(chan struct{})
-	_, s := New(func(status int) { exited <- status }, 50*time.Millisecond)
-	s.OnLate(func(Interrupted) { <-hold })
+	ctx, s := newStopper(func(status int) { exited <- status }, 50*time.Millisecond)
+	s.reportLate = func(Interrupted) { <-hold }
 	s.signals <- syscall.SIGINT
 	if status := <-exited; status != 130 {
 		t.Errorf("exit with %d", status)
 	}
 	close(hold)
-	s.Close()
+	s.End(ctx, nil)
 }

@@ -1,12 +1,4 @@
-// package progress shows how far a command is, on standard error: as one line that is drawn again
-// and again, as lines of a log, or as events for programs, a JSON object a line.
-//
-//	r := progress.New(flag, os.Stderr)
-//	defer r.Stop()
-//	r.Start("index", 0)
-//	r.Add(samples, bytes)
-//	r.Say(summary)
-package progress
+package terminal
 
 import (
 	"fmt"
@@ -18,27 +10,38 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/option"
 )
 
-// A Flag is the value of --progress, with the values of --verbose and --color.
-type Flag struct {
+// Progress is the flag --progress, with the values of --verbose and --color.
+type Progress struct {
 	option.Choice
 	Verbose bool
 	Color   string
 }
 
-func NewFlag() Flag {
-	return Flag{Choice: option.Choice{Value: "auto", Words: []string{"auto", "bar", "plain", "json", "none"}}, Color: terminal.ColorAuto}
+// Add registers the flag.
+func (p *Progress) Add(flags *pflag.FlagSet) {
+	p.Choice = option.Choice{Value: "auto", Words: []string{"auto", "bar", "plain", "json", "none"}}
+	flags.Var(p, "progress", "progress on standard error: auto, bar, plain, none, or json for events, an object a line, errors too")
 }
 
 // Choices returns the words that the flag accepts.
-func (f *Flag) Choices() []string { return f.Words }
+func (p *Progress) Choices() []string { return p.Words }
 
-const Usage = "progress on standard error: auto, bar, plain, none, or json for events, an object a line, errors too"
+// Mode returns the value; for auto, bar if out is a terminal, else plain.
+func (p *Progress) Mode(out *os.File) string {
+	switch {
+	case p.Value != "auto":
+		return p.Value
+	case onTerminal(out):
+		return "bar"
+	}
+	return "plain"
+}
 
 // A Reporter shows the progress of one phase after another. Counting costs an atomic addition; one
 // goroutine does the drawing.
@@ -46,13 +49,13 @@ type Reporter struct {
 	mode    string
 	out     io.Writer
 	verbose bool
-	paint   terminal.Paint
+	paint   Paint
 
-	// Of the phase. moved counts bytes that are fetched or re-read, beside is their total; shards is
-	// the number of shards to write, finish the number of finished ones. filtered counts the answers of a filter.
-	samples, bytes, moved  atomic.Int64
-	filtered               atomic.Int64
-	beside, shards, finish atomic.Int64
+	// Counts of the phase.
+	samples, bytes atomic.Int64
+	moved, toMove  atomic.Int64 // bytes that were, and are to be, fetched or re-read
+	filtered       atomic.Int64 // samples that a filter has answered
+	shards, finish atomic.Int64 // shards to write, and those that are finished
 
 	mu    sync.Mutex // guards what follows
 	phase string
@@ -65,7 +68,7 @@ type Reporter struct {
 	view    view       // nil between phases
 }
 
-// A view shows the state of one phase. Its methods are not called concurrently.
+// A view shows the state of one phase. Calls do not overlap.
 type view interface {
 	show(s state)
 	// print writes a line that stays.
@@ -89,20 +92,9 @@ type state struct {
 	Filtered int64 `json:"filter_samples,omitempty"` // that a filter has answered
 }
 
-// New returns a Reporter that writes to out as the flag says.
-func New(how Flag, out *os.File) *Reporter {
-	return &Reporter{mode: Mode(how.Value, out), out: out, verbose: how.Verbose, paint: terminal.PaintOf(how.Color, out)}
-}
-
-// Mode replaces auto by bar on a terminal, else by plain.
-func Mode(mode string, out *os.File) string {
-	switch {
-	case mode != "auto":
-		return mode
-	case terminal.OnTerminal(out):
-		return "bar"
-	}
-	return "plain"
+// NewReporter returns a Reporter that writes to out as the flag says.
+func NewReporter(how Progress, out *os.File) *Reporter {
+	return &Reporter{mode: how.Mode(out), out: out, verbose: how.Verbose, paint: PaintOf(how.Color, out)}
 }
 
 // Start ends the current phase and begins the next. bytes is its total, 0 if that is not known.
@@ -110,7 +102,7 @@ func (r *Reporter) Start(phase string, bytes int64) {
 	r.Stop()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, n := range []*atomic.Int64{&r.samples, &r.bytes, &r.moved, &r.filtered, &r.beside, &r.shards, &r.finish} {
+	for _, n := range []*atomic.Int64{&r.samples, &r.bytes, &r.moved, &r.filtered, &r.toMove, &r.shards, &r.finish} {
 		n.Store(0)
 	}
 	r.phase, r.total, r.began = phase, bytes, time.Now()
@@ -159,9 +151,9 @@ func (r *Reporter) state() state {
 	s := state{Phase: r.phase, Samples: r.samples.Load(), Bytes: r.bytes.Load(), Total: r.total,
 		Shards: r.finish.Load(), Of: r.shards.Load(), Seconds: time.Since(r.began).Seconds(), Filtered: r.filtered.Load()}
 	if r.total > 0 {
-		beside := r.beside.Load()
+		toMove := r.toMove.Load()
 		s.Bytes = min(s.Bytes, r.total)
-		s.Done = float64(s.Bytes+min(r.moved.Load(), beside)) / float64(r.total+beside)
+		s.Done = float64(s.Bytes+min(r.moved.Load(), toMove)) / float64(r.total+toMove)
 	}
 	return s
 }
@@ -172,13 +164,13 @@ func (r *Reporter) Add(samples, bytes int64) {
 	r.bytes.Add(bytes)
 }
 
-// Planned sets the number of shards to write, and the bytes that are fetched or re-read in addition to
+// Planned sets the number of shards to write, and the bytes to be moved: fetched or re-read in addition to
 // the bytes of the phase. It prints how many shards of an earlier run are kept, if any are.
-func (r *Reporter) Planned(shards, kept int, beside int64) {
-	r.beside.Store(beside)
+func (r *Reporter) Planned(shards, kept int, moved int64) {
+	r.toMove.Store(moved)
 	r.shards.Store(int64(shards))
 	if kept > 0 && (r.mode == "bar" || r.mode == "plain") {
-		r.print(fmt.Sprintf("%d of %s kept, %d to write", kept, terminal.Counted(int64(kept+shards), "shard"), shards))
+		r.print(fmt.Sprintf("%d of %s kept, %d to write", kept, Counted(int64(kept+shards), "shard"), shards))
 	}
 }
 
@@ -187,7 +179,7 @@ func (r *Reporter) Moved(bytes int64) { r.moved.Add(bytes) }
 
 // Fetched counts bytes that were fetched. In a phase that only fetches they are the phase's data.
 func (r *Reporter) Fetched(bytes int64) {
-	if r.beside.Load() > 0 {
+	if r.toMove.Load() > 0 {
 		r.Moved(bytes)
 	} else {
 		r.Add(0, bytes)
@@ -213,7 +205,7 @@ func (r *Reporter) Finished(s dataset.ManifestShard, seconds float64, first bool
 		if !first {
 			by = ", the same as another process has written"
 		}
-		r.print(fmt.Sprintf("%s: %s, %s in %.1f s%s", s.Name, terminal.Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), seconds, by))
+		r.print(fmt.Sprintf("%s: %s, %s in %.1f s%s", s.Name, Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), seconds, by))
 	}
 }
 
@@ -258,7 +250,7 @@ func (r *Reporter) Stop() {
 	}
 }
 
-// Waiting says what the command waits for before it begins.
+// Waiting prints what the command waits for before it begins.
 func (r *Reporter) Waiting(what string) {
 	switch r.mode {
 	case "none":
@@ -269,14 +261,9 @@ func (r *Reporter) Waiting(what string) {
 	}
 }
 
-// A ClosingLine reports the result of a command: its String is the text, its JSON the done event.
-type ClosingLine fmt.Stringer
-
-// A doubter is a closing line that may tell of shards that were never re-read.
-type doubter interface{ Doubtful() bool }
-
-// Say ends the phase and prints the closing line. Its head is green, or yellow if it is doubtful.
-func (r *Reporter) Say(summary ClosingLine) {
+// Say ends the phase and prints the closing line of the command: its String, or its JSON as the done event. Its head is green, or
+// yellow if a method Doubtful says that there are shards that were never re-read.
+func (r *Reporter) Say(summary fmt.Stringer) {
 	r.Stop()
 	switch r.mode {
 	case "none":
@@ -284,7 +271,7 @@ func (r *Reporter) Say(summary ClosingLine) {
 		WriteEvent(r.out, "done", summary)
 	default:
 		dress := r.paint.Good
-		if w, ok := summary.(doubter); ok && w.Doubtful() {
+		if s, ok := summary.(interface{ Doubtful() bool }); ok && s.Doubtful() {
 			dress = r.paint.Warn
 		}
 		fmt.Fprintln(r.out, r.paint.Head(summary.String(), dress))
@@ -315,12 +302,12 @@ func (v *plainView) show(s state) {
 		parts = append([]string{filteredText(s)}, parts...)
 	}
 	if s.Of > 0 {
-		parts = append([]string{fmt.Sprintf("%d of %s", s.Shards, terminal.Counted(s.Of, "shard"))}, parts...)
+		parts = append([]string{fmt.Sprintf("%d of %s", s.Shards, Counted(s.Of, "shard"))}, parts...)
 	}
 	if s.Total > 0 {
 		parts[len(parts)-1] += fmt.Sprintf(" of %s (%d %%)", humanize.Bytes(uint64(s.Total)), percent(s))
 	}
-	parts = append(parts, terminal.RateText(v.pace.bytes()), "elapsed "+clock(s.Seconds))
+	parts = append(parts, RateText(v.pace.bytes()), "elapsed "+clock(s.Seconds))
 	if s.Total > 0 {
 		parts = append(parts, "left "+v.pace.left(s))
 	}
@@ -333,7 +320,7 @@ func (s *state) amounts() []string {
 	if s.Samples == 0 {
 		return []string{bytes}
 	}
-	return []string{terminal.Counted(s.Samples, "sample"), bytes}
+	return []string{Counted(s.Samples, "sample"), bytes}
 }
 
 func filteredText(s state) string { return humanize.Comma(s.Filtered) + " filtered" }

@@ -1,4 +1,4 @@
-package main
+package cliflag
 
 import (
 	"errors"
@@ -17,45 +17,45 @@ const (
 	tasksVariable = "FFCONVERT_TASKS" // N, for batch systems that give K alone
 )
 
-// taskFlag is the flag --task.
-type taskFlag struct{ task taskValue }
+// Task is the flag --task; the zero value is one that was not given.
+type Task struct{ plan.Task }
 
-func (o *taskFlag) Add(flags *pflag.FlagSet) {
-	flags.Var(&o.task, "task", "the slice that is this task's, K of N counted from 0 (default "+taskVariable+", else by the array job of Slurm, Kubernetes, PBS or LSF, with "+tasksVariable+" for N where that does not say it, else all)")
+// Add registers the flag for a command that takes its task from the environment, too: see [Task.Find].
+func (t *Task) Add(flags *pflag.FlagSet) {
+	flags.Var(t, "task", "the slice that is this task's, K of N counted from 0 (default "+taskVariable+", else by the array job of Slurm, Kubernetes, PBS or LSF, with "+tasksVariable+" for N where that does not say it, else all)")
 }
 
-// find returns the task of this process, and the flag or variables that it was read from.
-func (o *taskFlag) find() (plan.Task, string, error) {
-	return of(string(o.task), os.LookupEnv)
-}
-
-// taskValue is a flag value K/N, empty if the flag was not given.
-type taskValue string
-
-func (v *taskValue) Set(s string) error {
-	_, err := plan.ParseTask(s)
-	*v = taskValue(s)
+func (t *Task) Set(s string) (err error) {
+	t.Task, err = plan.ParseTask(s)
 	return err
 }
 
-func (v *taskValue) Type() string   { return "K/N" }
-func (v *taskValue) String() string { return string(*v) }
+func (t *Task) Type() string { return "K/N" }
 
-// of returns the task of this process: the flag's, else FFCONVERT_TASK's, else the batch
-// system's, else the one task 0/1. from names the flag or variables that decided, "" if none did.
-// An empty variable counts as unset. Variables that contradict each other or are incomplete are an
-// error, because a wrong slice would be noticed late.
-func of(flag string, lookup func(string) (string, bool)) (task plan.Task, from string, err error) {
-	e := environment(lookup)
-	if flag != "" {
-		task, err = plan.ParseTask(flag)
-		return task, "--task", err
+func (t *Task) String() string {
+	if !t.Given() {
+		return ""
 	}
-	tasks, err := e.number(tasksVariable, 1)
+	return t.Task.String()
+}
+
+// Given reports whether the flag was given.
+func (t *Task) Given() bool { return t.N > 0 }
+
+// Find returns the task of this process: the flag's, else FFCONVERT_TASK's, else the batch
+// system's, else the one task 0/1. An empty variable counts as unset. Variables that contradict each
+// other or are incomplete are an error, because a wrong slice would be noticed late.
+func (t *Task) Find() (plan.Task, error) { return t.find(os.LookupEnv) }
+
+func (t *Task) find(lookup environment) (task plan.Task, err error) {
+	if t.Given() {
+		return t.Task, nil
+	}
+	tasks, err := lookup.number(tasksVariable, 1)
 	if err != nil {
-		return task, "", err
+		return task, err
 	}
-	if text := e.text(taskVariable); text != "" {
+	if text := lookup.text(taskVariable); text != "" {
 		task, err = plan.ParseTask(text)
 		switch {
 		case err != nil:
@@ -63,20 +63,18 @@ func of(flag string, lookup func(string) (string, bool)) (task plan.Task, from s
 		case tasks > 0 && int(tasks) != task.N:
 			err = fmt.Errorf("%s=%v and %s=%d: they differ in how many tasks there are; unset one of them", taskVariable, task, tasksVariable, tasks)
 		}
-		return task, taskVariable, err
+		return task, err
 	}
-	s, err := e.scheduler()
+	s, err := lookup.scheduler()
 	switch {
 	case err != nil:
-		return task, "", err
+		return task, err
 	case s != nil:
-		return e.taskIn(s, tasks)
+		return lookup.taskIn(s, tasks)
 	case tasks > 1:
-		return task, "", fmt.Errorf("%s=%d, and nothing says which of them this is; set %s=K/%[2]d or run an array job", tasksVariable, tasks, taskVariable)
-	case tasks == 1:
-		from = tasksVariable
+		return task, fmt.Errorf("%s=%d, and nothing says which of them this is; set %s=K/%[2]d or run an array job", tasksVariable, tasks, taskVariable)
 	}
-	return plan.Task{N: 1}, from, nil
+	return plan.Task{N: 1}, nil
 }
 
 // sayTask is the advice if a batch system sets too few variables.
@@ -123,28 +121,27 @@ func (e environment) scheduler() (found *scheduler, err error) {
 
 // taskIn returns the task that the variables of s describe. A number of tasks above 0 replaces the
 // number that s gives.
-func (e environment) taskIn(s *scheduler, tasks int64) (task plan.Task, _ string, err error) {
+func (e environment) taskIn(s *scheduler, tasks int64) (task plan.Task, err error) {
 	index, err := e.number(s.index, s.first)
 	if err != nil {
-		return task, "", err
+		return task, err
 	}
-	a, from := array{first: s.first, last: s.first + tasks - 1, step: 1}, s.index+" and "+tasksVariable
+	a := array{first: s.first, last: s.first + tasks - 1, step: 1}
 	if tasks < 0 {
-		from = s.index
 		if s.array == nil {
-			return task, "", fmt.Errorf("%s=%d does not say of how many tasks; %s", s.index, index, sayTask)
+			return task, fmt.Errorf("%s=%d does not say of how many tasks; %s", s.index, index, sayTask)
 		}
 		if a, err = s.array(e, index); err != nil {
-			return task, "", err
+			return task, err
 		}
 	}
 	if index < a.first || index > a.last || (index-a.first)%a.step != 0 {
 		if tasks > 0 {
-			return task, "", fmt.Errorf("%s=%d: with %s=%d the tasks are %v; number the array so, or name this one by --task K/N", s.index, index, tasksVariable, tasks, a)
+			return task, fmt.Errorf("%s=%d: with %s=%d the tasks are %v; number the array so, or name this one by --task K/N", s.index, index, tasksVariable, tasks, a)
 		}
-		return task, "", fmt.Errorf("%s=%d: the tasks are %v, as the scheduler says; %s", s.index, index, a, sayTask)
+		return task, fmt.Errorf("%s=%d: the tasks are %v, as the scheduler says; %s", s.index, index, a, sayTask)
 	}
-	return plan.Task{K: int((index - a.first) / a.step), N: int((a.last-a.first)/a.step + 1)}, from, nil
+	return plan.Task{K: int((index - a.first) / a.step), N: int((a.last-a.first)/a.step + 1)}, nil
 }
 
 // A scheduler holds the variables by which one batch system numbers the tasks of an array.

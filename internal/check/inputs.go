@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"cmp"
@@ -9,20 +9,62 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
+	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/check"
 	"github.com/ffconvert/ffconvert/internal/findings"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/stage"
-	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-// checkInputs are the inputs of a check. They are found and opened together, as in a conversion;
-// if that fails, one by one, so that every input with an error gets its own finding.
-type checkInputs struct {
+// Inputs are the names of inputs, and how they are found and read.
+type Inputs struct {
+	Names  []string
+	Format *format.Reader
+	Stage  stage.Options
+
+	// Explain adds to the error of a file of another format what reads it.
+	Explain func(error) error
+	// Warn receives doubts about the way in which directories are laid out.
+	Warn func(converters.Doubt)
+}
+
+// Named finds the inputs, opens a source of all that can be read, and checks it. An input that cannot be used is a finding. An
+// error means that the names or the options are wrong, or that ctx ended.
+func Named(ctx context.Context, from Inputs, opts Options) (report *findings.Report, err error) {
+	in := from.Stage
+	in.Options = from.Format.InputOptions(in.Options)
+	if in.CacheDir == "" {
+		remove := convert.TemporaryCache(&in)
+		defer func() { err = errors.Join(err, remove()) }()
+	}
+	siblings := convert.NewSiblings(in)
+	defer func() { err = errors.Join(err, siblings.Release()) }()
+	c := inputs{in: in}
+	defer func() { err = errors.Join(err, c.release()) }()
+	if err := c.find(ctx, from.Names); err != nil {
+		return nil, err
+	}
+	for _, d := range input.LaidDoubts(c.found) {
+		from.Warn(d)
+	}
+	c.refuseOthers(from)
+	c.in.Progress = convert.Staging(opts.Progress, c.found)
+	if err := c.open(ctx, c.found); err != nil {
+		return nil, err
+	}
+	src, err := c.source(ctx, from.Format, format.OpenRequest{Records: opts.Encode, Files: siblings, DecodeKnown: opts.Deep})
+	if err != nil {
+		return nil, err
+	}
+	opts.Refused = c.refused
+	return Source(ctx, src, opts)
+}
+
+// inputs are found and opened together, as in a conversion; if that fails, one by one, so that every input with an error
+// gets its own finding.
+type inputs struct {
 	in      stage.Options
 	found   []input.Name
 	taken   map[string]bool   // paths and URLs of found, if they were found one by one
@@ -33,7 +75,7 @@ type checkInputs struct {
 
 // find finds the inputs that the arguments name. It returns an error only if the command line is
 // wrong; an input that cannot be used becomes a finding.
-func (c *checkInputs) find(ctx context.Context, args []string) error {
+func (c *inputs) find(ctx context.Context, args []string) error {
 	args, err := input.Lists(ctx, args, c.in.Options)
 	if err != nil {
 		return c.refuse(ctx, err)
@@ -49,7 +91,7 @@ func (c *checkInputs) find(ctx context.Context, args []string) error {
 }
 
 // look finds the inputs of each name. If that fails it looks at each piece of the name by itself.
-func (c *checkInputs) look(ctx context.Context, names []string) error {
+func (c *inputs) look(ctx context.Context, names []string) error {
 	for _, name := range names {
 		found, err := input.Find(ctx, []string{name}, c.in.Options)
 		if err != nil {
@@ -75,7 +117,7 @@ func (c *checkInputs) look(ctx context.Context, names []string) error {
 }
 
 // pieces expands a pattern, a glob or a directory; it returns none for the name of one file.
-func (c *checkInputs) pieces(name string) ([]string, error) {
+func (c *inputs) pieces(name string) ([]string, error) {
 	entries, err := os.ReadDir(name)
 	switch {
 	case err == nil && !c.in.Directories && c.in.Arrange == nil:
@@ -106,20 +148,19 @@ func (c *checkInputs) pieces(name string) ([]string, error) {
 	return slices.DeleteFunc(names, func(n string) bool { return n == name }), nil
 }
 
-// refuseOthers makes a finding of each file that is certainly of a kind that the format does not read. explain
-// adds the hints to its error.
-func (c *checkInputs) refuseOthers(r *format.Reader, explain func(error) error) {
+// refuseOthers makes a finding of each file that is certainly of a kind that the format does not read.
+func (c *inputs) refuseOthers(from Inputs) {
 	c.found = slices.DeleteFunc(c.found, func(n input.Name) bool {
-		err := explain(r.CheckKind([]input.Name{n}))
+		err := from.Explain(from.Format.CheckKind([]input.Name{n}))
 		if err != nil {
-			c.refused = append(c.refused, check.Refusal(err, n.Name))
+			c.refused = append(c.refused, Refusal(err, n.Name))
 		}
 		return err != nil
 	})
 }
 
 // open opens inputs that were found, as parts.
-func (c *checkInputs) open(ctx context.Context, found []input.Name) error {
+func (c *inputs) open(ctx context.Context, found []input.Name) error {
 	if len(found) == 0 {
 		return nil
 	}
@@ -145,7 +186,7 @@ func (c *checkInputs) open(ctx context.Context, found []input.Name) error {
 
 // source opens a source of the parts, as req says. A part that the source refuses becomes a finding and is left
 // out.
-func (c *checkInputs) source(ctx context.Context, r *format.Reader, req format.OpenRequest) (converters.Source, error) {
+func (c *inputs) source(ctx context.Context, r *format.Reader, req format.OpenRequest) (converters.Source, error) {
 	for len(c.parts) > 0 {
 		req.Parts = c.parts
 		src, err := r.Open(ctx, req)
@@ -156,7 +197,7 @@ func (c *checkInputs) source(ctx context.Context, r *format.Reader, req format.O
 		if !placed || ctx.Err() != nil {
 			return nil, err
 		}
-		c.refused = append(c.refused, check.Refusal(err, at.Where))
+		c.refused = append(c.refused, Refusal(err, at.Where))
 		// The part of that name, or the directory that has it.
 		left := slices.DeleteFunc(slices.Clone(c.parts), func(p converters.Part) bool {
 			return p.Name == at.Where || strings.HasPrefix(at.Where, strings.TrimSuffix(p.Name, "/")+"/")
@@ -170,7 +211,7 @@ func (c *checkInputs) source(ctx context.Context, r *format.Reader, req format.O
 }
 
 // release removes the staged copies that are not in a cache.
-func (c *checkInputs) release() error {
+func (c *inputs) release() error {
 	var err error
 	for _, set := range c.sets {
 		err = errors.Join(err, set.Release())
@@ -180,39 +221,10 @@ func (c *checkInputs) release() error {
 
 // refuse makes a finding of the error of an input. Other errors are returned: of the command line, of
 // the cache, or of ctx.
-func (c *checkInputs) refuse(ctx context.Context, err error) error {
-	at, placed := errors.AsType[*place.Error](err)
-	if !placed || ctx.Err() != nil || place.KindOf(err) == place.Usage {
+func (c *inputs) refuse(ctx context.Context, err error) error {
+	if _, placed := errors.AsType[*place.Error](err); !placed || ctx.Err() != nil || place.KindOf(err) == place.Usage {
 		return err
 	}
-	f := findings.Finding{Place: findings.Place{File: at.Where, Offset: at.Off}, Text: at.Err.Error(), Hint: at.Hint, Rule: inputRule(at)}
-	if inner, ok := errors.AsType[*converters.Error](at.Err); ok { // an error about names in a directory
-		f.Text = terminal.ErrorText(inner)
-	}
-	c.refused = append(c.refused, f)
+	c.refused = append(c.refused, Refusal(err, ""))
 	return nil
-}
-
-// inputRule returns the rule of check for the error of an input.
-func inputRule(err error) string {
-	for _, row := range []struct {
-		rule string
-		errs []error
-	}{
-		{check.Missing, []error{input.ErrNotFound, input.ErrNoMatch}},
-		{check.Unsupported, []error{input.ErrNotRegular, input.ErrNotDirectory, input.ErrKey}},
-		{check.Truncated, []error{stage.ErrTruncated}},
-		{check.Malformed, []error{input.ErrMalformed}},
-		{check.Unsupported, []error{stage.ErrCompression}},
-		{check.Changed, []error{input.ErrChanged}},
-		{check.Limit, []error{stage.ErrRatio, stage.ErrQuota}},
-		{check.Truncated, []error{input.ErrCommand, store.ErrLength}},
-		{check.Malformed, []error{store.ErrSum, store.ErrPage}},
-		{check.Missing, []error{store.ErrDenied, store.ErrTLS, store.ErrRedirect}},
-	} {
-		if slices.ContainsFunc(row.errs, func(kind error) bool { return errors.Is(err, kind) }) {
-			return row.rule
-		}
-	}
-	return check.RuleOf(err)
 }

@@ -1,4 +1,4 @@
-package progress
+package terminal
 
 import (
 	"bytes"
@@ -52,7 +52,7 @@ func TestProgressEndsAtItsTotal(t *testing.T) {
 // What a filter answers is data of the phase that indexes, and only counted in the phase that writes.
 func TestFiltered(t *testing.T) {
 	t.Parallel()
-	r := New(Flag{Choice: option.Choice{Value: "none"}}, os.Stderr)
+	r := NewReporter(Progress{Choice: option.Choice{Value: "none"}}, os.Stderr)
 	for _, row := range []struct {
 		phase string
 		bytes int64

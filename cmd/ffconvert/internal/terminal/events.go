@@ -1,4 +1,4 @@
-package progress
+package terminal
 
 import (
 	"encoding/json"
@@ -7,7 +7,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -16,18 +15,35 @@ import (
 // of one of these types. docs/output.md lists them.
 type (
 	begunEvent struct {
-		Name string `json:"name"`
+		Name string `json:"name"` // of the shard
 	}
 	shardEvent struct {
 		Name    string  `json:"name"`
 		Samples int64   `json:"samples"`
 		Bytes   int64   `json:"bytes"`
 		Seconds float64 `json:"seconds"`
-		First   bool    `json:"first"`
+		First   bool    `json:"first"` // no other process had written the shard before
 	}
-
 	waitingEvent struct {
 		For string `json:"for"`
+	}
+	// A warningEvent reports a part of the input that is accepted but is probably a mistake.
+	warningEvent struct {
+		Message string `json:"message"` // with the place and the hint
+		Name    string `json:"name"`
+		Offset  int64  `json:"offset"`
+	}
+	// A noteEvent is a line about the cache, or about a listing.
+	noteEvent struct {
+		Message string `json:"message"`
+	}
+	errorEvent struct {
+		Status  int    `json:"status"` // exit status of the process
+		Message string `json:"message"`
+	}
+	signalEvent struct {
+		Signal string  `json:"signal"`
+		Grace  float64 `json:"grace_seconds"` // 0: the run stops now
 	}
 )
 
@@ -46,14 +62,7 @@ func WriteEvent(w io.Writer, event string, body any) {
 		panic(err) // NaN or an infinity in body
 	}
 	line = append(append(line[:len(line)-1], ','), rest[1:]...)
-	w.Write(append(terminal.EscapeJSON(line), '\n'))
-}
-
-// A warningEvent reports a part of the input that is accepted but is probably a mistake.
-type warningEvent struct {
-	Message string `json:"message"` // with the place and the hint
-	Name    string `json:"name"`
-	Offset  int64  `json:"offset"`
+	w.Write(append(EscapeJSON(line), '\n'))
 }
 
 // Warn prints a warning on one line.
@@ -63,7 +72,7 @@ func (r *Reporter) Warn(d converters.Doubt) {
 		message = fmt.Sprintf("%s: offset %d: %q: %s", d.Part, d.Off, d.Entry, d.Text)
 	}
 	if d.Hint != "" {
-		message += " (" + terminal.Flags(d.Hint) + ")"
+		message += " (" + Flags(d.Hint) + ")"
 	}
 	switch r.mode {
 	case "none":
@@ -74,18 +83,13 @@ func (r *Reporter) Warn(d converters.Doubt) {
 	}
 }
 
-// Listed prints what the listing of a pattern or a prefix has led to.
+// Listed prints a line about the names that a pattern or a prefix stands for. name is the pattern.
 func (r *Reporter) Listed(name, what string) {
 	if line := name + ": " + what; r.mode == "json" {
 		WriteEvent(r.out, "listed", noteEvent{line})
 	} else {
 		r.Note(line)
 	}
-}
-
-// A noteEvent is a line about the cache, or about a listing.
-type noteEvent struct {
-	Message string `json:"message"`
 }
 
 // Note prints a line about the cache.
@@ -97,14 +101,4 @@ func (r *Reporter) Note(line string) {
 	default:
 		r.print(text.Line(line))
 	}
-}
-
-type ErrorEvent struct {
-	Status  int    `json:"status"` // exit status of the process
-	Message string `json:"message"`
-}
-
-type SignalEvent struct {
-	Signal string  `json:"signal"`
-	Grace  float64 `json:"grace_seconds"` // 0: the run stops now
 }

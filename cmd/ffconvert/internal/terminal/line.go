@@ -1,4 +1,4 @@
-package progress
+package terminal
 
 import (
 	"fmt"
@@ -10,8 +10,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
-
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 )
 
 // A lineView redraws one line on a terminal, each frame by one write. The cursor rests at the
@@ -92,13 +90,13 @@ func (v *lineView) line(s state, width int) string {
 		add(2, 0, fmt.Sprintf("%*d/%d shards", len(strconv.FormatInt(s.Of, 10)), s.Shards, s.Of))
 	}
 	if s.Samples > 0 {
-		add(6, len("1,234,567 samples"), terminal.Counted(s.Samples, "sample"))
+		add(6, len("1,234,567 samples"), Counted(s.Samples, "sample"))
 	}
 	if s.Filtered > 0 {
 		add(7, len("1,234,567 filtered"), filteredText(s))
 	}
 	add(3, 0, bytesDone(s))
-	add(5, len("1023 MB/s"), fmt.Sprintf("%-9s", terminal.RateText(v.pace.bytes())))
+	add(5, len("1023 MB/s"), fmt.Sprintf("%-9s", RateText(v.pace.bytes())))
 	add(4, len("elapsed 12:34"), "elapsed "+clock(s.Seconds))
 	if s.Total > 0 {
 		add(1, len("left 12:34"), "left "+v.pace.left(s))
