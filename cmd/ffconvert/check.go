@@ -13,8 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -59,10 +57,10 @@ error.
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return fmt.Errorf("check: SRC... is missing: want ffconvert check SRC..., or ffconvert check FORMAT SRC... with one of %s", help.Subcommands(cmd))
+			return fmt.Errorf("check: SRC... is missing: want ffconvert check SRC..., or ffconvert check FORMAT SRC... with one of %s", cliflag.Subcommands(cmd))
 		}
-		if _, err := os.Lstat(args[0]); err != nil && help.Nearest(args[0], cmd.Commands()) != "" {
-			return help.WantCommand(cmd, args)
+		if _, err := os.Lstat(args[0]); err != nil && cliflag.Nearest(args[0], cmd.Commands()) != "" {
+			return cliflag.WantCommand(cmd, args)
 		}
 		f, err := detect(cmd, args, opts.convert.MaxNames)
 		if err != nil {
@@ -118,7 +116,7 @@ what they accept is a note.
 		Example: fmt.Sprintf(`  ffconvert check %[1]s %[2]s
   ffconvert check %[1]s --deep --strict %[2]s
   ffconvert check %[1]s --format sarif %[2]s > check.sarif`, f.Name, checkedExamples[f.Name]),
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -128,7 +126,7 @@ what they accept is a note.
 		if err := opts.convert.CacheFromEnvironment(cmd.Flags()); err != nil {
 			return err
 		}
-		c := conversion{purpose: hint.Checking, opts: opts.convert, stdout: cmd.OutOrStdout()}
+		c := conversion{purpose: cliflag.Checking, opts: opts.convert, stdout: cmd.OutOrStdout()}
 		c.Reader, c.Sources = reader, args
 		c.opts.Workers = opts.workers
 		return runCheck(cmd.Context(), opts, c)
@@ -165,7 +163,7 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f sourceFormat, set *option.Set
 	own.VisitAll(func(flag *pflag.Flag) {
 		if flag.Name == "format" { // taken by the report's format
 			renamed := *flag
-			renamed.Name = hint.InputFormatFlag
+			renamed.Name = cliflag.InputFormatFlag
 			flag = &renamed
 		}
 		flags.AddFlag(flag)
@@ -211,7 +209,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) (err error) 
 	progress := progress.New(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.Options(ctx, tool(), progress)
-	if err := help.CheckEncoding(c.Encode); err != nil {
+	if err := cliflag.CheckEncoding(c.Encode); err != nil {
 		return err
 	}
 	c.Encode.Limits.MaxPixels = opts.maxPixels
@@ -278,7 +276,7 @@ func checkNames(ctx context.Context, c *conversion, how check.Options, progress 
 	how.Refused = inputs.refused
 	report, err = check.Source(ctx, src, how)
 	if err == nil {
-		hint.Findings(report, c.purpose, c.Reader)
+		cliflag.HintFindings(report, c.purpose, c.Reader)
 	}
 	return report, err
 }
