@@ -13,8 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/internal/check"
@@ -55,10 +53,10 @@ error.
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return fmt.Errorf("check: SRC... is missing: want ffconvert check SRC..., or ffconvert check FORMAT SRC... with one of %s", help.Subcommands(cmd))
+			return fmt.Errorf("check: SRC... is missing: want ffconvert check SRC..., or ffconvert check FORMAT SRC... with one of %s", cliflag.Subcommands(cmd))
 		}
-		if _, err := os.Lstat(args[0]); err != nil && help.Nearest(args[0], cmd.Commands()) != "" {
-			return help.WantCommand(cmd, args)
+		if _, err := os.Lstat(args[0]); err != nil && cliflag.Nearest(args[0], cmd.Commands()) != "" {
+			return cliflag.WantCommand(cmd, args)
 		}
 		f, err := detect(cmd, args, opts.convert.MaxNames)
 		if err != nil {
@@ -109,7 +107,7 @@ what they accept is a note.
 		Example: fmt.Sprintf(`  ffconvert check %[1]s %[2]s
   ffconvert check %[1]s --deep --strict %[2]s
   ffconvert check %[1]s --format sarif %[2]s > check.sarif`, f.Name, checkedExamples[f.Name]),
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -119,7 +117,7 @@ what they accept is a note.
 		if err := opts.convert.CacheFromEnvironment(cmd.Flags()); err != nil {
 			return err
 		}
-		c := conversion{purpose: hint.Checking, opts: opts.convert, stdout: cmd.OutOrStdout()}
+		c := conversion{purpose: cliflag.Checking, opts: opts.convert, stdout: cmd.OutOrStdout()}
 		c.Reader, c.Sources = reader, args
 		c.opts.Workers = opts.workers
 		return runCheck(cmd.Context(), opts, c)
@@ -156,7 +154,7 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f sourceFormat, set *option.Set
 	own.VisitAll(func(flag *pflag.Flag) {
 		if flag.Name == "format" { // taken by the report's format
 			renamed := *flag
-			renamed.Name = hint.InputFormatFlag
+			renamed.Name = cliflag.InputFormatFlag
 			flag = &renamed
 		}
 		flags.AddFlag(flag)
@@ -202,7 +200,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) (err error) 
 	progress := terminal.NewReporter(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.Options(ctx, tool(), progress)
-	if err := help.CheckEncoding(c.Encode); err != nil {
+	if err := cliflag.CheckEncoding(c.Encode); err != nil {
 		return err
 	}
 	how := check.Options{Encode: c.Encode, Progress: progress, Deep: opts.deep, MaxPixels: c.Encode.Limits.MaxPixels, Workers: opts.workers}
@@ -230,7 +228,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) (err error) 
 	if err != nil {
 		return c.hint(err)
 	}
-	hint.Findings(report, c.purpose, c.Reader)
+	cliflag.HintFindings(report, c.purpose, c.Reader)
 	if c.Reader.Directories {
 		report.Unit = "part" // a directory, usually of one class
 	}

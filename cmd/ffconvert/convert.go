@@ -12,12 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
-	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/text"
@@ -33,7 +30,7 @@ func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
 		Long:    f.long + "\n\n" + f.sourceHelp() + outputHelp + "\n\n" + exitStatus,
 		Example: f.example,
 		GroupID: groupConvert,
-		Args:    help.WantArgs,
+		Args:    cliflag.WantArgs,
 	}
 	reader := f.Reader()
 	cmd.Flags().SortFlags = false
@@ -54,9 +51,6 @@ func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
 		if err := opts.CacheFromEnvironment(cmd.Flags()); err != nil {
 			return err
 		}
-		if err := opts.RefuseSeed(cmd.Flags(), opts.Shuffle); err != nil {
-			return err
-		}
 		c := conversion{opts: opts, stdout: cmd.OutOrStdout()}
 		c.Reader, c.Sources, c.Out = reader, args[:len(args)-1], args[len(args)-1]
 		if adapt != nil {
@@ -71,7 +65,7 @@ func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
 type conversion struct {
 	convert.Conversion
 	opts     cliflag.Conversion
-	purpose  hint.Purpose
+	purpose  cliflag.Purpose
 	planning *planning             // not nil: only plan, write no shards
 	sign     *signature.PrivateKey // nil: the dataset is not signed
 	stdout   io.Writer
@@ -128,7 +122,7 @@ func (c *conversion) one(ctx context.Context, choice choose.Options) error {
 	if c.sign != nil {
 		c.Sign = c.sign.Sign
 	}
-	if err := help.CheckEncoding(c.Encode); err != nil {
+	if err := cliflag.CheckEncoding(c.Encode); err != nil {
 		return err
 	}
 	done, err := c.convert(ctx)
@@ -181,24 +175,14 @@ func (c *conversion) convert(ctx context.Context) (fmt.Stringer, error) {
 
 // hint adds hints to the errors of a conversion.
 func (c *conversion) hint(err error) error {
-	return hint.Add(hint.Each(err, func(err error) error {
-		at, ok := errors.AsType[*convert.AdvisedError](err)
-		switch {
-		case ok && at.Advice == convert.MoreRoomForAll:
-			return hint.With(err, c.moreRoom())
-		case errors.Is(err, dataset.ErrNotDirectory):
-			return fmt.Errorf("%w; OUT is the last argument", err)
-		case errors.Is(err, dataset.ErrNotEmpty):
-			return fmt.Errorf("%w; OUT is the last argument (--into-nonempty: put the dataset among the files there)", err)
-		}
-		if empty, ok := errors.AsType[*convert.EmptyError](err); ok {
-			if err = hint.Empty(empty); c.Choice.Side != "" { // of a split
-				err = fmt.Errorf("%s: %w", text.Name(c.Out), err)
-			}
-			return err
-		}
-		return err
-	}), "convert", c.Out)
+	if at, ok := errors.AsType[*convert.AdvisedError](err); ok && at.Advice == convert.MoreRoomForAll {
+		at.Advice = convert.Advice(c.moreRoom())
+	}
+	_, empty := errors.AsType[*convert.EmptyError](err)
+	if err = cliflag.Hint(err, "convert", c.Out); empty && c.Choice.Side != "" { // of a split
+		err = fmt.Errorf("%s: %w", text.Name(c.Out), err)
+	}
+	return err
 }
 
 // moreRoom is the hint if the cache is too small for all parts together.
@@ -234,5 +218,5 @@ func (c *conversion) explain(err error) error {
 	if c.Spec != nil || c.Program != nil {
 		return err
 	}
-	return hint.Kind(err, c.purpose, c.Reader, c.Sources)
+	return cliflag.HintKind(err, c.purpose, c.Reader, c.Sources)
 }

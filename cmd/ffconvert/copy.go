@@ -11,8 +11,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/dataset/transfer"
 	"github.com/ffconvert/ffconvert/internal/input"
@@ -49,9 +47,9 @@ Another dataset in OUT2 is refused, or replaced by --overwrite.
   ffconvert copy s3://bucket/data/ /scratch/data/
   ffconvert copy s3://bucket/data/ gs://bucket/data/
   ffconvert copy out/ /mnt/mirror/out/`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return hint.Add(runCopy(cmd.Context(), opts, args[0], args[1]), "copy", args[1])
+			return cliflag.Hint(runCopy(cmd.Context(), opts, args[0], args[1]), "copy", args[1])
 		},
 	}
 	flags := cmd.Flags()

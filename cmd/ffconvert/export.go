@@ -12,8 +12,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
@@ -35,8 +33,8 @@ of files, or as a stream to another program. Every record is compared with its c
 ` + exitStatus,
 		Example: `  ffconvert export tar out/ 'train-%06d.tar'
   ffconvert export jsonl out/ - | head -n 1`,
-		Args: help.WantCommand,
-		RunE: help.NeedCommand,
+		Args: cliflag.WantCommand,
+		RunE: cliflag.NeedCommand,
 	}
 	cmd.AddCommand(newExportTarCommand(), newExportFolderCommand())
 	for _, format := range streams {
@@ -138,9 +136,6 @@ func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []stri
 		return err
 	}
 	o.Encode.Missing = o.Missing.Value
-	if cmd.Flags().Changed("seed") && !o.Choose.Drawn() {
-		return fmt.Errorf("--seed %d: nothing is drawn without --sample; add --sample, or leave --seed out", o.Seed)
-	}
 	var err error
 	if o.choice, err = o.Choose.Choice(o.Seed); err != nil {
 		return err
@@ -163,5 +158,5 @@ func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []stri
 			err = fmt.Errorf("%w: those that it has were not chosen", err)
 		}
 	}
-	return hint.Add(err, cmd.Name(), "OUT")
+	return cliflag.Hint(err, cmd.Name(), "OUT")
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/export"
@@ -33,7 +33,7 @@ is run again.
 ` + exportSources + "\n" + exitStatus,
 		Example: `  ffconvert export folder out/ images/
   ffconvert export folder --fields jpg,cls --key ordinal out/ images/`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -75,7 +75,7 @@ __key__ is the key of a sample. Nothing else is written there; a reader may stop
 
 ` + exportSources + "\n" + exitStatus,
 		Example: fmt.Sprintf("  ffconvert export %s out/ - | %s\n  ffconvert export %s --columns cls,txt out/ - > samples", s.name, s.example, s.name),
-		Args:    help.WantArgs,
+		Args:    cliflag.WantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -128,7 +128,7 @@ same command is run again. A key or a field that webdataset would split otherwis
   ffconvert export tar --shard-size 1GiB out/ 'tars/train-%06d.tar'
   ffconvert export tar --max-count 10000 out/ 'tars/train-%06d.tar'
   ffconvert export tar --key ordinal --fields jpg,cls out/ 'tars/train-%06d.tar'`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false

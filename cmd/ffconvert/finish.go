@@ -9,8 +9,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -43,7 +41,7 @@ Where shards are missing they are named, and the status is 5: run their tasks ag
 		Example: `  ffconvert finish out/
   ffconvert finish --wait 24h out/
   ffconvert finish --verify out/`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runFinish(cmd.Context(), opts, args[0])
 		},
@@ -76,7 +74,7 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 	}
 	report, err := convert.Conversion{Out: dir, Options: how}.Finish(ctx, opts.wait)
 	if err != nil {
-		return hint.Add(err, "finish", dir)
+		return cliflag.Hint(err, "finish", dir)
 	}
 	sum := summary.NewConversion(dir, report)
 	if key != nil {

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/internal/option"
 )
@@ -35,18 +34,15 @@ func addGlobalFlags(root *cobra.Command) {
 		terminal.ReportSignals(cmd.Context(), progressMode(cmd), paintOf(cmd))
 		return nil
 	}
-	root.SetFlagErrorFunc(help.FlagError)
+	root.SetFlagErrorFunc(cliflag.FlagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		fmt.Fprint(cmd.OutOrStdout(), help.Text(cmd, bool(opts.helpAll), terminal.Columns(cmd.OutOrStdout())))
+		fmt.Fprint(cmd.OutOrStdout(), cliflag.Help(cmd, bool(opts.helpAll), terminal.Columns(cmd.OutOrStdout())))
 	})
 }
 
 // apply checks the flags, and passes them to the progress of the command.
 func (o *globalOptions) apply(cmd *cobra.Command) error {
-	if o.quiet && o.verbose {
-		return errors.New("--quiet and --verbose do not go together")
-	}
-	if err := apart(cmd); err != nil {
+	if err := cliflag.Check(cmd); err != nil {
 		return err
 	}
 	flag := cmd.Flags().Lookup("progress")
@@ -55,28 +51,10 @@ func (o *globalOptions) apply(cmd *cobra.Command) error {
 	}
 	p := flag.Value.(*terminal.Progress)
 	if o.quiet {
-		if flag.Changed {
-			return errors.New("--quiet and --progress do not go together; --quiet means --progress none")
-		}
 		p.Value = "none"
 	}
 	p.Verbose, p.Color = o.verbose, o.color.Value
 	return nil
-}
-
-// apart refuses flags that exclude each other. cobra would do so later, with a message of its own.
-func apart(cmd *cobra.Command) error {
-	given := make(map[string]string) // name of the flag, by group
-	var err error
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		for _, group := range f.Annotations["cobra_annotation_mutually_exclusive"] {
-			if other := given[group]; other != "" && err == nil {
-				err = fmt.Errorf("--%s and --%s do not go together", other, f.Name)
-			}
-			given[group] = f.Name
-		}
-	})
-	return err
 }
 
 // paintOf returns whether standard error is coloured.

@@ -15,8 +15,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -46,7 +44,7 @@ re-read past the page cache and checked.
 		Example: `  ffconvert pack images/ images.ffr
   ffconvert ls -R images.ffr
   ffconvert unpack images.ffr copy/`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runPack(cmd.Context(), opts, args[0], args[1])
 		},
@@ -101,7 +99,7 @@ and re-read, or nothing. No name in the file can lead out of DIR.
 
 ` + exitStatus,
 		Example: "  ffconvert unpack images.ffr copy/",
-		Args:    help.WantArgs,
+		Args:    cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runUnpack(cmd.Context(), shown, limits, args[0], args[1])
 		},
@@ -142,7 +140,7 @@ func (l *folderLimits) add(flags *pflag.FlagSet) {
 func (l *folderLimits) open(file string) (*packed.Folder, error) {
 	f, err := packed.Open(file, record.Options{MaxSample: l.size, MaxSamples: min(l.files, math.MaxInt64-1) + 1})
 	if err != nil {
-		err = hint.NotShards(file, err)
+		err = cliflag.NotShards(file, err)
 	}
-	return f, hint.Limit(err, "--max file-size, --max files")
+	return f, cliflag.OverLimit(err, "--max file-size, --max files")
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -46,7 +44,7 @@ Fetched and decompressed inputs lie inside OUT, unless --cache-dir names a disk 
   ffconvert run out/ --task 3/40
   FFCONVERT_TASK=3/40 ffconvert run --cache-dir /scratch out/
   ffconvert run out/                    # all that is missing, on this machine`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := opts.CacheFromEnvironment(cmd.Flags()); err != nil {
 				return err
@@ -73,7 +71,7 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	report, err := c.Run(ctx, task)
 	progress.Stop()
 	if err != nil {
-		return hint.Add(err, "run", dir)
+		return cliflag.Hint(err, "run", dir)
 	}
 	progress.Say(summary.NewTask(dir, report))
 	return nil

@@ -8,8 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -40,7 +38,7 @@ Conversions and finish sign at their end with --sign.
 ` + exitStatus,
 		Example: `  ffconvert sign --key ~/.minisign/minisign.key out/
   ffconvert sign --key minisign.key --password-file /run/secrets/minisign out/`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runSign(cmd.Context(), opts, args[0])
 		},
@@ -48,7 +46,7 @@ Conversions and finish sign at their end with --sign.
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.Var(&opts.Key, "key", "file of the private key")
-	help.MarkProof(flags, "key")
+	cliflag.MarkProof(flags, "key")
 	opts.AddPassword(flags)
 	opts.progress.Add(flags)
 	opts.AddPlace(flags)
@@ -69,7 +67,7 @@ func runSign(ctx context.Context, opts signOptions, dir string) error {
 	m, summed, err := c.SignManifest(ctx)
 	progress.Stop()
 	if err != nil {
-		return hint.Add(err, "sign", dir)
+		return cliflag.Hint(err, "sign", dir)
 	}
 	progress.Say(summary.NewSigned(dir, m, key.ID(), summed))
 	return nil

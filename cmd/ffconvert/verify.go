@@ -16,8 +16,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/signature"
@@ -71,7 +69,7 @@ the SHA-256 of every file. Checksums find faults, a signature finds what somebod
   ffconvert verify --key minisign.pub out/
   ffconvert verify --key minisign.pub --sample 1% out/
   ffconvert verify a.ffr b.ffr`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := opts.proof.load(cmd.Flags()); err != nil {
 				return err
@@ -127,7 +125,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	all.Problems = append(work.problems, report.Problems...)
 	for i := range all.Problems {
 		if p := &all.Problems[i]; p.Text == record.ErrLegacy.Error() {
-			p.Text += hint.Legacy
+			p.Text += cliflag.Legacy
 		}
 	}
 	document := func(to io.Writer, format string) error {
@@ -174,16 +172,13 @@ func (p *proof) add(flags *pflag.FlagSet) {
 	flags.Var(&p.sample, "sample", "read a share of the shards, drawn at random, or so many of them: 1%, 20 (default all)")
 	flags.Uint64Var(&p.sample.Seed, "seed", 0, "what --sample draws from, to read the same shards again (default random)")
 	for _, name := range []string{"key", "sample", "seed"} {
-		help.MarkProof(flags, name)
+		cliflag.MarkProof(flags, name)
 	}
 }
 
 // load reads the key, and draws the seed if none is set.
 func (p *proof) load(flags *pflag.FlagSet) (err error) {
-	switch seeded := flags.Changed("seed"); {
-	case seeded && p.sample.text == "":
-		return fmt.Errorf("--seed %d: nothing is drawn without --sample", p.sample.Seed)
-	case !seeded:
+	if !flags.Changed("seed") {
 		p.sample.Seed = uint64(rand.Uint32())
 	}
 	if p.keyName != "" {

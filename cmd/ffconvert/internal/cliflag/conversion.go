@@ -2,7 +2,6 @@ package cliflag
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"time"
 
@@ -105,21 +104,8 @@ func (o *Conversion) Add(flags *pflag.FlagSet) {
 // AddTo registers the flags that all commands of a conversion have.
 func (o *Conversion) AddTo(cmd *cobra.Command) {
 	o.Add(cmd.Flags())
-	cmd.MarkFlagsMutuallyExclusive("exact", "whole-parts")
-	cmd.MarkFlagsMutuallyExclusive("verify", "no-verify")
-	cmd.MarkFlagsMutuallyExclusive("sign", "no-verify")
-	cmd.MarkFlagsMutuallyExclusive("sign", "dry-run")
-	o.Choose.exclude(cmd)
 	o.AddCache(cmd.Flags())
 	o.Bucket.AddUpload(cmd.Flags())
-}
-
-// RefuseSeed refuses --seed if nothing is drawn at random.
-func (o *Conversion) RefuseSeed(flags *pflag.FlagSet, drawn bool) error {
-	if drawn || o.Choose.Drawn() || !flags.Changed("seed") {
-		return nil
-	}
-	return fmt.Errorf("--seed %d: nothing is drawn without --shuffle, --sample or --split; add one, or leave --seed out", o.Seed)
 }
 
 // addRun registers the flags that change neither the plan nor a byte of a shard.

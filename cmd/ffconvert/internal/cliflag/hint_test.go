@@ -1,4 +1,4 @@
-package hint
+package cliflag
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ func TestHinted(t *testing.T) {
 	t.Parallel()
 	quota := &convert.AdvisedError{Advice: convert.FewerInputs, Err: fmt.Errorf("%w: in c", stage.ErrQuota)}
 	staged := &converters.Error{Where: "a.tar", Off: 512, Err: fmt.Errorf("%w (run it again)", stage.ErrCopy)}
-	err := Add(errors.Join(quota, staged), "convert", "out")
+	err := Hint(errors.Join(quota, staged), "convert", "out")
 	want := fmt.Sprintf("%v: in c (--max names)\na.tar: offset 512: %v (run it again; --cache-dir names their directory)", stage.ErrQuota, stage.ErrCopy)
 	if err.Error() != want || !errors.Is(err, stage.ErrQuota) || !errors.Is(err, stage.ErrCopy) {
 		t.Errorf("got  %v\nwant %s", err, want)
@@ -29,10 +29,10 @@ func TestFullScratch(t *testing.T) {
 	t.Parallel()
 	full := &fs.PathError{Op: "write", Path: "/scratch/PART_00000.ffr", Err: syscall.ENOSPC}
 	want := full.Error() + " (free space there, or name another directory: --bucket scratch-dir)"
-	if err := Add(full, "tar", "s3://bucket/data/"); err.Error() != want || !errors.Is(err, syscall.ENOSPC) {
+	if err := Hint(full, "tar", "s3://bucket/data/"); err.Error() != want || !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	if err := Add(full, "tar", "out"); err != error(full) {
+	if err := Hint(full, "tar", "out"); err != error(full) {
 		t.Errorf("got %v", err)
 	}
 }

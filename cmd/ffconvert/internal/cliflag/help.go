@@ -1,6 +1,4 @@
-// Package help prints the help and the manual pages of the commands, completes their flags in a
-// shell, and explains mistakes in the arguments.
-package help
+package cliflag
 
 import (
 	"fmt"
@@ -9,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Text returns the help of a command, in lines of at most width columns. all includes every flag, the whole description, and
+// Help returns the help of a command, in lines of at most width columns. all includes every flag, the whole description, and
 // the exit statuses.
-func Text(cmd *cobra.Command, all bool, width int) string {
+func Help(cmd *cobra.Command, all bool, width int) string {
 	long, status, _ := strings.Cut(cmd.Long, "\n\nEXIT STATUS\n")
 	if !all {
 		long, _, _ = strings.Cut(long, "\n\n")

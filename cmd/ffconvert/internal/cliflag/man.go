@@ -1,4 +1,4 @@
-package help
+package cliflag
 
 import (
 	"os"

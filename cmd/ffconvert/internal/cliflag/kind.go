@@ -1,4 +1,4 @@
-package hint
+package cliflag
 
 import (
 	"errors"
@@ -86,10 +86,10 @@ func (p Purpose) whatIs(k input.Kind, path string) string {
 	return what
 }
 
-// Kind adds to the errors of inputs that the format of r does not read what kind of input they are. sources
+// HintKind adds to the errors of inputs that the format of r does not read what kind of input they are. sources
 // are the names on the command line.
-func Kind(err error, p Purpose, r *format.Reader, sources []string) error {
-	return Each(err, func(err error) error { return explain(err, p, r, sources) })
+func HintKind(err error, p Purpose, r *format.Reader, sources []string) error {
+	return each(err, func(err error) error { return explain(err, p, r, sources) })
 }
 
 func explain(err error, p Purpose, r *format.Reader, sources []string) error {
@@ -150,8 +150,8 @@ func isDirectory(path string) bool {
 	return err == nil && fi.IsDir()
 }
 
-// Findings does the same as Kind for the first error of each file in a report.
-func Findings(report *findings.Report, p Purpose, r *format.Reader) {
+// HintFindings does the same as HintKind for the first error of each file in a report.
+func HintFindings(report *findings.Report, p Purpose, r *format.Reader) {
 	done := make(map[string]bool)
 	for i := range report.Found {
 		f := &report.Found[i]

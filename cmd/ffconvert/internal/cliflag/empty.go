@@ -1,4 +1,4 @@
-package hint
+package cliflag
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 )
 
-// Empty adds to the error of a dataset without samples why its entries were skipped.
-func Empty(e *convert.EmptyError) error {
+// withReasons adds to the error of a dataset without samples why its entries were skipped.
+func withReasons(e *convert.EmptyError) error {
 	var why []string
 	if e.LeftOut > 0 {
 		why = append(why, "left out "+terminal.Counted(e.LeftOut, "sample")+" without a field, by --missing skip")

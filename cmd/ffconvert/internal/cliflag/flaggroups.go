@@ -1,4 +1,4 @@
-package help
+package cliflag
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // Headings with special rules: Other has every flag that no group names. TestFlagGroups fails if a flag is in Other.
@@ -41,7 +43,7 @@ const (
 func PlaceOf(f *pflag.Flag) (group, at int) {
 	name := f.Name
 	if isMember(f) {
-		name, _ = member(name)
+		name, _ = option.Member(name)
 	}
 	proof := f.Annotations[proofMark] != nil
 	for i, g := range Groups {
@@ -106,7 +108,7 @@ func usages(flags []*pflag.Flag, wrap, width int) string {
 	text := shown.FlagUsagesWrapped(wrap)
 	for _, f := range flags {
 		if isMember(f) {
-			_, name := member(f.Name)
+			_, name := option.Member(f.Name)
 			before, rest, _ := strings.Cut(text, "--"+f.Name+" ")
 			typ, rest, _ := strings.Cut(rest, " ")
 			text = before + fmt.Sprintf("  %-*s ", len("--"+f.Name+" "+typ)-2, name+"="+typ) + rest

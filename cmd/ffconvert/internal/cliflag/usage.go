@@ -1,4 +1,4 @@
-package help
+package cliflag
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -190,7 +191,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 			return fmt.Errorf("unknown flag -%s; %s --help-all lists all", name, cmd.CommandPath())
 		}
 		if near := nearestFlag(cmd, name); near != "" {
-			return fmt.Errorf("unknown flag --%s; did you mean %s?", name, Flag(near))
+			return fmt.Errorf("unknown flag --%s; did you mean %s?", name, option.Flag(near))
 		}
 		return fmt.Errorf("unknown flag --%s; %s --help-all lists all", name, cmd.CommandPath())
 	}
