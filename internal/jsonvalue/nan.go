@@ -1,4 +1,4 @@
-package decode
+package jsonvalue
 
 import (
 	"bytes"
@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// A beyondJSON is a number that JSON does not have, and how many bytes of the text are before it.
-type beyondJSON struct {
+// A beyond is a number that JSON does not have, and how many bytes of the text are before it.
+type beyond struct {
 	at int64
 	x  float64
 }
 
-// jsonNaNs are the numbers that Python's json writes and reads beyond JSON, each with one of the same length that JSON has.
-var jsonNaNs = [...]struct {
+// nans are the numbers that Python's json writes and reads beyond JSON, each with one of the same length that JSON has.
+var nans = [...]struct {
 	name, number string
 	x            float64
 }{
@@ -24,7 +24,7 @@ var jsonNaNs = [...]struct {
 
 // withoutNaN returns text, or a copy of it with other numbers in place of those that JSON does not have, which it appends to found. It finds
 // them by the delimiters around a value; other errors of the text are left to its reader.
-func withoutNaN(text []byte, found []beyondJSON) ([]byte, []beyondJSON) {
+func withoutNaN(text []byte, found []beyond) ([]byte, []beyond) {
 	if !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
 		return text, found
 	}
@@ -36,13 +36,13 @@ func withoutNaN(text []byte, found []beyondJSON) ([]byte, []beyondJSON) {
 		case c == '"':
 			quoted = !quoted
 		case !quoted && (c == 'N' || c == 'I' || c == '-'):
-			for _, n := range jsonNaNs {
-				if end := at + len(n.name); bytes.HasPrefix(text[at:], []byte(n.name)) && endsJSON(text[:at], "[,:") && beginsJSON(text[end:]) {
+			for _, n := range nans {
+				if end := at + len(n.name); bytes.HasPrefix(text[at:], []byte(n.name)) && endsToken(text[:at], "[,:") && beginsToken(text[end:]) {
 					if len(found) == 0 {
 						out = slices.Clone(text)
 					}
 					copy(out[at:], n.number)
-					found = append(found, beyondJSON{int64(at), n.x})
+					found = append(found, beyond{int64(at), n.x})
 					at = end - 1
 					break
 				}
@@ -52,10 +52,10 @@ func withoutNaN(text []byte, found []beyondJSON) ([]byte, []beyondJSON) {
 	return out, found
 }
 
-// endsJSON reports whether text is empty or ends with a blank or one of the other bytes.
-func endsJSON(text []byte, other string) bool {
+// endsToken reports whether text is empty or ends with a blank or one of the other bytes.
+func endsToken(text []byte, other string) bool {
 	return len(text) == 0 || bytes.IndexByte([]byte(" \t\r\n"+other), text[len(text)-1]) >= 0
 }
 
-// beginsJSON reports whether text is empty or begins with a blank or what follows a value.
-func beginsJSON(text []byte) bool { return len(text) == 0 || endsJSON(text[:1], ",]}") }
+// beginsToken reports whether text is empty or begins with a blank or what follows a value.
+func beginsToken(text []byte) bool { return len(text) == 0 || endsToken(text[:1], ",]}") }

@@ -1,7 +1,8 @@
-package decode
+package jsonvalue
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -11,38 +12,72 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/jsonvalue"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A JSONError places an error in a JSON text.
-type JSONError struct {
+// An Error places an error in a JSON text.
+type Error struct {
 	At  int64 // bytes before it
 	Err error
 }
 
-func (e *JSONError) Error() string { return fmt.Sprintf("%v at byte %d", e.Err, e.At) }
+func (e *Error) Error() string { return fmt.Sprintf("%v at byte %d", e.Err, e.At) }
 
-func (e *JSONError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
-// A jsonReader reads the values of a JSON text (RFC 8259). It refuses what other readers change silently: repeated
+// A reader reads the values of a JSON text (RFC 8259). It refuses what other readers change silently: repeated
 // keys, bytes that are not UTF-8, unpaired surrogates, integers that do not fit into 64 bits, and other numbers that
 // overflow a float64. Like Python's json it takes NaN, Infinity and -Infinity for numbers. It must not be used concurrently.
-type jsonReader struct {
+type reader struct {
 	depth int  // of lists and maps that may be nested
 	most  int  // values in lists and maps of a text; 0: any number
-	bytes bool // a map with the one key jsonvalue.BytesKey is bytes
+	bytes bool // a map with the one key BytesKey is bytes
 
 	dec  *jsontext.Decoder
 	text bytes.Buffer
-	size int64 // of the text, bytes
+	size int64 // bytes of the text
 	open int   // lists and maps that are not closed
 	seen int   // values in lists and maps
 
-	beyond []beyondJSON // numbers that JSON does not have and that are to be read, in their order
+	beyond []beyond // numbers that JSON does not have and that are to be read, in their order
+
+	// Of objects that are samples; see NewObjects.
+	keyField string
+	sample   converters.Sample
+	unquoted []byte // texts that had escapes
+}
+
+// mostDepth is the deepest nesting that the library reads.
+const mostDepth = 10_000
+
+// New returns a function that decodes one JSON text. Lists and maps are nested up to maxDepth levels; 0: 32. Errors wrap one of
+// package converters: ErrMalformed, ErrUnsupported, ErrLimit. The function must not be used concurrently.
+func New(maxDepth int) func(text []byte) (converters.Value, error) {
+	return (&reader{depth: cmp.Or(maxDepth, 32)}).decode
+}
+
+func (r *reader) decode(text []byte) (converters.Value, error) {
+	r.start(text)
+	x, err := r.value()
+	if err == nil {
+		err = r.end()
+	}
+	if err != nil {
+		return converters.Value{}, err
+	}
+	return converters.ValueOf(x), nil
+}
+
+func malformed(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", converters.ErrMalformed, fmt.Errorf(format, args...))
+}
+
+func tooDeep(most int) error {
+	return fmt.Errorf("%w: lists and maps are nested more than %d deep", converters.ErrLimit, most)
 }
 
 // start begins with a text, which must not change while it is read.
-func (r *jsonReader) start(text []byte) {
+func (r *reader) start(text []byte) {
 	text, r.beyond = withoutNaN(text, r.beyond[:0])
 	r.text = *bytes.NewBuffer(text)
 	r.size, r.open, r.seen = int64(len(text)), 0, 0
@@ -53,31 +88,31 @@ func (r *jsonReader) start(text []byte) {
 }
 
 // end returns an error unless the text ends here.
-func (r *jsonReader) end() error {
+func (r *reader) end() error {
 	at := r.dec.InputOffset()
 	if _, err := r.dec.ReadToken(); err != io.EOF {
-		return &JSONError{at, malformed("there is more after the JSON value")}
+		return &Error{at, malformed("there is more after the JSON value")}
 	}
 	return nil
 }
 
 // bad places an error of the library.
-func (r *jsonReader) bad(err error) error {
+func (r *reader) bad(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &JSONError{r.size, malformed("JSON ends too early")}
+		return &Error{r.size, malformed("JSON ends too early")}
 	case !errors.As(err, &syntax):
 		return malformed("bad JSON: %w", err)
 	case syntax.Err == jsontext.ErrDuplicateName:
-		return &JSONError{syntax.ByteOffset, keyTwice(syntax.JSONPointer.LastToken())}
+		return &Error{syntax.ByteOffset, malformed("the key %.40q comes twice", syntax.JSONPointer.LastToken())}
 	}
-	return &JSONError{syntax.ByteOffset, malformed("bad JSON: %w", syntax.Err)}
+	return &Error{syntax.ByteOffset, malformed("bad JSON: %w", syntax.Err)}
 }
 
 // value reads the next value: nil, bool, int64, uint64 above [math.MaxInt64], float64, string, []any or
 // converters.Map.
-func (r *jsonReader) value() (any, error) {
+func (r *reader) value() (any, error) {
 	switch r.dec.PeekKind() {
 	case '[':
 		return r.list()
@@ -100,20 +135,20 @@ func (r *jsonReader) value() (any, error) {
 }
 
 // begin reads the bracket that opens a list or a map.
-func (r *jsonReader) begin() error {
+func (r *reader) begin() error {
 	r.open++
 	if r.open > r.depth {
-		return tooDeep(r.depth)
+		return place.WithHint(tooDeep(r.depth), "raise option max-decode-depth")
 	}
-	if r.dec.StackDepth() >= mostJSONDepth {
-		return fmt.Errorf("%w: lists and maps are nested more than %d deep", converters.ErrLimit, mostJSONDepth)
+	if r.dec.StackDepth() >= mostDepth {
+		return tooDeep(mostDepth)
 	}
 	_, err := r.dec.ReadToken()
 	return err
 }
 
 // more reports whether another value comes in a list or a map. At the end it reads the bracket that closes it.
-func (r *jsonReader) more(closing jsontext.Kind) (bool, error) {
+func (r *reader) more(closing jsontext.Kind) (bool, error) {
 	if r.dec.PeekKind() != closing {
 		if r.seen++; r.seen > r.most && r.most > 0 {
 			return false, fmt.Errorf("%w: more than %d values in its lists and maps", converters.ErrLimit, r.most)
@@ -127,7 +162,7 @@ func (r *jsonReader) more(closing jsontext.Kind) (bool, error) {
 	return false, nil
 }
 
-func (r *jsonReader) list() (any, error) {
+func (r *reader) list() (any, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
@@ -145,7 +180,7 @@ func (r *jsonReader) list() (any, error) {
 	}
 }
 
-func (r *jsonReader) object() (any, error) {
+func (r *reader) object() (any, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
@@ -169,8 +204,8 @@ func (r *jsonReader) object() (any, error) {
 }
 
 // plain returns the bytes that m stands for, or m.
-func (r *jsonReader) plain(m converters.Map) any {
-	if r.bytes && len(m) == 1 && m[0].Key == jsonvalue.BytesKey {
+func (r *reader) plain(m converters.Map) any {
+	if r.bytes && len(m) == 1 && m[0].Key == BytesKey {
 		if text, ok := m[0].Value.(string); ok {
 			if b, err := base64.StdEncoding.Strict().DecodeString(text); err == nil {
 				return b
@@ -180,7 +215,7 @@ func (r *jsonReader) plain(m converters.Map) any {
 	return m
 }
 
-func (r *jsonReader) number() (any, error) {
+func (r *reader) number() (any, error) {
 	text, err := r.dec.ReadValue()
 	if err != nil {
 		return nil, r.bad(err)
@@ -191,15 +226,15 @@ func (r *jsonReader) number() (any, error) {
 		r.beyond = r.beyond[1:]
 		return x, nil
 	}
-	x, err := jsonNumber(text)
+	x, err := parseNumber(text)
 	if err != nil {
-		return nil, &JSONError{at, err}
+		return nil, &Error{at, err}
 	}
 	return x, nil
 }
 
-// jsonNumber returns a number without a point and an exponent as an integer, any other one as a float64.
-func jsonNumber(text []byte) (any, error) {
+// parseNumber returns a number without a point and an exponent as an integer, any other one as a float64.
+func parseNumber(text []byte) (any, error) {
 	if bytes.ContainsAny(text, ".eE") {
 		x, err := strconv.ParseFloat(string(text), 64)
 		if err != nil {
