@@ -139,8 +139,8 @@ type paths struct {
 	number  int64
 }
 
-// Append checks the files of a sample. It appends only their size.
-func (p *paths) Append(b *encode.Builder, s *converters.Sample) error {
+// encode checks the files of a sample. It appends only their size.
+func (p *paths) encode(b *encode.Builder, s *converters.Sample) error {
 	base, err := p.w.layout.base(s, p.number)
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func (w *folderWriter) plan(ctx context.Context) error {
 			return &converters.Error{Where: dataset.MetaName, Off: -1, Entry: class, Err: err}
 		}
 	}
-	spec := w.spec.WithForm(func() encode.Form { return &paths{w: w, tree: all, sample: newTree()} })
+	spec := w.spec.WithForm(func() encode.Form { return (&paths{w: w, tree: all, sample: newTree()}).encode })
 	var err error
 	opts := w.opts
 	opts.Sizes = plan.Sizes{ShardSize: pieceSize, MaxSamples: pieceSamples}

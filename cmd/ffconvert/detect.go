@@ -14,9 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
@@ -39,7 +37,7 @@ formats, or of none, are refused with what they are.
 ` + outputHelp + "\n\n" + exitStatus,
 		Example: `  ffconvert convert 'shards-<000..009>.tar' out/
   ffconvert convert --shuffle --seed 7 imagenet/train out/`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -64,7 +62,7 @@ type detected struct {
 
 // detect finds out the one format of the sources, and prints it on standard error.
 func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error) {
-	does := hint.Purpose(cmd.Name() == "check")
+	does := cliflag.Purpose(cmd.Name() == "check")
 	var all []input.Kind // formats that read all sources so far
 	for i, name := range names {
 		found, first, err := kindsOf(cmd.Context(), name, maxNames)
@@ -112,7 +110,7 @@ func undetected(name, what, hint string) error {
 }
 
 // ambiguous refuses a source of several kinds. The hints are about path.
-func ambiguous(name, path string, kinds []input.Kind, does hint.Purpose) error {
+func ambiguous(name, path string, kinds []input.Kind, does cliflag.Purpose) error {
 	var what, hints []string
 	for _, k := range kinds {
 		what, hints = append(what, k.What), append(hints, does.HowTo(k, path))
@@ -174,13 +172,13 @@ func (d *detected) say(cmd *cobra.Command, name string) {
 	}
 	flags := strings.Join(text.ShellWords(d.flags), " ")
 	if cmd.Name() == "check" {
-		flags = strings.Replace(flags, "--format", "--"+hint.InputFormatFlag, 1)
+		flags = strings.Replace(flags, "--format", "--"+cliflag.InputFormatFlag, 1)
 	}
 	command := strings.TrimSuffix(strings.Join(append(words, flags), " "), " ")
 	switch progressMode(cmd) {
 	case "none":
 	case "json":
-		progress.WriteEvent(os.Stderr, "format", formatEvent{input.Shown(name), d.Name, append([]string{}, d.flags...)})
+		terminal.WriteEvent(os.Stderr, "format", formatEvent{input.Shown(name), d.Name, append([]string{}, d.flags...)})
 	default:
 		fmt.Fprintf(os.Stderr, "%s is %s: %s\n", text.Name(input.Shown(name)), d.what, command)
 	}
@@ -203,11 +201,11 @@ func runAs(cmd, as *cobra.Command, f detected, args []string) error {
 			err = errors.Join(err, as.Flags().Set(flag.Name, flag.Value.String()))
 		}
 	})
-	*as.Flags().Lookup("progress").Value.(*progress.Flag) = *cmd.Flags().Lookup("progress").Value.(*progress.Flag)
+	*as.Flags().Lookup("progress").Value.(*terminal.Progress) = *cmd.Flags().Lookup("progress").Value.(*terminal.Progress)
 	for i := 0; i < len(f.flags); i++ {
 		name, value := strings.TrimPrefix(f.flags[i], "--"), "true"
 		if name == "format" && cmd.Name() == "check" {
-			name = hint.InputFormatFlag
+			name = cliflag.InputFormatFlag
 		}
 		if as.Flags().Lookup(name).NoOptDefVal == "" {
 			i++

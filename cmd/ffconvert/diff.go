@@ -11,7 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
@@ -45,7 +45,7 @@ Memory: 48 bytes a sample of A, of 4,194,304 at once, and a bit a sample of B.
 		Example: `  ffconvert diff out/ out2/
   ffconvert diff --decode msgpack/ cbor/
   ffconvert diff out/ out2/ --format json | jq -r 'select(.change=="added").key'`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return opts.end(runDiff(cmd.Context(), opts, args[0], args[1], cmd.OutOrStdout()))
 		},

@@ -13,7 +13,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/files"
 )
 
@@ -139,11 +138,11 @@ func (d *folder) read(ctx context.Context, run converters.Run, root *os.Root, yi
 //
 //	│ line │ sizes of the files, 8 bytes each, little-endian │ files │
 type rowReader struct {
-	of      *folder
-	rows    []row
-	meta    converters.File // nil: not open yet
-	root    *os.Root
-	decoder *decode.Decoder
+	of     *folder
+	rows   []row
+	meta   converters.File // nil: not open yet
+	root   *os.Root
+	decode func(line []byte) (*converters.Sample, error)
 	namer
 	values []converters.Value
 	buf    []byte
@@ -151,7 +150,7 @@ type rowReader struct {
 }
 
 func newRowReader(d *folder, rows []row, root *os.Root) *rowReader {
-	return &rowReader{of: d, rows: rows, root: root, decoder: d.opts.decoder()}
+	return &rowReader{of: d, rows: rows, root: root, decode: d.opts.decoder()}
 }
 
 // Size returns the bytes of a row; see [files.ReadAhead].
@@ -197,7 +196,7 @@ func (r *rowReader) Read(i int, b []byte) error {
 		}
 		return r.of.refuse(w, err)
 	}
-	s, err := r.decoder.Decode(line)
+	s, err := r.decode(line)
 	if err != nil {
 		return r.of.refuse(w, err)
 	}
@@ -262,7 +261,7 @@ func readFile(root *os.Root, path string, b []byte, trace *[]byte) (int, error) 
 // sample returns the sample of a row that Read has read into b.
 func (r *rowReader) sample(i int, b []byte) (*converters.Sample, error) {
 	w := &r.rows[i]
-	s, err := r.decoder.Decode(b[:w.size])
+	s, err := r.decode(b[:w.size])
 	if err != nil {
 		return nil, r.of.refuse(w, err)
 	}

@@ -80,7 +80,7 @@ def reply(request):
         said.append(sorted([k.encode().hex(), v] for k, v in words.items()))
     cuts = sorted(rnd.sample(range(len(stream)), 4))
     for p, (a, b) in enumerate(zip([0] + cuts, cuts + [len(stream)])):
-        with ofOpen("%s-%d" % (path, p), "wb") as f: f.write(stream[a:b])
+        with open("%s-%d" % (path, p), "wb") as f: f.write(stream[a:b])
     return said
 `
 
