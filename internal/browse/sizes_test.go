@@ -1,4 +1,4 @@
-package find
+package browse
 
 import (
 	"math"
@@ -41,7 +41,7 @@ func TestSizes(t *testing.T) {
 			all[i] = row.size()
 			z.add(&lookup.Row{Number: int64(i), At: record.Extent{Size: all[i]}})
 		}
-		s := &Survey{Samples: int64(row.n)}
+		s := &survey{Samples: int64(row.n)}
 		z.describe(s)
 		by := func(a, b int) int { // by size, then number
 			if all[a] != all[b] {

@@ -1,4 +1,4 @@
-package find
+package browse
 
 import (
 	"bytes"
@@ -101,7 +101,7 @@ func (x *fixture) made(t testing.TB) string {
 }
 
 // searcher opens a dataset.
-func (x *fixture) searcher(t testing.TB, path string) *Searcher {
+func (x *fixture) searcher(t testing.TB, path string) *searcher {
 	t.Helper()
 	d, err := lookup.Open(path, lookup.Options{Encoding: x.records})
 	if err != nil {
@@ -115,5 +115,5 @@ func (x *fixture) searcher(t testing.TB, path string) *Searcher {
 		}
 		classes = meta.Classes
 	}
-	return NewSearcher(d, classes)
+	return newSearcher(d, classes)
 }

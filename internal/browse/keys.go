@@ -1,4 +1,4 @@
-package find
+package browse
 
 import (
 	"bufio"
@@ -19,9 +19,9 @@ var errList = place.New(place.Refused, "a list of keys cannot choose these sampl
 
 var errNoKeys = fmt.Errorf("%w: samples of this dataset have no keys", errList)
 
-// Keys writes the keys of the samples that q finds, in the format of --keys, and returns their number. It writes
+// keys writes the keys of the samples that q finds, in the format of --keys, and returns their number. It writes
 // nothing unless the list selects exactly these samples when the command reads the dataset, or the shard of the query.
-func (s *Searcher) Keys(ctx context.Context, q Query, w io.Writer) (int64, error) {
+func (s *searcher) keys(ctx context.Context, q Query, w io.Writer) (int64, error) {
 	f, err := s.filter(q)
 	if err != nil {
 		return 0, err
@@ -48,9 +48,9 @@ func (s *Searcher) Keys(ctx context.Context, q Query, w io.Writer) (int64, error
 // listedAtOnce is how many keys are in memory while searching for other samples with the same keys: some 100 MB.
 const listedAtOnce = 4 << 20
 
-// A list is a list of keys under construction.
-type list struct {
-	*Searcher
+// A keyList is a list of keys under construction.
+type keyList struct {
+	*searcher
 	f      *filter
 	n      int64 // chosen samples
 	chosen bitset
@@ -60,8 +60,8 @@ type list struct {
 	next int64            // the first chosen sample that was not in held yet
 }
 
-func (s *Searcher) newList(f *filter, most int) *list {
-	return &list{Searcher: s, f: f, chosen: make(bitset, (s.d.Len()+63)/64), most: most, held: make(map[uint64]int64), next: f.first}
+func (s *searcher) newList(f *filter, most int) *keyList {
+	return &keyList{searcher: s, f: f, chosen: make(bitset, (s.d.Len()+63)/64), most: most, held: make(map[uint64]int64), next: f.first}
 }
 
 type bitset []uint64
@@ -70,8 +70,8 @@ func (b bitset) set(n int64)      { b[n/64] |= 1 << (n % 64) }
 func (b bitset) has(n int64) bool { return b[n/64]>>(n%64)&1 == 1 }
 
 // choose marks the samples that the filter finds.
-func (l *list) choose(ctx context.Context) error {
-	var p page
+func (l *keyList) choose(ctx context.Context) error {
+	var p hits
 	var bad error
 	err := l.walk(ctx, l.f, 0, &p, func(r *lookup.Row) bool {
 		if r != nil {
@@ -86,7 +86,7 @@ func (l *list) choose(ctx context.Context) error {
 }
 
 // hold adds the key of a chosen sample to held; it returns false if held is full.
-func (l *list) hold(r *lookup.Row) (more bool) {
+func (l *keyList) hold(r *lookup.Row) (more bool) {
 	if len(l.held) < l.most {
 		l.held[xxhash.Sum64String(r.Key)] = r.Number
 		l.next = r.Number + 1
@@ -111,7 +111,7 @@ func badKey(r *lookup.Row) error {
 }
 
 // checkOthers returns an error if a sample that was not chosen has the key of a chosen one.
-func (l *list) checkOthers(ctx context.Context) error {
+func (l *keyList) checkOthers(ctx context.Context) error {
 	if l.n == l.f.end-l.f.first {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (l *list) checkOthers(ctx context.Context) error {
 	return nil
 }
 
-func (l *list) write(ctx context.Context, w io.Writer) error {
+func (l *keyList) write(ctx context.Context, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	begun := false
 	err := l.each(ctx, l.f.first, func(r *lookup.Row) (bool, error) {
@@ -160,7 +160,7 @@ func (l *list) write(ctx context.Context, w io.Writer) error {
 }
 
 // each calls use with the samples to examine, from sample from on, until use returns false.
-func (l *list) each(ctx context.Context, from int64, use func(r *lookup.Row) (bool, error)) error {
+func (l *keyList) each(ctx context.Context, from int64, use func(r *lookup.Row) (bool, error)) error {
 	for r, err := range l.d.Fork().WalkFrom(ctx, from) {
 		if err != nil {
 			return err

@@ -1,6 +1,6 @@
 //go:build bench
 
-package find
+package browse
 
 import (
 	"encoding/json"
@@ -35,10 +35,10 @@ func TestBig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := NewSearcher(d, meta.Classes)
+	s := newSearcher(d, meta.Classes)
 	rnd := rand.New(rand.NewPCG(21, 0))
 	page := func(q Query, from int64, most int) error {
-		_, err := s.Page(t.Context(), q, from, most, 0)
+		_, err := s.page(t.Context(), q, from, most, 0)
 		return err
 	}
 	took("first page", func() error { return page(Query{}, 0, 60) })
@@ -65,7 +65,7 @@ func TestBig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	class := Query{Where: WhereClass(last.Label, "")}
+	class := Query{Where: whereClass(last.Label, "")}
 	m, err := dataset.ReadManifest(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -74,9 +74,9 @@ func TestBig(t *testing.T) {
 		for name, q := range map[string]Query{"class": class, "prefix": {Where: "key~^" + last.Key}, "size": {Where: "size>=1GiB"}, "source": {Source: m.Sources[0].Name, Where: "size<=1"}} {
 			took(name, func() error { return page(q, 0, int(d.Len())) })
 		}
-		took("survey", func() error { _, err := Count(t.Context(), d, meta.Classes, nil); return err })
+		took("survey", func() error { _, err := countSamples(t.Context(), d, meta.Classes, nil); return err })
 	}
-	took("keys", func() error { _, err := s.Keys(t.Context(), class, io.Discard); return err })
+	took("keys", func() error { _, err := s.keys(t.Context(), class, io.Discard); return err })
 	text, err := json.Marshal(all)
 	if err == nil && figures != "" {
 		err = os.WriteFile(figures, text, 0o644)

@@ -1,4 +1,4 @@
-package find
+package browse
 
 import (
 	"context"
@@ -18,11 +18,11 @@ const (
 type reader struct {
 	d       *lookup.Dataset
 	records *lookup.Records
-	large   chan struct{} // of the Searcher: has an element while a search decodes large records
+	large   chan struct{} // of the searcher: has an element while a search decodes large records
 	holds   bool          // whether this search is the one in large
 }
 
-func (s *Searcher) reader() *reader {
+func (s *searcher) reader() *reader {
 	d := s.d.Fork()
 	return &reader{d: d, records: d.Records(), large: s.large}
 }

@@ -1,4 +1,4 @@
-package find
+package browse
 
 import (
 	"bytes"
@@ -97,8 +97,8 @@ func TestCommand(t *testing.T) {
 				if testing.Short() && i%5 > 0 {
 					continue
 				}
-				line, why := s.Command(q, path)
-				p, err := s.Page(t.Context(), q, 0, 10*samples, 0)
+				line, why := s.command(q, path)
+				p, err := s.page(t.Context(), q, 0, 10*samples, 0)
 				if err != nil || len(p.Rows) == 0 {
 					continue
 				}
@@ -111,11 +111,11 @@ func TestCommand(t *testing.T) {
 					continue
 				case why != "":
 					var list bytes.Buffer
-					n, err := s.Keys(t.Context(), q, &list)
+					n, err := s.keys(t.Context(), q, &list)
 					if errors.Is(err, errList) && strings.Contains(err.Error(), "has the same key") && list.Len() == 0 {
 						continue // TestKeys compares these
 					}
-					if err := cmp.Or(err, os.WriteFile(filepath.Join(dir, keysFile), list.Bytes(), 0o644)); err != nil || n != int64(len(p.Rows)) {
+					if err := cmp.Or(err, os.WriteFile(filepath.Join(dir, keysName), list.Bytes(), 0o644)); err != nil || n != int64(len(p.Rows)) {
 						t.Fatalf("%+v: %d keys, %v", q, n, err)
 					}
 					listed++
@@ -139,7 +139,7 @@ func TestCommand(t *testing.T) {
 func TestMixture(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	text := "dataset:\n- shards: ../../../testdata/shards-000.tar\n  fields: image,cls\n  rename: [image=jpg;png]\n- shards: ../../../testdata/shards-001.tar\n"
+	text := "dataset:\n- shards: ../../testdata/shards-000.tar\n  fields: image,cls\n  rename: [image=jpg;png]\n- shards: ../../testdata/shards-001.tar\n"
 	parsed, err := spec.Parse("mixture.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -154,9 +154,9 @@ func TestMixture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range []query{has("image"), has("jpg"), has("json"), has("cls"), {Query{Source: m1.Sources[1].Name, Where: "label=1"}, label(1)}} {
+	for _, x := range []meant{has("image"), has("jpg"), has("json"), has("cls"), {Query{Source: m1.Sources[1].Name, Where: "label=1"}, label(1)}} {
 		q := x.Query
-		p, err := s.Page(t.Context(), q, 0, 1000, 0)
+		p, err := s.page(t.Context(), q, 0, 1000, 0)
 		if err != nil || p.Unknown > 0 {
 			t.Fatal(err, p.Problem)
 		}
@@ -167,13 +167,13 @@ func TestMixture(t *testing.T) {
 		if want := wanted(t, s, x); !slices.Equal(got, want) || len(want) == 0 {
 			t.Errorf("%+v: %v, want %v", q, got, want)
 		}
-		line, why := s.Command(q, path)
+		line, why := s.command(q, path)
 		var list bytes.Buffer
 		home := t.TempDir()
-		if _, err := s.Keys(t.Context(), q, &list); err != nil {
+		if _, err := s.keys(t.Context(), q, &list); err != nil {
 			t.Fatalf("%+v: %v", q, err)
 		}
-		if err := os.WriteFile(filepath.Join(home, keysFile), list.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(home, keysName), list.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := records(t, run(t, line, home), nil), records(t, path, got); !slices.Equal(got, want) {

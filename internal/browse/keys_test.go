@@ -1,4 +1,4 @@
-package find
+package browse
 
 import (
 	"errors"
@@ -48,11 +48,11 @@ func TestKeysRefused(t *testing.T) {
 	} {
 		s := row.x.searcher(t, row.x.made(t))
 		var out strings.Builder
-		_, err := s.Keys(t.Context(), row.q, &out)
+		_, err := s.keys(t.Context(), row.q, &out)
 		if err == nil || !strings.Contains(err.Error(), row.want) || out.Len() > 0 || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v; %d bytes", row.name, err, out.Len())
 		}
-		if !errors.Is(err, errList) && !errors.Is(err, ErrUnknown) {
+		if !errors.Is(err, errList) && !errors.Is(err, errUnknown) {
 			t.Errorf("%s: the error is of another kind: %v", row.name, err)
 		}
 	}
@@ -63,12 +63,12 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	x := keyed("\ufeffmark", " space ", "a\rb", "#7", "@file", "-flag", "\u2028")
 	s := x.searcher(t, x.made(t))
-	name := filepath.Join(t.TempDir(), keysFile)
+	name := filepath.Join(t.TempDir(), keysName)
 	f, err := os.Create(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := s.Keys(t.Context(), Query{Where: "label=1"}, f)
+	n, err := s.keys(t.Context(), Query{Where: "label=1"}, f)
 	if err := errors.Join(err, f.Close()); err != nil || n != samples/2 {
 		t.Fatal(n, err)
 	}
@@ -88,7 +88,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	full := &failing{left: 100}
-	if _, err := s.Keys(t.Context(), Query{}, full); !errors.Is(err, io.ErrShortWrite) {
+	if _, err := s.keys(t.Context(), Query{}, full); !errors.Is(err, io.ErrShortWrite) {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package find
+package browse
 
 import (
 	"context"
@@ -14,11 +14,11 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// ErrUnknown reports a query for a shard or source part that the dataset does not have.
-var ErrUnknown = place.New(place.Refused, "the dataset has no such thing")
+// errUnknown reports a query for a shard or source part that the dataset does not have.
+var errUnknown = place.New(place.Refused, "the dataset has no such thing")
 
-// A Searcher searches one dataset. It may be used concurrently.
-type Searcher struct {
+// A searcher searches one dataset. It may be used concurrently.
+type searcher struct {
 	d       *lookup.Dataset // forked by each search
 	classes []string
 	shards  []span
@@ -33,9 +33,9 @@ type span struct {
 	first, end int64
 }
 
-// NewSearcher returns a searcher of a dataset. classes are the names of its classes by number; nil: they have none.
-func NewSearcher(d *lookup.Dataset, classes []string) *Searcher {
-	s := &Searcher{d: d.Fork(), classes: classes, large: make(chan struct{}, 1)}
+// newSearcher returns a searcher of a dataset. classes are the names of its classes by number; nil: they have none.
+func newSearcher(d *lookup.Dataset, classes []string) *searcher {
+	s := &searcher{d: d.Fork(), classes: classes, large: make(chan struct{}, 1)}
 	end := int64(0)
 	for _, f := range d.Files() {
 		s.shards = append(s.shards, span{filepath.Base(f.Path), end, end + f.Samples})
@@ -64,12 +64,12 @@ type filter struct {
 }
 
 // filter resolves the names of a query.
-func (s *Searcher) filter(q Query) (*filter, error) {
+func (s *searcher) filter(q Query) (*filter, error) {
 	f := &filter{end: s.d.Len()}
 	if q.Shard != "" {
 		i := slices.IndexFunc(s.shards, func(x span) bool { return x.name == q.Shard })
 		if i < 0 {
-			return nil, fmt.Errorf("%w: shard %.200q", ErrUnknown, q.Shard)
+			return nil, fmt.Errorf("%w: shard %.200q", errUnknown, q.Shard)
 		}
 		f.first, f.end = s.shards[i].first, s.shards[i].end
 	}
@@ -100,7 +100,7 @@ func (s *Searcher) filter(q Query) (*filter, error) {
 }
 
 // source returns the source parts with a name: a mixture may have the same part several times.
-func (s *Searcher) source(name string) (rows []int, err error) {
+func (s *searcher) source(name string) (rows []int, err error) {
 	parts, err := s.Sources()
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (s *Searcher) source(name string) (rows []int, err error) {
 		}
 	}
 	if rows == nil {
-		return nil, fmt.Errorf("%w: source part %.200q", ErrUnknown, name)
+		return nil, fmt.Errorf("%w: source part %.200q", errUnknown, name)
 	}
 	return rows, nil
 }

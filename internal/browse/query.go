@@ -1,12 +1,4 @@
-// Package find finds the samples of a dataset for which an expression of `--where` holds, optionally of one shard or
-// one source part, and makes statistics of a dataset.
-//
-//	q, err := find.Parse(url.Query())
-//	s := find.NewSearcher(dataset, meta.Classes)
-//	page, err := s.Page(ctx, q, 0, 60, 400*time.Millisecond)
-//	line, why := s.Command(q, "out") // the command that makes a dataset of these samples
-//	survey, err := find.Count(ctx, dataset, meta.Classes, nil) // classes, sizes of records and shards
-package find
+package browse
 
 import (
 	"fmt"
@@ -29,8 +21,8 @@ type Query struct {
 // longestWhere limits an expression in a URL, in bytes: it may be a regular expression that runs for each sample.
 const longestWhere = 4096
 
-// Parse reads a query from the parameters where, shard and source, and ignores others. Errors are one line, for people.
-func Parse(v url.Values) (Query, error) {
+// parseQuery reads a query from the parameters where, shard and source, and ignores others. Errors are one line, for people.
+func parseQuery(v url.Values) (Query, error) {
 	q := Query{strings.TrimSpace(v.Get("where")), v.Get("shard"), v.Get("source")}
 	if len(q.Where) > longestWhere {
 		return Query{}, fmt.Errorf("where: it has %d bytes, %d at most are taken", len(q.Where), longestWhere)
@@ -41,7 +33,7 @@ func Parse(v url.Values) (Query, error) {
 	return q, nil
 }
 
-// Values returns the URL parameters of the query, for Parse. Empty conditions are omitted.
+// Values returns the URL parameters of the query, for parseQuery. Empty conditions are omitted.
 func (q Query) Values() url.Values {
 	v := make(url.Values)
 	for name, text := range map[string]string{"where": q.Where, "shard": q.Shard, "source": q.Source} {
@@ -52,8 +44,8 @@ func (q Query) Values() url.Values {
 	return v
 }
 
-// WhereClass returns an expression for the samples of a class, by its name if expressions support the name.
-func WhereClass(label int64, name string) string {
+// whereClass returns an expression for the samples of a class, by its name if expressions support the name.
+func whereClass(label int64, name string) string {
 	quote := ""
 	switch {
 	case name == "" || text.Line(name) != name || strings.Contains(name, "'") && strings.Contains(name, `"`):
@@ -66,8 +58,8 @@ func WhereClass(label int64, name string) string {
 	return "class=" + quote + name + quote
 }
 
-// WhereField returns an expression for the samples with a field; "" if expressions do not support the name.
-func WhereField(name string) string {
+// whereField returns an expression for the samples with a field; "" if expressions do not support the name.
+func whereField(name string) string {
 	where := name + ".size>=0"
 	if name == "" {
 		return ""

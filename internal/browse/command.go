@@ -1,4 +1,4 @@
-package find
+package browse
 
 import (
 	"path/filepath"
@@ -7,14 +7,14 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// keysFile is the name of a list of keys in commands.
-const keysFile = "keys.txt"
+// keysName is the name of a list of keys in commands.
+const keysName = "keys.txt"
 
-// Command returns the shell command that makes a dataset of the samples that q finds. path is the dataset, as it was
+// command returns the shell command that makes a dataset of the samples that q finds. path is the dataset, as it was
 // opened. why is "" if line suffices. Otherwise why states the part of q that `--where` cannot express for copied
-// records, and line reads [keysFile], which [Searcher.Keys] must write first; line is "" if no command makes this
+// records, and line reads [keysName], which [searcher.keys] must write first; line is "" if no command makes this
 // dataset.
-func (s *Searcher) Command(q Query, path string) (line, why string) {
+func (s *searcher) command(q Query, path string) (line, why string) {
 	f, err := s.filter(q)
 	if err != nil {
 		return "", err.Error()
@@ -41,7 +41,7 @@ func (s *Searcher) Command(q Query, path string) (line, why string) {
 		case !keyed:
 			return "", why + ", and the samples have no keys that a list could name"
 		}
-		words = append(words, "--keys", "@"+keysFile)
+		words = append(words, "--keys", "@"+keysName)
 	}
 	return strings.Join(text.ShellWords(words), " "), why
 }

@@ -1,4 +1,4 @@
-package find
+package browse
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 )
 
-// A page is some of the samples of a query.
-type page struct {
+// A hits is some of the samples of a query.
+type hits struct {
 	Rows   []lookup.Row // keys of more than 16 KiB are cut
 	Next   int64        // the first sample that was not examined; the number of all samples at the end
 	Looked int64        // number of samples examined
@@ -20,20 +20,20 @@ type page struct {
 	Problem error
 }
 
-const longestKey = 16 << 10 // bytes of a key in a page or a Survey
+const longestKey = 16 << 10 // bytes of a key in a page or a survey
 
 // rowsAtOnce is how many rows are examined between two checks of the time.
 const rowsAtOnce = 8192
 
-// Page returns the samples that q finds, from sample number from on: at most most, found within the budget; 0: no time
+// page returns the samples that q finds, from sample number from on: at most most, found within the budget; 0: no time
 // limit. Its time does not depend on from or on the number of samples.
-func (s *Searcher) Page(ctx context.Context, q Query, from int64, most int, budget time.Duration) (page, error) {
+func (s *searcher) page(ctx context.Context, q Query, from int64, most int, budget time.Duration) (hits, error) {
 	f, err := s.filter(q)
 	if err != nil {
-		return page{}, err
+		return hits{}, err
 	}
 	end := time.Now().Add(budget)
-	p := page{Next: s.d.Len()}
+	p := hits{Next: s.d.Len()}
 	err = s.walk(ctx, f, from, &p, func(r *lookup.Row) bool {
 		if r != nil {
 			p.Rows = append(p.Rows, *r)
@@ -47,7 +47,7 @@ func (s *Searcher) Page(ctx context.Context, q Query, from int64, most int, budg
 
 // walk calls use with each sample that f finds from sample from on, and with nil from time to time in between. It
 // counts in p, and sets p.Next if use returns false.
-func (s *Searcher) walk(ctx context.Context, f *filter, from int64, p *page, use func(r *lookup.Row) bool) error {
+func (s *searcher) walk(ctx context.Context, f *filter, from int64, p *hits, use func(r *lookup.Row) bool) error {
 	x := s.reader()
 	defer x.close()
 	from = max(from, f.first)
@@ -92,9 +92,9 @@ func (s *Searcher) walk(ctx context.Context, f *filter, from int64, p *page, use
 	return nil
 }
 
-// Before returns the last sample of q before sample number n; -1 if there is none, or if the budget ends first. 0: no
+// before returns the last sample of q before sample number n; -1 if there is none, or if the budget ends first. 0: no
 // time limit.
-func (s *Searcher) Before(ctx context.Context, q Query, n int64, budget time.Duration) (int64, error) {
+func (s *searcher) before(ctx context.Context, q Query, n int64, budget time.Duration) (int64, error) {
 	f, err := s.filter(q)
 	if err != nil {
 		return -1, err
@@ -104,7 +104,7 @@ func (s *Searcher) Before(ctx context.Context, q Query, n int64, budget time.Dur
 	for hi, width := min(n, f.end), int64(256); hi > f.first && last < 0; width = min(4*width, 1<<20) {
 		part := *f
 		part.first, part.end = max(f.first, hi-width), hi
-		err := s.walk(ctx, &part, part.first, new(page), func(r *lookup.Row) bool {
+		err := s.walk(ctx, &part, part.first, new(hits), func(r *lookup.Row) bool {
 			if r != nil {
 				last = r.Number
 			}

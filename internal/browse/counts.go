@@ -1,4 +1,4 @@
-package find
+package browse
 
 import (
 	"context"
@@ -8,22 +8,22 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// A Survey is the result of Count.
-type Survey struct {
+// A survey is the result of countSamples.
+type survey struct {
 	Samples   int64
-	Bytes     int64   // total of the records
-	Classes   []Class // by number: all with a name, and those without one that have samples, at most 1,048,576
-	Unlabeled int64   // samples without a class
+	Bytes     int64        // total of the records
+	Classes   []classCount // by number: all with a name, and those without one that have samples, at most 1,048,576
+	Unlabeled int64        // samples without a class
 
 	Sizes             []bucket  // from the smallest record to the largest, without gaps
 	Largest, Smallest []outlier // at most 20 of each, the most unusual first; equal ones in dataset order
 	Median, P01, P99  int64     // sizes that half, 1 % and 99 % of the records do not exceed: exact below 2 KiB, else up to 0.1 % too low
 
-	Shards []Shard
+	Shards []shardSize
 }
 
-// A Shard is a shard and its size.
-type Shard struct {
+// A shardSize is a shard and its size.
+type shardSize struct {
 	Name    string // without directories
 	Samples int64
 	Bytes   int64 // size of the file
@@ -32,12 +32,12 @@ type Shard struct {
 // surveyStep is how many samples are counted between two calls of progress.
 const surveyStep = 1 << 16
 
-// Count makes a survey of all samples: the classes, and the sizes of records and shards. It reads indexes, and the
+// countSamples makes a survey of all samples: the classes, and the sizes of records and shards. It reads indexes, and the
 // headers of shards without an index; it reads no record. classes are the class names by number; nil: classes have no
 // names. It calls progress with the number of counted samples, from time to time and at the end; progress may be nil.
 // Indexes and headers are compared with their checksums. Memory does not grow with the number of samples.
-func Count(ctx context.Context, d *lookup.Dataset, classes []string, progress func(done int64)) (*Survey, error) {
-	s := new(Survey)
+func countSamples(ctx context.Context, d *lookup.Dataset, classes []string, progress func(done int64)) (*survey, error) {
+	s := new(survey)
 	c := newCounts(classes)
 	var z sizes
 	payload := make(map[string]int64) // bytes of each shard's records, by path
@@ -65,7 +65,7 @@ func Count(ctx context.Context, d *lookup.Dataset, classes []string, progress fu
 	for _, f := range d.Files() {
 		n := payload[f.Path]
 		s.Bytes += n
-		s.Shards = append(s.Shards, Shard{filepath.Base(f.Path), f.Samples, record.FileSize(f.Samples, n)})
+		s.Shards = append(s.Shards, shardSize{filepath.Base(f.Path), f.Samples, record.FileSize(f.Samples, n)})
 	}
 	s.Classes = c.classes()
 	z.describe(s)

@@ -1,4 +1,4 @@
-package find
+package browse
 
 import (
 	"path/filepath"
@@ -27,12 +27,12 @@ func TestLongKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := NewSearcher(d, nil)
-	all, err := s.Page(t.Context(), Query{}, 0, 10, 0)
+	s := newSearcher(d, nil)
+	all, err := s.page(t.Context(), Query{}, 0, 10, 0)
 	if err != nil || len(all.Rows) != 3 || all.Rows[0].Key != "short" || all.Rows[2].Key != long[:longestKey] {
 		t.Fatalf("%d rows: %v", len(all.Rows), err)
 	}
-	one, err := s.Page(t.Context(), Query{Where: "key=" + long + "b"}, 0, 10, 0)
+	one, err := s.page(t.Context(), Query{Where: "key=" + long + "b"}, 0, 10, 0)
 	if err != nil || len(one.Rows) != 1 || one.Rows[0].Number != 2 {
 		t.Errorf("by the whole key: %d rows: %v", len(one.Rows), err)
 	}

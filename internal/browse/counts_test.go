@@ -1,4 +1,4 @@
-package find
+package browse
 
 import (
 	"bytes"
@@ -40,14 +40,14 @@ func made(t *testing.T, n, shards int, encoding string, of func(i int) (key stri
 	return dir
 }
 
-func surveyed(t *testing.T, dir string, classes []string) *Survey {
+func surveyed(t *testing.T, dir string, classes []string) *survey {
 	t.Helper()
 	d, err := lookup.Open(dir, lookup.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var told []int64
-	s, err := Count(t.Context(), d, classes, func(done int64) { told = append(told, done) })
+	s, err := countSamples(t.Context(), d, classes, func(done int64) { told = append(told, done) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,9 +85,9 @@ func TestRun(t *testing.T) {
 		total += int64(10 + i%100)
 	}
 	names := map[int64]string{0: "a", 1: "b", 2: "c", 3: "d"}
-	var want []Class
+	var want []classCount
 	for _, l := range []int64{-1, 0, 1, 2, 3, 5000, 1 << 40} {
-		c := Class{Label: l, Name: names[l], Count: counts[l]}
+		c := classCount{Label: l, Name: names[l], Count: counts[l]}
 		c.Rare = c.Count == 1 || c.Count == 2 // the median is the class of 1<<40
 		want = append(want, c)
 	}
@@ -141,7 +141,7 @@ func TestRunDamage(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Count(ctx, d, nil, nil); !errors.Is(err, context.Canceled) {
+	if _, err := countSamples(ctx, d, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	name := filepath.Join(dir, "index", "PART_00000.arrow")
@@ -153,7 +153,7 @@ func TestRunDamage(t *testing.T) {
 	if err := os.WriteFile(name, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Count(t.Context(), d, nil, nil); place.KindOf(err) != place.Corrupt {
+	if _, err := countSamples(t.Context(), d, nil, nil); place.KindOf(err) != place.Corrupt {
 		t.Error(err)
 	}
 }

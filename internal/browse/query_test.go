@@ -1,4 +1,4 @@
-package find
+package browse
 
 import (
 	"net/url"
@@ -25,7 +25,7 @@ func TestParse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Parse(v)
+		got, err := parseQuery(v)
 		if err != nil || got != row.want || got.Values().Encode() != row.to {
 			t.Errorf("%s: %+v, %s, %v", row.text, got, got.Values().Encode(), err)
 		}
@@ -34,7 +34,7 @@ func TestParse(t *testing.T) {
 		"where=size%3Ex": "where size>x: column 6: \"x\" is not a number of bytes", "where=%0Akey": `want one of`, "where=key%3D%27": "the quote is not closed", "where=" + strings.Repeat("x", longestWhere+1): "it has 4097 bytes",
 	} {
 		v, _ := url.ParseQuery(text)
-		if _, err := Parse(v); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := parseQuery(v); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.40s: %v", text, err)
 		}
 	}
@@ -49,11 +49,11 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		q, err := Parse(v)
+		q, err := parseQuery(v)
 		if err != nil {
 			return
 		}
-		if again, err := Parse(q.Values()); err != nil || again != q {
+		if again, err := parseQuery(q.Values()); err != nil || again != q {
 			t.Errorf("%+v becomes %+v, %v", q, again, err)
 		}
 	})
@@ -79,11 +79,11 @@ func FuzzNames(f *testing.F) {
 		}
 		for label := range int64(2) {
 			s := converters.Sample{Fields: []converters.Field{{Name: "cls", Value: converters.Int(label)}}}
-			if name != "other" && holds(WhereClass(1, name), &s) != (label == 1) {
-				t.Errorf("class %q: %s: label %d", name, WhereClass(1, name), label)
+			if name != "other" && holds(whereClass(1, name), &s) != (label == 1) {
+				t.Errorf("class %q: %s: label %d", name, whereClass(1, name), label)
 			}
 		}
-		where := WhereField(name)
+		where := whereField(name)
 		if where == "" {
 			return
 		}

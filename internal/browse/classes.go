@@ -1,12 +1,12 @@
-package find
+package browse
 
 import (
 	"cmp"
 	"slices"
 )
 
-// A Class is a class and its number of samples.
-type Class struct {
+// A classCount is a class and its number of samples.
+type classCount struct {
 	Label int64
 	Name  string // "": unnamed
 	Count int64
@@ -39,19 +39,19 @@ func (c *counts) add(label int64) {
 }
 
 // classes returns the classes that have a name or samples.
-func (c *counts) classes() []Class {
-	var all []Class
+func (c *counts) classes() []classCount {
+	var all []classCount
 	for i, n := range c.low {
 		if i < len(c.names) {
-			all = append(all, Class{Label: int64(i), Name: c.names[i], Count: n})
+			all = append(all, classCount{Label: int64(i), Name: c.names[i], Count: n})
 		} else if n > 0 {
-			all = append(all, Class{Label: int64(i), Count: n})
+			all = append(all, classCount{Label: int64(i), Count: n})
 		}
 	}
 	for label, n := range c.high {
-		all = append(all, Class{Label: label, Count: n})
+		all = append(all, classCount{Label: label, Count: n})
 	}
-	slices.SortFunc(all, func(a, b Class) int { return cmp.Compare(a.Label, b.Label) })
+	slices.SortFunc(all, func(a, b classCount) int { return cmp.Compare(a.Label, b.Label) })
 	var sizes []int64
 	for _, x := range all {
 		if x.Count > 0 {

@@ -1,4 +1,4 @@
-package find
+package browse
 
 import (
 	"context"
@@ -19,14 +19,14 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A query is one of the tests, and what it means of a sample with a record of size bytes, without the shard and the source.
-type query struct {
+// A meant is a query of the tests, and what it means of a sample with a record of size bytes, without the shard and the source.
+type meant struct {
 	Query
 	holds func(r *lookup.Row, size int64, s *converters.Sample) bool
 }
 
 // wanted are the samples that a query means, found by decoding all of them.
-func wanted(t *testing.T, s *Searcher, q query) []int64 {
+func wanted(t *testing.T, s *searcher, q meant) []int64 {
 	t.Helper()
 	d := s.d.Fork()
 	var sources []string
@@ -59,47 +59,47 @@ func label(n int64) func(r *lookup.Row, _ int64, _ *converters.Sample) bool {
 	return func(r *lookup.Row, _ int64, _ *converters.Sample) bool { return r.Labeled && r.Label == n }
 }
 
-func class(n int64) query { return query{Query{Where: WhereClass(n, classNames[n])}, label(n)} }
+func class(n int64) meant { return meant{Query{Where: whereClass(n, classNames[n])}, label(n)} }
 
 // key is a query for the begin of a key.
-func key(expr, prefix string) query {
-	return query{Query{Where: "key~" + expr}, func(r *lookup.Row, _ int64, _ *converters.Sample) bool { return strings.HasPrefix(r.Key, prefix) }}
+func key(expr, prefix string) meant {
+	return meant{Query{Where: "key~" + expr}, func(r *lookup.Row, _ int64, _ *converters.Sample) bool { return strings.HasPrefix(r.Key, prefix) }}
 }
 
 // sized is a query for the size of the record.
-func sized(where string, from, to int64) query {
-	return query{Query{Where: where}, func(_ *lookup.Row, size int64, _ *converters.Sample) bool { return from <= size && size <= to }}
+func sized(where string, from, to int64) meant {
+	return meant{Query{Where: where}, func(_ *lookup.Row, size int64, _ *converters.Sample) bool { return from <= size && size <= to }}
 }
 
 // has is a query for the samples that have a field.
-func has(name string) query {
-	return query{Query{Where: WhereField(name)}, func(_ *lookup.Row, _ int64, s *converters.Sample) bool { _, ok := s.Field(name); return ok }}
+func has(name string) meant {
+	return meant{Query{Where: whereField(name)}, func(_ *lookup.Row, _ int64, s *converters.Sample) bool { _, ok := s.Field(name); return ok }}
 }
 
 // in is a query within a shard, a source part, or both.
-func in(shard, source string, q query) query {
+func in(shard, source string, q meant) meant {
 	q.Shard, q.Source = shard, source
 	return q
 }
 
 // both is a query for which two hold.
-func both(a, b query) query {
-	return query{Query{Where: a.Where + "  and " + b.Where}, func(r *lookup.Row, size int64, s *converters.Sample) bool {
+func both(a, b meant) meant {
+	return meant{Query{Where: a.Where + "  and " + b.Where}, func(r *lookup.Row, size int64, s *converters.Sample) bool {
 		return a.holds(r, size, s) && b.holds(r, size, s)
 	}}
 }
 
 var (
-	all     = query{holds: every}
-	caption = query{Query{Where: "caption=text"}, has("caption").holds}
-	long    = query{Query{Where: "jpg.size>=250"}, func(_ *lookup.Row, _ int64, s *converters.Sample) bool {
+	all     = meant{holds: every}
+	caption = meant{Query{Where: "caption=text"}, has("caption").holds}
+	long    = meant{Query{Where: "jpg.size>=250"}, func(_ *lookup.Row, _ int64, s *converters.Sample) bool {
 		v, ok := s.Field("jpg")
 		return ok && v.Len() >= 250
 	}}
 )
 
 // queries are asked of each fixture; not all of them find samples.
-var queries = []query{
+var queries = []meant{
 	all, class(0), class(1), class(2), class(3), class(4), {Query{Where: "label=4"}, label(4)}, {Query{Where: "label=12"}, label(12)}, {Query{Where: "class=none"}, label(12)},
 	sized("size>=100", 100, 1<<40), sized("size<=200", 0, 200), sized("size>99 and size<201", 100, 200), sized("size>1TiB", 1<<41, 1<<42), sized("size>0 and size<1GiB", 1, 1<<30-1),
 	has("jpg"), has("caption"), has("cls"), has("image"), has("bin"), has("none"), caption, long,
@@ -108,12 +108,12 @@ var queries = []query{
 	in("", "part-1", both(class(2), sized("size<=300", 0, 300))), both(has("caption"), both(key("^a", "a"), sized("size>=200", 200, 1<<40))), both(class(2), key("^größe", "größe")), in("PART_00000.ffr", "", has("caption")),
 }
 
-// pages returns all samples that a query finds, in pages of so many.
-func pages(t *testing.T, s *Searcher, x query, most int) (all []int64, err error) {
+// hitsOf returns all samples that a query finds, in pages of so many.
+func hitsOf(t *testing.T, s *searcher, x meant, most int) (all []int64, err error) {
 	t.Helper()
 	q := x.Query
 	for from := int64(0); from < s.d.Len(); {
-		p, err := s.Page(t.Context(), q, from, most, time.Hour)
+		p, err := s.page(t.Context(), q, from, most, time.Hour)
 		if err != nil {
 			return nil, err
 		}
@@ -142,8 +142,8 @@ func TestPage(t *testing.T) {
 			found := 0
 			for _, q := range queries {
 				for _, most := range []int{7, 1000} {
-					got, err := pages(t, s, q, most)
-					if errors.Is(err, ErrUnknown) {
+					got, err := hitsOf(t, s, q, most)
+					if errors.Is(err, errUnknown) {
 						if q.Shard == "" && q.Source == "" {
 							t.Errorf("%+v: %v", q.Query, err)
 						}
@@ -175,16 +175,16 @@ func TestOpaque(t *testing.T) {
 	opaque := fixtures[4]
 	opaque.records = ""
 	s := opaque.searcher(t, opaque.made(t))
-	if _, err := s.Page(t.Context(), has("jpg").Query, 0, 5, 0); !errors.Is(err, lookup.ErrNoFields) {
+	if _, err := s.page(t.Context(), has("jpg").Query, 0, 5, 0); !errors.Is(err, lookup.ErrNoFields) {
 		t.Errorf("a field of opaque records: %v", err)
 	}
-	if p, err := s.Page(t.Context(), Query{Where: "size>0"}, 0, 5, 0); err != nil || len(p.Rows) != 5 {
+	if p, err := s.page(t.Context(), Query{Where: "size>0"}, 0, 5, 0); err != nil || len(p.Rows) != 5 {
 		t.Errorf("sizes of opaque records: %d rows, %v", len(p.Rows), err)
 	}
 }
 
 // checkBefore compares what is found before some samples.
-func checkBefore(t *testing.T, s *Searcher, q Query, all []int64) {
+func checkBefore(t *testing.T, s *searcher, q Query, all []int64) {
 	t.Helper()
 	for _, n := range []int64{0, 1, 77, samples - 1, samples, samples + 9} {
 		want := int64(-1)
@@ -193,7 +193,7 @@ func checkBefore(t *testing.T, s *Searcher, q Query, all []int64) {
 				want = m
 			}
 		}
-		if got, err := s.Before(t.Context(), q, n, time.Hour); err != nil || got != want {
+		if got, err := s.before(t.Context(), q, n, time.Hour); err != nil || got != want {
 			t.Errorf("%+v: before sample %d: %d, %v; want %d", q, n, got, err, want)
 		}
 	}
@@ -204,13 +204,13 @@ func TestPageShard(t *testing.T) {
 	t.Parallel()
 	x := &fixtures[0]
 	s := x.searcher(t, filepath.Join(x.made(t), "PART_00002.ffr"))
-	for _, q := range []query{all, class(2), has("jpg"), has("caption"), has("none"), in("PART_00002.ffr", "", sized("size>=200", 200, 1<<40))} {
-		got, err := pages(t, s, q, 50)
+	for _, q := range []meant{all, class(2), has("jpg"), has("caption"), has("none"), in("PART_00002.ffr", "", sized("size>=200", 200, 1<<40))} {
+		got, err := hitsOf(t, s, q, 50)
 		if want := wanted(t, s, q); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%+v: %v, %v; want %v", q.Query, got, err, want)
 		}
 	}
-	if _, err := s.Page(t.Context(), Query{Shard: "PART_00000.ffr"}, 0, 5, 0); !errors.Is(err, ErrUnknown) {
+	if _, err := s.page(t.Context(), Query{Shard: "PART_00000.ffr"}, 0, 5, 0); !errors.Is(err, errUnknown) {
 		t.Error(err)
 	}
 }
@@ -225,7 +225,7 @@ func TestPageBudget(t *testing.T) {
 	var all []int64
 	n := 0
 	for from := int64(0); from < samples; n++ {
-		p, err := s.Page(t.Context(), q, from, 1000, time.Nanosecond)
+		p, err := s.page(t.Context(), q, from, 1000, time.Nanosecond)
 		if err != nil || p.Next <= from || p.Looked != p.Next-from {
 			t.Fatalf("from %d: %+v, %v", from, p, err)
 		}
@@ -240,14 +240,14 @@ func TestPageBudget(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, q := range []Query{q, {}, has("none").Query} {
-		if _, err := s.Page(ctx, q, 0, 1000, 0); !errors.Is(err, context.Canceled) {
+		if _, err := s.page(ctx, q, 0, 1000, 0); !errors.Is(err, context.Canceled) {
 			t.Errorf("%+v: %v", q, err)
 		}
 	}
-	if n, err := s.Before(t.Context(), Query{Where: "key~^none and caption=text"}, samples, time.Nanosecond); n != -1 || err != nil {
+	if n, err := s.before(t.Context(), Query{Where: "key~^none and caption=text"}, samples, time.Nanosecond); n != -1 || err != nil {
 		t.Error(n, err)
 	}
-	if p, err := s.Page(t.Context(), Query{}, samples+5, 10, 0); err != nil || len(p.Rows) > 0 || p.Next != samples {
+	if p, err := s.page(t.Context(), Query{}, samples+5, 10, 0); err != nil || len(p.Rows) > 0 || p.Next != samples {
 		t.Errorf("past the end: %+v, %v", p, err)
 	}
 }
@@ -266,12 +266,12 @@ func TestPageDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	flip(t, row.Shard, row.At.Off+3)
-	p, err := s.Page(t.Context(), Query{Where: "caption=text"}, 0, 1000, 0)
+	p, err := s.page(t.Context(), Query{Where: "caption=text"}, 0, 1000, 0)
 	want := slices.DeleteFunc(wantedCaptions(), func(n int64) bool { return n == 30 })
 	if err != nil || p.Unknown != 1 || place.KindOf(p.Problem) != place.Corrupt || len(p.Rows) != len(want) {
 		t.Errorf("%d rows, want %d; %d unknown, %v, %v", len(p.Rows), len(want), p.Unknown, p.Problem, err)
 	}
-	if _, err := s.Keys(t.Context(), Query{Where: "caption=text"}, new(strings.Builder)); place.KindOf(err) != place.Corrupt {
+	if _, err := s.keys(t.Context(), Query{Where: "caption=text"}, new(strings.Builder)); place.KindOf(err) != place.Corrupt {
 		t.Errorf("keys of damaged samples: %v", err)
 	}
 	index := filepath.Join(dir, "index", "PART_00001.arrow")
@@ -279,12 +279,12 @@ func TestPageDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, q := range []Query{{Where: "label=2"}, {Shard: "PART_00001.ffr"}, {}} {
-		_, err := s.Page(t.Context(), q, 100, 1000, 0)
+		_, err := s.page(t.Context(), q, 100, 1000, 0)
 		if place.KindOf(err) != place.Corrupt || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "PART_00001.arrow") {
 			t.Errorf("%+v: %v", q, err)
 		}
 	}
-	if p, err := s.Page(t.Context(), Query{Where: "label=2"}, 0, 5, 0); err != nil || len(p.Rows) != 5 {
+	if p, err := s.page(t.Context(), Query{Where: "label=2"}, 0, 5, 0); err != nil || len(p.Rows) != 5 {
 		t.Errorf("samples before the damage: %v", err)
 	}
 }
@@ -322,13 +322,13 @@ func TestConcurrently(t *testing.T) {
 				continue
 			}
 			wg.Go(func() {
-				_, err := s.Page(t.Context(), q, int64(i), 100, 0)
-				_, also := s.Before(t.Context(), q, samples, 0)
-				if fmt.Sprint(err) != fmt.Sprint(also) || err != nil && !errors.Is(err, ErrUnknown) {
+				_, err := s.page(t.Context(), q, int64(i), 100, 0)
+				_, also := s.before(t.Context(), q, samples, 0)
+				if fmt.Sprint(err) != fmt.Sprint(also) || err != nil && !errors.Is(err, errUnknown) {
 					t.Errorf("%+v: %v, %v", q, err, also)
 				}
-				s.Command(q, path)
-				if _, err := s.Keys(t.Context(), q, io.Discard); err != nil && !errors.Is(err, errList) && !errors.Is(err, ErrUnknown) {
+				s.command(q, path)
+				if _, err := s.keys(t.Context(), q, io.Discard); err != nil && !errors.Is(err, errList) && !errors.Is(err, errUnknown) {
 					t.Errorf("%+v: %v", q, err)
 				}
 			})
@@ -354,7 +354,7 @@ func TestLargeRecords(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			p, err := s.Page(t.Context(), Query{Where: "large.size>0"}, 0, 100, 0)
+			p, err := s.page(t.Context(), Query{Where: "large.size>0"}, 0, 100, 0)
 			if err != nil || len(p.Rows) != 2 || p.Unknown != 1 || !strings.Contains(fmt.Sprint(p.Problem), "sample 7: its record has 67108") {
 				t.Errorf("%d rows, %d unknown: %v, %v", len(p.Rows), p.Unknown, p.Problem, err)
 			}
@@ -364,7 +364,7 @@ func TestLargeRecords(t *testing.T) {
 	s.large <- struct{}{}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := s.Page(ctx, Query{Where: "large.size>0"}, 0, 100, 0); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := s.page(ctx, Query{Where: "large.size>0"}, 0, 100, 0); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("while another search holds large records: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package find
+package browse
 
 import (
 	"math"
@@ -74,7 +74,7 @@ func insert(all []outlier, r *lookup.Row, more func(a, b int64) bool) []outlier 
 }
 
 // describe sets the size statistics of s, for s.Samples records.
-func (z *sizes) describe(s *Survey) {
+func (z *sizes) describe(s *survey) {
 	for _, all := range [][]outlier{z.largest, z.smallest} {
 		for i := range all {
 			all[i].Key = strings.Clone(all[i].Key[:min(longestKey, len(all[i].Key))]) // a copy, so that the index's memory can be freed
