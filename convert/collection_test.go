@@ -19,6 +19,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/samples/spec"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 )
@@ -32,6 +33,8 @@ var soundSpecs = []struct{ name, text, kept string }{
 	{"fields", "dataset:\n- shards: a\n  fields: jpg;png,cls\n  rename: {image: jpg;png, y: cls}\n- shards: b\n  fields: [jpg;png, cls]\n  rename: [image=jpg;png]\n", `{"dataset":[{"format":"tar","shards":["a"],"fields":"jpg;png,cls","rename":["image=jpg;png","y=cls"]},{"format":"tar","shards":["b"],"fields":"jpg;png,cls","rename":["image=jpg;png"]}]}`},
 	{"options", "dataset:\n- format: csv\n  shards: a\n  options: {header: true, data-part-num: 8, columns: [x, 'a,b', 7], part-name-prefix: '', delimiter: \"\\t\"}\n- options: {on-duplicate-key: keep}\n  shards: b\n- {format: cbor, options: {format: msgpack}, shards: c}\n- {shards: d, options: {split: 'train,val'}, format: folder}\n",
 		`{"dataset":[{"format":"csv","shards":["a"],"options":{"columns":"x,\"a,b\",7","data-part-num":"8","delimiter":"\t","header":"true","part-name-prefix":""}},{"format":"tar","shards":["b"],"options":{"on-duplicate-key":"keep"}},{"format":"cbor","shards":["c"],"options":{"format":"msgpack"}},{"format":"folder","shards":["d"],"options":{"split":"train,val"}}]}`},
+	{"options of one flag", "dataset:\n- format: csv\n  shards: a\n  options: {part: {count: 8, prefix: ''}, header: true, table: {columns: [a, b]}}\n",
+		`{"dataset":[{"format":"csv","shards":["a"],"options":{"data-part-num":"8","header":"true","part-name-prefix":"","table-columns":"a,b"}}]}`},
 	{"a URL with a password", "prefix: 'https://me:secret@host/'\ndataset:\n- shards: 'a-{0..9}.tar?X-Amz-Signature=abc'\n", `{"dataset":[{"format":"tar","shards":["https://host/a-{0..9}.tar?X-Amz-Signature=REDACTED"]}]}`},
 	// The specifications of WebDataset's tests (tests/test_yamlspecs.py).
 	{"perepoch", "datasets:\n\n  - name: CDIP\n    perepoch: 10\n    buckets:\n      - ./gs/nvdata-ocropus/words/\n    shards:\n    - cdipsub-{000000..000092}.tar\n\n  - name: Google 1000 Books\n    perepoch: 20\n    buckets:\n      - ./gs/nvdata-ocropus/words/\n    shards:\n      - gsub-{000000..000167}.tar\n",
@@ -103,6 +106,8 @@ var badSpecs = []struct {
 	{"option of another kind", "dataset:\n- shards: a\n  format: csv\n  options:\n    header: yes\n", "5:13", `options.header: "yes": want true or false`, false},
 	{"option of a few words", "dataset:\n- {shards: a, format: cbor, options: {format: json}}\n", "2:47", "want one of cbor, msgpack", false},
 	{"option that is not a list", "dataset:\n- {shards: a, format: csv, options: {header: [true]}}\n", "2:46", "a list, where one value is wanted", false},
+	{"option by two names", "dataset:\n- {shards: a, format: csv, options: {part: {count: 1}, data-part-num: 1}}\n", "2:56", `the option "data-part-num" appears twice`, true},
+	{"option that one flag has not", "dataset:\n- {shards: a, format: csv, options: {part: {size: 1}}}\n", "2:51", "options.part-size: csv has no such option", false},
 	{"option that is a map", "dataset:\n- {shards: a, format: csv, options: {dtype: {x: int64}}}\n", "2:45", "want text", false},
 	{"options in a list", "dataset:\n- {shards: a, options: [concatenated]}\n", "2:24", "not a list of keys and values", false},
 	{"seed below 0", "seed: -2\ndataset:\n- shards: a\n", "1:7", "from 0 to", false},
@@ -192,7 +197,7 @@ func TestSpecification(t *testing.T) {
 		}
 	}
 	m, err := parseSpec("x.yaml", soundSpecs[2].text)
-	if err != nil || m.SeedGiven == nil || *m.SeedGiven != 1<<64-1 || !m.Shuffle || !m.Drawn() {
+	if err != nil || m.Asked["seed"] != "18446744073709551615" || m.Asked["shuffle"] != "true" || !m.Drawn() {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
@@ -314,11 +319,16 @@ func TestSpecSchemaFormats(t *testing.T) {
 		f, _ := format.Named(name)
 		var want []string
 		for _, o := range f.Reader().Set.All() {
-			if !o.Limit {
-				want = append(want, o.Name)
+			if o.Limit {
+				continue
+			}
+			if want = append(want, o.Name); o.Name != option.Flag(o.Name)[2:] {
+				flag, _ := option.Member(o.Name)
+				want = append(want, flag)
 			}
 		}
 		slices.Sort(want)
+		want = slices.Compact(want)
 		if got := slices.Sorted(maps.Keys(schema.Defs[f.Name].Properties)); !slices.Equal(got, want) {
 			t.Errorf("%s: the schema has the options %q, want %q", f.Name, got, want)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -74,7 +75,7 @@ func (r *request) checkChoice() error {
 		return nil
 	}
 	if r.Choice.Sort != "" && r.Shuffle != nil {
-		return place.Options("option sort and option shuffle do not go together: both are an order of all samples")
+		return place.Options("%s", option.Clash("sort", "shuffle"))
 	}
 	trial := r.Choice
 	if trial.SplitBy != "" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -27,7 +28,7 @@ func (c Conversion) Sides(ctx context.Context) ([]Conversion, error) {
 	case dirs != nil && (o.Split != "" || o.SplitBy != ""):
 		return nil, place.Options("directories are split already; convert one of them, DIR/NAME, with option split NAME=FRACTION,… or option split-by")
 	case o.Split != "" && o.SplitBy != "":
-		return nil, place.Options("option split and option split-by do not go together")
+		return nil, place.Options("%s", option.Clash("split", "split-by"))
 	}
 	if c.Filter != nil {
 		return nil, place.Options("a split reads its sources once for each side, and option filter would run its program for each; convert without the split, then split the dataset: ffconvert ffr")

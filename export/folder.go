@@ -17,8 +17,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/direct"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
@@ -99,7 +99,7 @@ func Folder(ctx context.Context, src *Source, dir string, opts Options) (report 
 func leftBeside(dir string) error {
 	at := filepath.Join(dir, dataset.WorkDir)
 	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
-		return atomicfile.SyncPath(dir) // so that a loss of power does not bring it back
+		return files.SyncPath(dir) // so that a loss of power does not bring it back
 	}
 	return &place.Error{Where: at, Off: -1, Err: errLeft, Hint: "remove it: readers of folders take it for a class"}
 }

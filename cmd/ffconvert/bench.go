@@ -14,8 +14,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset"
@@ -31,8 +29,8 @@ func newBenchCommand() *cobra.Command {
 		Short:   "Measure how fast shards are read",
 		Long:    "Measure how fast shards are read from the storage that they lie on.\n\n" + exitStatus,
 		Example: "  ffconvert bench read out/",
-		Args:    help.WantCommand,
-		RunE:    help.NeedCommand,
+		Args:    cliflag.WantCommand,
+		RunE:    cliflag.NeedCommand,
 	}
 	cmd.AddCommand(newBenchReadCommand())
 	return cmd
@@ -64,7 +62,7 @@ Of a dataset the shards that its manifest names are read; the report says how ma
 		Example: `  ffconvert bench read out/
   ffconvert bench read out/ --batch 32 --jobs 8 --duration 1m
   ffconvert bench read out/ --batches 1000 --format json | jq .bytes_per_second`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runBenchRead(cmd.Context(), opts, args[0], cmd.OutOrStdout())
 		},
@@ -83,7 +81,6 @@ Of a dataset the shards that its manifest names are read; the report says how ma
 	flags.Uint64Var(&opts.Seed, "seed", 0, "of the random order; the same gives the same order")
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	flags.Var(&opts.format, "format", "output: text or json")
-	cmd.MarkFlagsMutuallyExclusive("batches", "duration")
 	return cmd
 }
 
@@ -106,10 +103,10 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 		r, err = record.Open(path, how)
 	}
 	if errors.Is(err, record.ErrLegacy) {
-		return terminal.Plain(fmt.Errorf("%w%s", err, hint.Legacy))
+		return terminal.Plain(fmt.Errorf("%w%s", err, cliflag.Legacy))
 	}
 	if err != nil {
-		return terminal.Plain(hint.NotShards(path, err))
+		return terminal.Plain(cliflag.NotShards(path, err))
 	}
 	defer r.Close()
 	if r.Len() == 0 {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/browse"
@@ -47,7 +47,7 @@ samples leaves in OUT/.ffconvert, as ffconvert get does; or in the user's cache,
 		Example: `  ffconvert browse out/
   ffconvert browse --open out/
   ffconvert browse old/ new/ --listen 127.0.0.1:8000`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runBrowse(cmd.Context(), opts, args, cmd.OutOrStdout(), os.Stderr)
 		},

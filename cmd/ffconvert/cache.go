@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/internal/cache"
 	"github.com/ffconvert/ffconvert/internal/option"
@@ -44,8 +43,8 @@ room for, the copies used longest ago first.
 ` + exitStatus,
 		Example: `  ffconvert cache ls
   ffconvert cache clean --older-than 168h`,
-		Args: help.WantCommand,
-		RunE: help.NeedCommand,
+		Args: cliflag.WantCommand,
+		RunE: cliflag.NeedCommand,
 	}
 	cmd.AddCommand(newCacheListCommand(), newCacheCleanCommand())
 	return cmd
@@ -62,7 +61,7 @@ key, which is made of the source's name and version. With --format json an objec
 ` + exitStatus,
 		Example: `  ffconvert cache ls
   ffconvert cache ls --cache-dir /scratch/cache --format json`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCacheList(opts, cmd.OutOrStdout()) },
 	}
 	opts.add(cmd.Flags())
@@ -80,7 +79,7 @@ unfinished. Copies in use stay.
 ` + exitStatus,
 		Example: `  ffconvert cache clean
   ffconvert cache clean --older-than 168h`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCacheClean(opts, cmd.OutOrStdout()) },
 	}
 	opts.add(cmd.Flags())

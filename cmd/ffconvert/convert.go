@@ -12,16 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
-	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/text"
-	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // newConvertCommand returns the command of a format. adapt, if not nil, may change each conversion
@@ -34,7 +30,7 @@ func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
 		Long:    f.long + "\n\n" + f.sourceHelp() + outputHelp + "\n\n" + exitStatus,
 		Example: f.example,
 		GroupID: groupConvert,
-		Args:    help.WantArgs,
+		Args:    cliflag.WantArgs,
 	}
 	reader := f.Reader()
 	cmd.Flags().SortFlags = false
@@ -55,9 +51,6 @@ func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
 		if err := opts.CacheFromEnvironment(cmd.Flags()); err != nil {
 			return err
 		}
-		if err := opts.RefuseSeed(cmd.Flags(), opts.Shuffle); err != nil {
-			return err
-		}
 		c := conversion{opts: opts, stdout: cmd.OutOrStdout()}
 		c.Reader, c.Sources, c.Out = reader, args[:len(args)-1], args[len(args)-1]
 		if adapt != nil {
@@ -72,7 +65,7 @@ func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
 type conversion struct {
 	convert.Conversion
 	opts     cliflag.Conversion
-	purpose  hint.Purpose
+	purpose  cliflag.Purpose
 	planning *planning             // not nil: only plan, write no shards
 	sign     *signature.PrivateKey // nil: the dataset is not signed
 	stdout   io.Writer
@@ -114,7 +107,7 @@ func (c *conversion) run(ctx context.Context) error {
 
 // sides returns the conversions of a split, which may have to index all samples.
 func (c *conversion) sides(ctx context.Context, choice choose.Options) ([]convert.Conversion, error) {
-	progress := progress.New(c.opts.Progress, os.Stderr)
+	progress := terminal.NewReporter(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.Options(ctx, tool(), progress)
 	c.Choice = choice
@@ -122,14 +115,14 @@ func (c *conversion) sides(ctx context.Context, choice choose.Options) ([]conver
 }
 
 func (c *conversion) one(ctx context.Context, choice choose.Options) error {
-	progress := progress.New(c.opts.Progress, os.Stderr)
+	progress := terminal.NewReporter(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.Options(ctx, tool(), progress)
 	c.Choice = choice
 	if c.sign != nil {
 		c.Sign = c.sign.Sign
 	}
-	if err := help.CheckEncoding(c.Encode); err != nil {
+	if err := cliflag.CheckEncoding(c.Encode); err != nil {
 		return err
 	}
 	done, err := c.convert(ctx)
@@ -143,7 +136,7 @@ func (c *conversion) one(ctx context.Context, choice choose.Options) error {
 
 // convert previews, indexes, plans or converts. The closing line is nil after a preview, which was
 // printed.
-func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) {
+func (c *conversion) convert(ctx context.Context) (fmt.Stringer, error) {
 	switch {
 	case c.opts.DryRun:
 		p, err := c.Preview(ctx)
@@ -151,11 +144,8 @@ func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) 
 			return nil, err
 		}
 		return nil, summary.PrintPreview(c.stdout, c.formatName(), p)
-	case c.planning != nil && c.planning.task != "":
-		t, err := plan.ParseTask(string(c.planning.task))
-		if err != nil {
-			return nil, err
-		}
+	case c.planning != nil && c.planning.task.Given():
+		t := c.planning.task.Task
 		done, err := c.IndexTask(ctx, t)
 		if err != nil {
 			return nil, err
@@ -185,24 +175,14 @@ func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) 
 
 // hint adds hints to the errors of a conversion.
 func (c *conversion) hint(err error) error {
-	return hint.Add(hint.Each(err, func(err error) error {
-		at, ok := errors.AsType[*convert.AdvisedError](err)
-		switch {
-		case ok && at.Advice == convert.MoreRoomForAll:
-			return hint.With(err, c.moreRoom())
-		case errors.Is(err, dataset.ErrNotDirectory):
-			return fmt.Errorf("%w; OUT is the last argument", err)
-		case errors.Is(err, dataset.ErrNotEmpty):
-			return fmt.Errorf("%w; OUT is the last argument (--into-nonempty: put the dataset among the files there)", err)
-		}
-		if empty, ok := errors.AsType[*convert.EmptyError](err); ok {
-			if err = hint.Empty(empty); c.Choice.Side != "" { // of a split
-				err = fmt.Errorf("%s: %w", text.Name(c.Out), err)
-			}
-			return err
-		}
-		return err
-	}), "convert", c.Out)
+	if at, ok := errors.AsType[*convert.AdvisedError](err); ok && at.Advice == convert.MoreRoomForAll {
+		at.Advice = convert.Advice(c.moreRoom())
+	}
+	_, empty := errors.AsType[*convert.EmptyError](err)
+	if err = cliflag.Hint(err, "convert", c.Out); empty && c.Choice.Side != "" { // of a split
+		err = fmt.Errorf("%s: %w", text.Name(c.Out), err)
+	}
+	return err
 }
 
 // moreRoom is the hint if the cache is too small for all parts together.
@@ -219,7 +199,7 @@ func (c *conversion) moreRoom() string {
 		return "raise --cache-size: --limit, --slice and --sort want all parts here at once"
 	case c.planning == nil:
 		return "raise --cache-size," + orNot + " or plan a slice at a time: " + bySlice + ", for each K, then plan and run without --task"
-	case c.planning.task == "":
+	case !c.planning.task.Given():
 		return "raise --cache-size, or index a slice at a time: " + bySlice + ", for each K from 0 to N-1, then this command again"
 	}
 	return "raise --cache-size, or take a larger N: --task K/N"
@@ -238,5 +218,5 @@ func (c *conversion) explain(err error) error {
 	if c.Spec != nil || c.Program != nil {
 		return err
 	}
-	return hint.Kind(err, c.purpose, c.Reader, c.Sources)
+	return cliflag.HintKind(err, c.purpose, c.Reader, c.Sources)
 }

@@ -12,9 +12,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/decode"
@@ -35,8 +33,8 @@ of files, or as a stream to another program. Every record is compared with its c
 ` + exitStatus,
 		Example: `  ffconvert export tar out/ 'train-%06d.tar'
   ffconvert export jsonl out/ - | head -n 1`,
-		Args: help.WantCommand,
-		RunE: help.NeedCommand,
+		Args: cliflag.WantCommand,
+		RunE: cliflag.NeedCommand,
 	}
 	cmd.AddCommand(newExportTarCommand(), newExportFolderCommand())
 	for _, format := range streams {
@@ -73,7 +71,7 @@ func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 			cliflag.AddOption(flags, opt)
 		}
 	}
-	flags.Var(&o.Progress, "progress", progress.Usage)
+	o.Progress.Add(flags)
 	cliflag.Size(flags, &o.Encode.Limits.MaxDecode, "max-decode-size", decode.DefaultMaxDecode, "largest list or map in a record")
 	o.Encode.Limits.MaxDepth = decode.DefaultMaxDepth
 	flags.Var(option.Between(&o.Encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting in a record, 4 to 65535")
@@ -85,7 +83,7 @@ func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 }
 
 // options are what the flags say of an export.
-func (o *exportOptions) options(shown *progress.Reporter) export.Options {
+func (o *exportOptions) options(shown *terminal.Reporter) export.Options {
 	return export.Options{
 		Encode: o.Encode, Choice: o.choice, Ordinal: o.ordinal, Sizes: o.Sizes, Workers: o.Workers, NoVerify: o.NoVerify,
 		AIO: o.aio(), Progress: shown, Tool: tool(),
@@ -132,20 +130,17 @@ func (o *exportOptions) addWriting(flags *pflag.FlagSet, what string) {
 func (o *exportOptions) aio() aio.Options { return aio.Options{Backend: o.Backend, Depth: o.Depth} }
 
 // run opens the shards that all arguments but the last name, and calls use, with a reporter of progress.
-func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []string, use func(*export.Source, *progress.Reporter) error) error {
+func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []string, use func(*export.Source, *terminal.Reporter) error) error {
 	sources, to := args[:len(args)-1], args[len(args)-1]
 	if err := o.CacheFromEnvironment(cmd.Flags()); err != nil {
 		return err
 	}
 	o.Encode.Missing = o.Missing.Value
-	if cmd.Flags().Changed("seed") && !o.Choose.Drawn() {
-		return fmt.Errorf("--seed %d: nothing is drawn without --sample; add --sample, or leave --seed out", o.Seed)
-	}
 	var err error
 	if o.choice, err = o.Choose.Choice(o.Seed); err != nil {
 		return err
 	}
-	shown := progress.New(o.Progress, os.Stderr)
+	shown := terminal.NewReporter(o.Progress, os.Stderr)
 	defer shown.Stop()
 	c := convert.Conversion{Reader: o.reader, Sources: sources, Options: convert.Options{Encode: o.Encode, Input: o.Input(), Listed: shown.Listed}}
 	if err := convert.LocalPath(to); err != nil {
@@ -163,5 +158,5 @@ func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []stri
 			err = fmt.Errorf("%w: those that it has were not chosen", err)
 		}
 	}
-	return hint.Add(err, cmd.Name(), "OUT")
+	return cliflag.Hint(err, cmd.Name(), "OUT")
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/export"
 	"github.com/ffconvert/ffconvert/internal/option"
 )
@@ -33,7 +33,7 @@ is run again.
 ` + exportSources + "\n" + exitStatus,
 		Example: `  ffconvert export folder out/ images/
   ffconvert export folder --fields jpg,cls --key ordinal out/ images/`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -42,7 +42,7 @@ is run again.
 	opts.addFields(flags)
 	opts.addSource(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *progress.Reporter) error {
+		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *terminal.Reporter) error {
 			done, err := export.Folder(cmd.Context(), src, args[len(args)-1], opts.options(shown))
 			if err != nil {
 				return err
@@ -75,7 +75,7 @@ __key__ is the key of a sample. Nothing else is written there; a reader may stop
 
 ` + exportSources + "\n" + exitStatus,
 		Example: fmt.Sprintf("  ffconvert export %s out/ - | %s\n  ffconvert export %s --columns cls,txt out/ - > samples", s.name, s.example, s.name),
-		Args:    help.WantArgs,
+		Args:    cliflag.WantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -87,7 +87,7 @@ __key__ is the key of a sample. Nothing else is written there; a reader may stop
 			return fmt.Errorf("%s: the samples go to standard output: want - as the last argument, and > FILE where a file is to have them", to)
 		}
 		signal.Ignore(syscall.SIGPIPE) // a write fails instead, and staged copies are removed
-		err := opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *progress.Reporter) error {
+		err := opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *terminal.Reporter) error {
 			return export.Stream(cmd.Context(), pipeWriter{cmd.OutOrStdout()}, src, s.name, opts.options(shown))
 		})
 		return err
@@ -128,7 +128,7 @@ same command is run again. A key or a field that webdataset would split otherwis
   ffconvert export tar --shard-size 1GiB out/ 'tars/train-%06d.tar'
   ffconvert export tar --max-count 10000 out/ 'tars/train-%06d.tar'
   ffconvert export tar --key ordinal --fields jpg,cls out/ 'tars/train-%06d.tar'`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -143,7 +143,7 @@ same command is run again. A key or a field that webdataset would split otherwis
 	opts.addFields(flags)
 	opts.addSource(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *progress.Reporter) error {
+		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *terminal.Reporter) error {
 			tars := opts.options(shown)
 			tars.ModTime = modified
 			tars.Sizes.ShardSize, tars.Sizes.Min = int64(opts.ShardSize), int64(opts.MinSize)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 )
 
 // commands calls use with each command.
@@ -51,18 +51,18 @@ func TestFlagGroups(t *testing.T) {
 	used := make(map[string]bool)
 	for f, c := range flagsOfAll(t) {
 		used[f.Name] = true
-		if g, _ := help.PlaceOf(f); help.Groups[g].Title == help.Ungrouped {
-			t.Errorf("%s --%s has no group: name it in help.Groups", c.CommandPath(), f.Name)
+		if g, _ := cliflag.PlaceOf(f); cliflag.Groups[g].Title == cliflag.Ungrouped {
+			t.Errorf("%s --%s has no group: name it in cliflag.Groups", c.CommandPath(), f.Name)
 		}
 	}
 	seen := make(map[string]bool)
-	for _, g := range help.Groups {
+	for _, g := range cliflag.Groups {
 		for name := range strings.FieldsSeq(g.Flags) {
 			if seen[name] {
-				t.Errorf("help.Groups names --%s twice", name)
+				t.Errorf("cliflag.Groups names --%s twice", name)
 			}
 			if !used[name] {
-				t.Errorf("help.Groups names --%s, which no command has", name)
+				t.Errorf("cliflag.Groups names --%s, which no command has", name)
 			}
 			seen[name] = true
 		}
@@ -77,7 +77,7 @@ func TestHelpFits(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{60, 80, 120} {
 		commands(func(c *cobra.Command) {
-			short, all := help.Text(c, false, width), help.Text(c, true, width)
+			short, all := cliflag.Help(c, false, width), cliflag.Help(c, true, width)
 			for _, text := range []string{short, all} {
 				_, description, _ := strings.Cut(strings.Replace(text, c.Example, "", 1), "\nFlags:\n")
 				for line := range strings.SplitSeq(description, "\n") {

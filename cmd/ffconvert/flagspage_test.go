@@ -12,7 +12,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 var update = flag.Bool("update", false, "write docs/flags.md anew")
@@ -28,8 +29,8 @@ func TestFlagsPage(t *testing.T) {
 	}
 	commands, old := make(map[row][]string), make(map[string]string)
 	for f, c := range flagsOfAll(t) {
-		g, at := help.PlaceOf(f)
-		shown := help.Flag(f.Name)
+		g, at := cliflag.PlaceOf(f)
+		shown := option.Flag(f.Name)
 		if merged := strings.Contains(shown, " "); f.Hidden && !merged {
 			continue
 		} else if merged {
@@ -54,7 +55,7 @@ func TestFlagsPage(t *testing.T) {
 	}) {
 		if r.group != group {
 			group = r.group
-			fmt.Fprintf(&b, "\n## %s\n\n| flag | meaning | commands |\n| --- | --- | --- |\n", help.Groups[group].Title)
+			fmt.Fprintf(&b, "\n## %s\n\n| flag | meaning | commands |\n| --- | --- | --- |\n", cliflag.Groups[group].Title)
 		}
 		sep := " "
 		if strings.Contains(r.name, " ") {

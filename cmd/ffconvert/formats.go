@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/convert/format"
 )
 
@@ -197,7 +197,7 @@ executables on PATH whose names begin with ffconvert-.
 
 ` + exitStatus,
 		Example: "  ffconvert formats",
-		Args:    help.WantArgs,
+		Args:    cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, f := range formats {

@@ -14,8 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -69,7 +67,7 @@ func (l *lookupFlags) open(ctx context.Context, path string) (*lookup.Dataset, e
 	}
 	d, err := lookup.Open(path, l.opts)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, record.ErrCorrupt) {
-		err = hint.NotShards(path, err)
+		err = cliflag.NotShards(path, err)
 	}
 	return d, explainLookup(err)
 }
@@ -77,9 +75,9 @@ func (l *lookupFlags) open(ctx context.Context, path string) (*lookup.Dataset, e
 // explainLookup adds the flags that help.
 func explainLookup(err error) error {
 	if errors.Is(err, record.ErrLegacy) {
-		return fmt.Errorf("%w%s", err, hint.Legacy)
+		return fmt.Errorf("%w%s", err, cliflag.Legacy)
 	}
-	return hint.Limit(err, "--max samples, --max sample-size")
+	return cliflag.OverLimit(err, "--max samples, --max sample-size")
 }
 
 // A getter writes samples.
@@ -112,7 +110,7 @@ table of 8 bytes a sample in OUT/.ffconvert, where it can be written. Later ones
 		Example: `  ffconvert get out/ train/000017 jpg > 17.jpg
   ffconvert get out/ '#17' --format text
   ffconvert get other.ffr '#0' | xxd | head`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if g.out = cmd.OutOrStdout(); len(args) == 3 {
 				g.field = args[2]

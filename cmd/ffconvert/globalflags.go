@@ -1,19 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/internal/option"
 )
@@ -26,7 +20,7 @@ type globalOptions struct {
 }
 
 func addGlobalFlags(root *cobra.Command) {
-	opts := globalOptions{color: option.Choice{Value: terminal.ColorAuto, Words: []string{terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever}}}
+	opts := globalOptions{color: option.Choice{Value: "auto", Words: []string{"auto", "always", "never"}}}
 	flags := root.PersistentFlags()
 	flags.BoolVarP(&opts.quiet, "quiet", "q", false, "print errors alone, no progress and no closing line")
 	flags.BoolVarP(&opts.verbose, "verbose", "v", false, "a line for each phase and each shard, too")
@@ -37,63 +31,39 @@ func addGlobalFlags(root *cobra.Command) {
 		if err := opts.apply(cmd); err != nil {
 			return err
 		}
-		stopper := stop.From(cmd.Context())
-		stopper.OnSignal(signalTeller(progressMode(cmd), os.Stderr))
-		stopper.OnLate(func(err stop.Interrupted) {
-			printError(err, exitCode(err), progressMode(cmd) == "json", terminal.PaintOf(colorMode(cmd), os.Stderr))
-		})
+		terminal.ReportSignals(cmd.Context(), progressMode(cmd), paintOf(cmd))
 		return nil
 	}
-	root.SetFlagErrorFunc(help.FlagError)
+	root.SetFlagErrorFunc(cliflag.FlagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		fmt.Fprint(cmd.OutOrStdout(), help.Text(cmd, bool(opts.helpAll), terminal.Columns(cmd.OutOrStdout())))
+		fmt.Fprint(cmd.OutOrStdout(), cliflag.Help(cmd, bool(opts.helpAll), terminal.Columns(cmd.OutOrStdout())))
 	})
 }
 
 // apply checks the flags, and passes them to the progress of the command.
 func (o *globalOptions) apply(cmd *cobra.Command) error {
-	if o.quiet && o.verbose {
-		return errors.New("--quiet and --verbose do not go together")
-	}
-	if err := apart(cmd); err != nil {
+	if err := cliflag.Check(cmd); err != nil {
 		return err
 	}
 	flag := cmd.Flags().Lookup("progress")
 	if flag == nil {
 		return nil
 	}
-	p := flag.Value.(*progress.Flag)
+	p := flag.Value.(*terminal.Progress)
 	if o.quiet {
-		if flag.Changed {
-			return errors.New("--quiet and --progress do not go together; --quiet means --progress none")
-		}
 		p.Value = "none"
 	}
 	p.Verbose, p.Color = o.verbose, o.color.Value
 	return nil
 }
 
-// apart refuses flags that exclude each other. cobra would do so later, with a message of its own.
-func apart(cmd *cobra.Command) error {
-	given := make(map[string]string) // name of the flag, by group
-	var err error
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		for _, group := range f.Annotations["cobra_annotation_mutually_exclusive"] {
-			if other := given[group]; other != "" && err == nil {
-				err = fmt.Errorf("--%s and --%s do not go together", other, f.Name)
-			}
-			given[group] = f.Name
-		}
-	})
-	return err
-}
-
-// colorMode returns the value of --color.
-func colorMode(cmd *cobra.Command) string {
+// paintOf returns whether standard error is coloured.
+func paintOf(cmd *cobra.Command) terminal.Paint {
+	mode := "auto"
 	if flag := cmd.Flags().Lookup("color"); flag != nil {
-		return flag.Value.String()
+		mode = flag.Value.String()
 	}
-	return terminal.ColorAuto
+	return terminal.PaintOf(mode, os.Stderr)
 }
 
 // A helpAllValue is the flag --help-all. It ends the parsing with [pflag.ErrHelp], as --help does.
@@ -103,28 +73,11 @@ func (v *helpAllValue) Set(string) error { *v = true; return pflag.ErrHelp }
 func (v *helpAllValue) Type() string     { return "bool" }
 func (v *helpAllValue) String() string   { return "false" }
 
-// signalTeller returns the function that reports signals on out; nil if nothing is printed.
-func signalTeller(mode string, out io.Writer) func(syscall.Signal, time.Duration) {
-	switch mode {
-	case "json":
-		return func(sig syscall.Signal, grace time.Duration) {
-			progress.WriteEvent(out, "signal", progress.SignalEvent{Signal: stop.Signals[sig], Grace: grace.Seconds()})
-		}
-	case "plain":
-		return func(sig syscall.Signal, grace time.Duration) {
-			if grace > 0 {
-				fmt.Fprintf(out, "%v: no more shards are begun; those under way have %v\n", sig, grace)
-			}
-		}
-	}
-	return nil
-}
-
 // progressMode returns the value of --progress, with auto replaced by bar or plain; "" for commands
 // without that flag.
 func progressMode(cmd *cobra.Command) string {
 	if flag := cmd.Flags().Lookup("progress"); flag != nil {
-		return progress.Mode(flag.Value.String(), os.Stderr)
+		return flag.Value.(*terminal.Progress).Mode(os.Stderr)
 	}
 	return ""
 }

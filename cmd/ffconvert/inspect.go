@@ -10,8 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -50,7 +48,7 @@ sha256sum; the SHA-256 of this text is the root in the manifest. Nothing else is
   ffconvert inspect --deep out/
   ffconvert inspect --sha256 out/ | (cd out/ && sha256sum -c --quiet)
   ffconvert inspect --keys 100 out/PART_00000.ffr`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runInspect(cmd.Context(), opts, args[0], cmd.OutOrStdout())
 		},
@@ -61,9 +59,6 @@ sha256sum; the SHA-256 of this text is the root in the manifest. Nothing else is
 	flags.Var(option.AtLeast(&opts.Keys, 0), "keys", "number of first keys to show")
 	flags.BoolVar(&opts.Deep, "deep", false, "read every sample to count the fields")
 	flags.BoolVar(&opts.sums, "sha256", false, "print the SHA-256 of all files, for sha256sum -c in OUT")
-	cmd.MarkFlagsMutuallyExclusive("sha256", "deep")
-	cmd.MarkFlagsMutuallyExclusive("sha256", "keys")
-	cmd.MarkFlagsMutuallyExclusive("sha256", "format")
 	opts.limits = cliflag.RecordLimits(flags)
 	cliflag.Size(flags, &opts.MaxSample, "max-sample-size", record.DefaultMaxSample, "largest sample that is read for its key and fields; it is held in memory whole")
 	opts.AddPlace(flags)
@@ -80,19 +75,19 @@ func runInspect(ctx context.Context, opts inspectOptions, path string, stdout io
 		}
 		m, err := dataset.ReadManifest(path)
 		if err != nil {
-			return hint.NotShards(path, err)
+			return cliflag.NotShards(path, err)
 		}
 		return printSums(path, m, stdout)
 	}
 	r, err := record.Open(path, record.Options{AllowLegacy: true, MaxSamples: opts.limits.MaxSamples, MaxSample: math.MaxInt64})
 	if err != nil {
-		return hint.Limit(hint.NotShards(path, err), "--max samples, --max sample-size")
+		return cliflag.OverLimit(cliflag.NotShards(path, err), "--max samples, --max sample-size")
 	}
 	defer r.Close()
 	opts.MaxSamples = opts.limits.MaxSamples
 	x, err := summary.Content(ctx, path, r, opts.ContentLimits)
 	if err != nil {
-		return hint.Limit(err, "--max samples, --max sample-size")
+		return cliflag.OverLimit(err, "--max samples, --max sample-size")
 	}
 	if opts.format.Value == "json" {
 		return terminal.WriteJSON(stdout, x)

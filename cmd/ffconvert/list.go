@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -46,7 +46,7 @@ which its files are stored: size and name, a directory with a slash behind it.
 		Example: `  ffconvert ls out/ | head
   ffconvert ls out/ --format json | jq -r 'select(.size > 1e6).key'
   ffconvert ls -R images.ffr train/cats`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := ""
 			if len(args) == 2 {
@@ -138,7 +138,7 @@ is written before all of it was checked against its checksum.
 
 ` + exitStatus,
 		Example: "  ffconvert cat images.ffr train/cats/1.jpg > 1.jpg",
-		Args:    help.WantArgs,
+		Args:    cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runCat(limits, args[0], args[1:], cmd.OutOrStdout())
 		},

@@ -7,13 +7,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/convert"
 )
 
 // planning makes a conversion end after the plan.
 type planning struct {
-	task taskValue // K/N: index that slice of the parts and make no plan; "": plan
+	task cliflag.Task // if given: index that slice of the parts and make no plan
 }
 
 func newPlanCommand() *cobra.Command {
@@ -36,7 +36,7 @@ read the plan and the sources, and need no flags of the format.
 		add(f.Name, func(adapt func(*conversion)) *cobra.Command { return newConvertCommand(f, adapt) })
 	}
 	add(convert.SpecFormat, newSpecCommand)
-	cmd.Args, cmd.RunE = help.WantCommand, help.NeedCommand
+	cmd.Args, cmd.RunE = cliflag.WantCommand, cliflag.NeedCommand
 	return cmd
 }
 
@@ -71,7 +71,6 @@ func newPlanFormatCommand(name string, convert func(adapt func(*conversion)) *co
 	})
 	cmd.Flags().Lookup("jobs").Usage = "parts indexed at once, 8 at least and 1024 at most; by default the CPUs that this process may use"
 	cmd.Flags().Var(&p.task, "task", "index the K-th of N slices of the parts alone, counted from 0")
-	cmd.MarkFlagsMutuallyExclusive("task", "dry-run")
 	return cmd
 }
 

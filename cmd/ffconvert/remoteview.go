@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
@@ -41,7 +40,7 @@ func (v *views) view(ctx context.Context, url string) (*dataset.Dataset, *datase
 	if err == nil && begun {
 		err = fmt.Errorf("%s: %w", url, dataset.ErrUnfinished)
 	} else if err == nil {
-		err = fmt.Errorf("%s: %w", url, hint.ErrNoShards)
+		err = fmt.Errorf("%s: %w", url, cliflag.ErrNoShards)
 	}
 	return nil, nil, err
 }
@@ -50,7 +49,7 @@ func (v *views) view(ctx context.Context, url string) (*dataset.Dataset, *datase
 func (v *views) finished(ctx context.Context, url string) (*dataset.Dataset, *dataset.Manifest, error) {
 	out, err := bucket.View(ctx, url, v.Options(nil))
 	if err != nil {
-		return nil, nil, hint.Add(err, "", url)
+		return nil, nil, cliflag.Hint(err, "", url)
 	}
 	v.open = append(v.open, out)
 	m, err := out.Manifest()

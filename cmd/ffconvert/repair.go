@@ -13,10 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/verify"
@@ -49,7 +47,7 @@ for no password and no signature is kept. A pipe:COMMAND is run again with --all
   ffconvert repair out/ '/archive/shards-<000..009>.tar'
   zstdcat big.tar.zst | ffconvert repair out/ -
   ffconvert repair --plugin idx out/ images.gz labels.gz`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := opts.CacheFromEnvironment(cmd.Flags()); err != nil {
 				return err
@@ -66,9 +64,9 @@ for no password and no signature is kept. A pipe:COMMAND is run again with --all
 
 func runRepair(ctx context.Context, opts repairOptions, dir string, sources []string, stdout io.Writer) error {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) && !convert.IsURL(dir) {
-		return hint.NotShards(dir, err)
+		return cliflag.NotShards(dir, err)
 	}
-	progress := progress.New(opts.Progress, os.Stderr)
+	progress := terminal.NewReporter(opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Options(ctx, tool(), progress)}
 	if opts.plugin != "" {
@@ -84,7 +82,7 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	})
 	progress.Stop()
 	if err != nil {
-		return hint.Add(err, "repair", dir)
+		return cliflag.Hint(err, "repair", dir)
 	}
 	progress.Say(summary.NewRepair(dir, done))
 	return nil

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 )
 
 // Groups of commands in the help.
@@ -34,7 +34,7 @@ checked, with a manifest that accounts for every entry of the input.
   ffconvert inspect out/`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          help.WantCommand,
+		Args:          cliflag.WantCommand,
 	}
 	// cobra's own --version uses text/template, which would add a quarter to the size of the program.
 	version := root.Flags().Bool("version", false, "print the version")
@@ -81,9 +81,9 @@ checked, with a manifest that accounts for every entry of the input.
 			documentCompletion(c)
 		}
 	}
-	help.SuggestNames(root)
-	help.MergeFlags(root)
-	help.CompleteFlags(root)
+	cliflag.SuggestNames(root)
+	cliflag.MergeFlags(root)
+	cliflag.CompleteFlags(root)
 	return root
 }
 
@@ -94,7 +94,7 @@ func documentCompletion(c *cobra.Command) {
 		c.Example = "  source <(ffconvert completion bash)"
 	}
 	if c.HasSubCommands() {
-		c.Args, c.RunE = help.WantCommand, help.NeedCommand
+		c.Args, c.RunE = cliflag.WantCommand, cliflag.NeedCommand
 	}
 	for _, shell := range c.Commands() {
 		documentCompletion(shell)
@@ -114,7 +114,7 @@ func newHelpCommand() *cobra.Command {
 			case err == nil && len(rest) > 0 && len(of.Commands()) == 0:
 				err = fmt.Errorf("help: %q is one argument too many: want ffconvert help %s", rest[0], strings.TrimPrefix(of.CommandPath(), "ffconvert "))
 			case err == nil && len(rest) > 0:
-				err = help.WantCommand(of, rest)
+				err = cliflag.WantCommand(of, rest)
 			}
 			if err != nil {
 				return err
@@ -140,9 +140,9 @@ func newManCommand() *cobra.Command {
 		Short:   "Write the manual pages",
 		Long:    "Write a manual page for each command into DIR, which is made where it is not there.\n\n" + exitStatus,
 		Example: "  ffconvert man /usr/local/share/man/man1",
-		Args:    help.WantArgs,
+		Args:    cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return help.WritePages(cmd.Root(), tool(), args[0])
+			return cliflag.WritePages(cmd.Root(), tool(), args[0])
 		},
 	}
 }

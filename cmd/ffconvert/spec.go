@@ -1,10 +1,11 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/internal/samples/spec"
 )
 
@@ -41,7 +42,6 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
   ffconvert spec --shuffle --seed 7 --encode cbor dataset.yaml out/
   ffconvert spec --dry-run dataset.yaml out/`,
 		GroupID: groupConvert,
-		Args:    help.WantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -49,23 +49,25 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
 	opts.AddDecompression(flags)
 	opts.Remote.Add(flags)
 	flags.AddFlagSet(limits)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		file, err := spec.Read(args[0])
-		if err != nil {
+	var file *spec.Spec
+	cmd.Args = func(cmd *cobra.Command, args []string) (err error) { // before flags are checked against each other
+		if err := cliflag.WantArgs(cmd, args); err != nil {
 			return err
 		}
-		if !flags.Changed("seed") && file.SeedGiven != nil {
-			opts.Seed = *file.SeedGiven
-		}
-		if !flags.Changed("shuffle") {
-			opts.Shuffle = file.Shuffle
-		}
-		if err := opts.RefuseSeed(flags, opts.Shuffle || file.Drawn()); err != nil {
+		if file, err = spec.Read(args[0]); err != nil {
 			return err
+		}
+		for name, value := range file.Asked {
+			if !flags.Changed(name) {
+				err = errors.Join(err, flags.Lookup(name).Value.Set(value))
+			}
 		}
 		if file.Drawn() {
-			file.Seed = opts.Seed
+			file.Seed, flags.Lookup("seed").Changed = opts.Seed, false // it needs no other flag
 		}
+		return err
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c := conversion{opts: opts, stdout: cmd.OutOrStdout()}
 		c.Spec, c.Limits, c.Sources, c.Out = file, cliflag.Changed(limits), args[:1], args[1]
 		if adapt != nil {

@@ -11,8 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset"
@@ -45,11 +43,11 @@ again writes its shard. The rate is that of the last ten minutes.
 		Example: `  ffconvert status out/
   ffconvert status --missing out/
   ffconvert status --format json out/ | jq .shards_done`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := convert.ReadStatus(cmd.Context(), args[0], opts.Options(nil))
 			if err != nil {
-				return hint.Add(err, "status", args[0])
+				return cliflag.Hint(err, "status", args[0])
 			}
 			if opts.format.Value == "json" {
 				err = terminal.WriteJSON(cmd.OutOrStdout(), s)

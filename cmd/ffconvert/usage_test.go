@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 )
 
 // executeQuietly runs a command line up to its error; what it prints is returned.
@@ -95,7 +95,7 @@ func TestValueErrors(t *testing.T) {
 			if err == nil || errors.Is(err, pflag.ErrHelp) {
 				continue
 			}
-			text := help.ValueError(err).Error()
+			text := cliflag.ValueError(err).Error()
 			for _, word := range []string{"strconv", "time:", "invalid", "parse", "syntax"} {
 				if strings.Contains(text, word) {
 					t.Errorf("--%s %s: %s", f.Name, bad, text)

@@ -16,9 +16,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/signature"
@@ -40,14 +37,13 @@ type verifyOptions struct {
 	allowLegacy bool
 	format      option.Choice
 	reports     []string
-	progress    progress.Flag
+	progress    terminal.Progress
 }
 
 func newVerifyCommand() *cobra.Command {
 	opts := verifyOptions{
 		Place:     cliflag.NewPlace(),
 		format:    option.Choice{Value: "text", Words: findings.Formats()},
-		progress:  progress.NewFlag(),
 		depth:     verify.DefaultDepth,
 		blockSize: cliflag.BlockSize{Size: 1 << 20},
 	}
@@ -73,7 +69,7 @@ the SHA-256 of every file. Checksums find faults, a signature finds what somebod
   ffconvert verify --key minisign.pub out/
   ffconvert verify --key minisign.pub --sample 1% out/
   ffconvert verify a.ffr b.ffr`,
-		Args: help.WantArgs,
+		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := opts.proof.load(cmd.Flags()); err != nil {
 				return err
@@ -92,7 +88,7 @@ the SHA-256 of every file. Checksums find faults, a signature finds what somebod
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	opts.limits = cliflag.RecordLimits(flags)
 	opts.proof.add(flags)
-	flags.Var(&opts.progress, "progress", progress.Usage)
+	opts.progress.Add(flags)
 	opts.AddPlace(flags)
 	return cmd
 }
@@ -107,7 +103,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 		return err
 	}
 	defer func() { err = errors.Join(err, reports.close()) }()
-	progress := progress.New(opts.progress, os.Stderr)
+	progress := terminal.NewReporter(opts.progress, os.Stderr)
 	defer progress.Stop()
 	work := newVerification(ctx, args, &opts.proof, opts.Options(nil))
 	defer work.close()
@@ -129,7 +125,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	all.Problems = append(work.problems, report.Problems...)
 	for i := range all.Problems {
 		if p := &all.Problems[i]; p.Text == record.ErrLegacy.Error() {
-			p.Text += hint.Legacy
+			p.Text += cliflag.Legacy
 		}
 	}
 	document := func(to io.Writer, format string) error {
@@ -176,16 +172,13 @@ func (p *proof) add(flags *pflag.FlagSet) {
 	flags.Var(&p.sample, "sample", "read a share of the shards, drawn at random, or so many of them: 1%, 20 (default all)")
 	flags.Uint64Var(&p.sample.Seed, "seed", 0, "what --sample draws from, to read the same shards again (default random)")
 	for _, name := range []string{"key", "sample", "seed"} {
-		help.MarkProof(flags, name)
+		cliflag.MarkProof(flags, name)
 	}
 }
 
 // load reads the key, and draws the seed if none is set.
 func (p *proof) load(flags *pflag.FlagSet) (err error) {
-	switch seeded := flags.Changed("seed"); {
-	case seeded && p.sample.text == "":
-		return fmt.Errorf("--seed %d: nothing is drawn without --sample", p.sample.Seed)
-	case !seeded:
+	if !flags.Changed("seed") {
 		p.sample.Seed = uint64(rand.Uint32())
 	}
 	if p.keyName != "" {

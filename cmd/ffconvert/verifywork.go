@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
@@ -70,7 +70,7 @@ func (v *verification) add(ctx context.Context, arg string, remote bucket.Option
 		}
 		d, err := bucket.View(ctx, arg, remote)
 		if err != nil {
-			return hint.Add(err, "verify", arg)
+			return cliflag.Hint(err, "verify", arg)
 		}
 		return v.addDataset(d, arg)
 	}
@@ -100,7 +100,7 @@ func (v *verification) add(ctx context.Context, arg string, remote bucket.Option
 		r, err := record.Open(arg, record.Options{AllowLegacy: true})
 		if err == nil {
 			err = r.Close()
-		} else if err = hint.NotShards(arg, err); !errors.Is(err, format.ErrAnotherKind) {
+		} else if err = cliflag.NotShards(arg, err); !errors.Is(err, format.ErrAnotherKind) {
 			err = nil
 		}
 		if err != nil {
@@ -122,7 +122,7 @@ func (v *verification) addDataset(d *dataset.Dataset, arg string) error {
 		shards, err = d.Shards()
 	}
 	if err == nil && m == nil && len(shards) == 0 {
-		err = fmt.Errorf("%s: %w", arg, hint.ErrNoShards)
+		err = fmt.Errorf("%s: %w", arg, cliflag.ErrNoShards)
 	}
 	if err != nil {
 		d.Close()
@@ -283,7 +283,7 @@ func ruleOfArgument(err error) verify.Kind {
 		return dataset.BadPlan
 	case errors.Is(err, verify.ErrCorrupt):
 		return ruleUnfinished
-	case errors.Is(err, hint.ErrNoShards), errors.Is(err, format.ErrAnotherKind):
+	case errors.Is(err, cliflag.ErrNoShards), errors.Is(err, format.ErrAnotherKind):
 		return ruleNoShards
 	}
 	return verify.Unreadable
@@ -299,7 +299,7 @@ func (v *verification) hint(err error, problems int64) error {
 	if corrupt {
 		counted = fmt.Sprintf("%v: %s", verify.ErrCorrupt, counted)
 	}
-	err = hint.Limit(terminal.WithText(err, counted), "--max samples")
+	err = cliflag.OverLimit(terminal.WithText(err, counted), "--max samples")
 	for _, r := range v.repairs {
 		if corrupt && r.Possible {
 			return fmt.Errorf("%w (ffconvert repair %s writes damaged files anew)", err, text.ShellWord(r.Out))

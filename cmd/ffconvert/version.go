@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 )
 
 // devVersion is the version of a program that is not built from a tag.
@@ -66,7 +66,7 @@ func newVersionCommand() *cobra.Command {
 		Short:   "Print the version",
 		Long:    "Print the version of the program, of Go, and of the system it was built for.\n\n" + exitStatus,
 		Example: "  ffconvert version",
-		Args:    help.WantArgs,
+		Args:    cliflag.WantArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(cmd) },
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/sidecar"
 	"github.com/ffconvert/ffconvert/record"
@@ -59,7 +59,7 @@ func (s *Source) Head(part int) (record.FileInfo, error) {
 }
 
 func (x *shard) openIndex() (err error) {
-	if x.index, err = blocking.File(os.Open(x.known.Index)); err != nil {
+	if x.index, err = files.Blocking(os.Open(x.known.Index)); err != nil {
 		return x.indexError(err)
 	}
 	st, err := x.index.Stat()

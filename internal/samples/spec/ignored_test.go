@@ -12,7 +12,7 @@ func TestIgnored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.Shuffle || s.SeedGiven == nil || *s.SeedGiven != 7 {
+	if s.Asked["shuffle"] != "true" || s.Asked["seed"] != "7" {
 		t.Errorf("%+v", s)
 	}
 	var got []string
@@ -27,7 +27,7 @@ func TestIgnored(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if s, err = Parse("x.yaml", []byte("seed: -1\ndataset:\n- shards: a\n")); err != nil || s.SeedGiven != nil {
+	if s, err = Parse("x.yaml", []byte("seed: -1\ndataset:\n- shards: a\n")); err != nil || s.Asked["seed"] != "" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // Parse parses a YAML file. The error for a mistake in the file is an [*Error].
@@ -30,7 +32,7 @@ func (r *reader) spec(body ast.Node) *Spec {
 		r.fail(nil, hintSpec, "the file is empty")
 		return nil
 	}
-	s, d := &Spec{}, defaults{}
+	s, d := &Spec{Asked: make(map[string]string)}, defaults{}
 	var list *pair
 	for _, p := range r.mapping(body, hintSpec, "prefix", "buckets", "dataset", "datasets", "seed", "shuffle") {
 		switch p.key {
@@ -39,11 +41,11 @@ func (r *reader) spec(body ast.Node) *Spec {
 		case "buckets":
 			d.bucket = r.bucket(p)
 		case "seed", "random_seed":
-			if seed, given := r.seed(p.value); given {
-				s.SeedGiven = &seed
+			if seed := r.seed(p.value); seed != "" {
+				s.Asked["seed"] = seed
 			}
 		case "shuffle", "random_shuffle":
-			s.Shuffle = r.boolean(p.value)
+			s.Asked["shuffle"] = r.boolean(p.value)
 		default:
 			if r.ignores(p, ignoredKeys) {
 				continue
@@ -196,14 +198,26 @@ func (r *reader) renames(v ast.Node) []string {
 	return list
 }
 
-// options sets c.Options to the text of each option of the format.
+// options sets c.Options to the text of each option of the format. A mapping has options that one flag sets.
 func (r *reader) options(c *Collection, v ast.Node) {
 	c.Options = make(map[string]string)
-	for _, o := range r.mapping(v, "options: are those of the format, as header: true") {
-		c.at["options."+o.key] = o.valueAt()
-		if _, list := o.value.(*ast.SequenceNode); list {
-			c.lists = append(c.lists, o.key)
+	set := func(name string, o pair) {
+		if _, twice := c.Options[name]; twice {
+			r.fail(o.at, "keep one of them", "the option %q appears twice", name)
 		}
-		c.Options[o.key] = r.scalars(o.value)
+		c.at["options."+name] = o.valueAt()
+		if _, list := o.value.(*ast.SequenceNode); list {
+			c.lists = append(c.lists, name)
+		}
+		c.Options[name] = r.scalars(o.value)
+	}
+	for _, o := range r.mapping(v, "options: are those of the format, as header: true") {
+		if !isMapping(o.value) || !option.IsMerged(o.key) {
+			set(o.key, o)
+			continue
+		}
+		for _, member := range r.mapping(o.value, "name: value") {
+			set(option.Of(o.key, member.key), member)
+		}
 	}
 }

@@ -32,9 +32,7 @@ type Spec struct {
 	Seed        uint64       `json:"seed,omitempty"` // of the random draw; 0 if all samples are read
 	Collections []Collection `json:"dataset"`
 
-	SeedGiven *uint64 `json:"-"` // the seed in the file; nil if it has none
-	Shuffle   bool    `json:"-"` // whether the file asks for a shuffle
-
+	Asked  map[string]string  `json:"-"` // options of the whole dataset that the file sets: seed, shuffle
 	Doubts []converters.Doubt `json:"-"` // for the ignored keys of the file
 }
 

@@ -165,24 +165,25 @@ func (r *reader) number(n ast.Node) float64 {
 	return 0
 }
 
-// seed returns a seed; given is false for -1, which means no seed in OneFlow.
-func (r *reader) seed(n ast.Node) (seed uint64, given bool) {
+// seed returns a seed; "" for -1, which means no seed in OneFlow.
+func (r *reader) seed(n ast.Node) string {
 	if _, ok := n.(*ast.IntegerNode); ok {
 		if i, err := strconv.ParseUint(n.GetToken().Value, 0, 64); err == nil {
-			return i, true
+			return strconv.FormatUint(i, 10)
 		}
 	}
 	if n.GetToken().Value != "-1" {
 		r.fail(tokenOf(n), "", "want a whole number from 0 to 18446744073709551615, or -1 for none")
 	}
-	return 0, false
+	return ""
 }
 
-func (r *reader) boolean(n ast.Node) bool {
+// boolean returns "true" or "false".
+func (r *reader) boolean(n ast.Node) string {
 	b, ok := n.(*ast.BoolNode)
 	if !ok {
 		r.fail(tokenOf(n), "", "want true or false")
-		return false
+		return ""
 	}
-	return b.Value
+	return strconv.FormatBool(b.Value)
 }

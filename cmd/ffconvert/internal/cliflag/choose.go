@@ -2,12 +2,10 @@ package cliflag
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/internal/option"
@@ -56,8 +54,6 @@ func (o *Choose) AddChoice(flags *pflag.FlagSet) {
 	Size(flags, &o.maxKeys, "max-keys-size", choose.DefaultMaxKeys, "largest file of --keys accepted")
 }
 
-func (o *Choose) exclude(cmd *cobra.Command) { cmd.MarkFlagsMutuallyExclusive("sort", "shuffle") }
-
 // Choice reads the lists of keys and returns the choice. seed is drawn from if anything is.
 func (o *Choose) Choice(seed uint64) (choice choose.Options, err error) {
 	choice = o.Options
@@ -72,9 +68,6 @@ func (o *Choose) Choice(seed uint64) (choice choose.Options, err error) {
 		}
 	}
 	if o.unknown.Value != choose.UnknownError {
-		if choice.Keys == nil && choice.Drop == nil {
-			return choice, fmt.Errorf("--keys unknown=%s: no keys are listed; add --keys @FILE or --keys not=@FILE, or leave it out", o.unknown.Value)
-		}
 		choice.Unknown = o.unknown.Value
 	}
 	if choice.Drawn() {

@@ -2,7 +2,6 @@ package cliflag
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"time"
 
@@ -10,8 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
@@ -49,7 +47,7 @@ type Conversion struct {
 	Backend           aio.Backend
 	Depth             int
 	Grace             time.Duration
-	Progress          progress.Flag
+	Progress          terminal.Progress
 
 	CacheDir  string
 	CacheSize option.Size
@@ -67,7 +65,6 @@ func NewConversion() Conversion {
 		Missing:   option.Choice{Value: encode.MissingError, Words: []string{encode.MissingError, encode.MissingSkip}},
 		Damaged:   option.Choice{Value: encode.DamagedKeep, Words: []string{encode.DamagedKeep, encode.DamagedSkip, encode.DamagedError}},
 		Choose:    newChoose(),
-		Progress:  progress.NewFlag(),
 		Depth:     verify.DefaultDepth,
 		CacheSize: 256 << 30,
 		Remote:    newRemote(),
@@ -107,21 +104,8 @@ func (o *Conversion) Add(flags *pflag.FlagSet) {
 // AddTo registers the flags that all commands of a conversion have.
 func (o *Conversion) AddTo(cmd *cobra.Command) {
 	o.Add(cmd.Flags())
-	cmd.MarkFlagsMutuallyExclusive("exact", "whole-parts")
-	cmd.MarkFlagsMutuallyExclusive("verify", "no-verify")
-	cmd.MarkFlagsMutuallyExclusive("sign", "no-verify")
-	cmd.MarkFlagsMutuallyExclusive("sign", "dry-run")
-	o.Choose.exclude(cmd)
 	o.AddCache(cmd.Flags())
 	o.Bucket.AddUpload(cmd.Flags())
-}
-
-// RefuseSeed refuses --seed if nothing is drawn at random.
-func (o *Conversion) RefuseSeed(flags *pflag.FlagSet, drawn bool) error {
-	if drawn || o.Choose.Drawn() || !flags.Changed("seed") {
-		return nil
-	}
-	return fmt.Errorf("--seed %d: nothing is drawn without --shuffle, --sample or --split; add one, or leave --seed out", o.Seed)
 }
 
 // addRun registers the flags that change neither the plan nor a byte of a shard.
@@ -131,7 +115,7 @@ func (o *Conversion) addRun(flags *pflag.FlagSet) {
 	flags.Var(&o.Backend, "backend", "how shards are re-read: auto, aio or pread")
 	flags.Var(QueueDepth(&o.Depth), "queue-depth", "reads of 1 MiB in flight, all shards being re-read together")
 	flags.Var(period{p: &o.Grace}, "grace", "after SIGTERM or SIGUSR1, how long the shards under way may take to be finished; no other is begun (0: all stops at once)")
-	flags.Var(&o.Progress, "progress", progress.Usage)
+	o.Progress.Add(flags)
 	Size(flags, &o.Encode.Limits.MaxDecode, "max-decode-size", decode.DefaultMaxDecode, "largest field that --decode takes, text aside")
 	o.Encode.Limits.MaxDepth = decode.DefaultMaxDepth
 	flags.Var(option.Between(&o.Encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting that --decode takes, 4 to 65535")
@@ -175,13 +159,13 @@ func (o *Conversion) Input() stage.Options {
 
 // Options returns the options that the flags give to package convert. ctx is the context of the
 // command; its Stopper drains the run. tool names the program in the manifest.
-func (o *Conversion) Options(ctx context.Context, tool string, progress *progress.Reporter) convert.Options {
+func (o *Conversion) Options(ctx context.Context, tool string, progress *terminal.Reporter) convert.Options {
 	opts := convert.Options{
 		Encode: o.Encode, Sizes: o.Sizes, Filter: o.Filter, FilterTimeout: o.FilterTimeout, Input: o.Input(),
 		Workers: o.Workers, Overwrite: o.Overwrite, IntoNonempty: o.IntoNonempty, NoVerify: o.NoVerify, Verify: o.Verify,
 		AIO: aio.Options{Backend: o.Backend, Depth: o.Depth}, Tool: tool,
 		Progress: progress, Doubt: progress.Warn, Listed: progress.Listed, Waiting: progress.Waiting,
-		Drain: func() <-chan struct{} { return stop.From(ctx).Within(o.Grace) },
+		Drain: func() <-chan struct{} { return terminal.Drain(ctx, o.Grace) },
 	}
 	opts.Bucket = o.Bucket.options(opts.Input.Remote, progress.Note)
 	if verboseCache() {

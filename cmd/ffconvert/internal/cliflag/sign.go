@@ -55,9 +55,6 @@ func (s *Sign) AddPassword(flags *pflag.FlagSet) {
 
 // Load reads the key, if one is named, and asks for its password: before the work, not at its end.
 func (s *Sign) Load(ctx context.Context) (*signature.PrivateKey, error) {
-	if s.Key == "" && s.Password != "" {
-		return nil, errors.New("--password-file: nothing is signed without --sign")
-	}
 	if s.Key == "" {
 		return nil, nil
 	}

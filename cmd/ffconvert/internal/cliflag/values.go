@@ -1,4 +1,5 @@
-// Package cliflag has flags that several commands share, and the values that they take.
+// Package cliflag is the command line: flags that several commands share and their values, the help, the manual pages and the
+// completion of all flags, what is wrong with arguments, and the flag or command that helps with an error.
 package cliflag
 
 import (

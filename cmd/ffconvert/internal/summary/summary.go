@@ -14,6 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard"
 )
@@ -281,9 +282,9 @@ func leftOut(samples int64, by map[string]int64, unread, partly int64) (all []st
 func LeftOutText(by map[string]int64) string {
 	var each []string
 	sum := int64(0)
-	for _, option := range slices.Sorted(maps.Keys(by)) {
-		each = append(each, "--"+option+": "+humanize.Comma(by[option]))
-		sum += by[option]
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		each = append(each, option.Flag(name)+": "+humanize.Comma(by[name]))
+		sum += by[name]
 	}
 	return fmt.Sprintf("%s (%s)", terminal.Counted(sum, "sample"), strings.Join(each, ", "))
 }

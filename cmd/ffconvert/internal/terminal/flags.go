@@ -4,16 +4,16 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-var option = regexp.MustCompile(`\boption [a-z][a-z0-9-]*`)
+var optionName = regexp.MustCompile(`\boption [a-z][a-z0-9-]*`)
 
 // Flags returns the text of a library with flags. Libraries do not know flags: they write "option NAME".
 func Flags(text string) string {
-	return option.ReplaceAllStringFunc(text, func(name string) string { return help.Flag(name[len("option "):]) })
+	return optionName.ReplaceAllStringFunc(text, func(name string) string { return option.Flag(name[len("option "):]) })
 }
 
 // ErrorText returns the text of an error with the flags of the options that it names.

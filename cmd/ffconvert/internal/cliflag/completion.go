@@ -1,0 +1,71 @@
+package cliflag
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/option"
+)
+
+// choices returns the words that a flag accepts; nil if it is not limited to a few words.
+func choices(f *pflag.Flag) []string {
+	switch v := f.Value.(type) {
+	case *option.Choice:
+		return v.Words
+	case interface{ Choices() []string }:
+		return v.Choices()
+	case *option.Option:
+		return v.Words()
+	case *aio.Backend:
+		return []string{aio.Auto.String(), aio.AIO.String(), aio.Pread.String()}
+	}
+	return nil
+}
+
+// CompleteFlags registers the completion of flag values of cmd and all its subcommands.
+func CompleteFlags(cmd *cobra.Command) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		words, how := choices(f), cobra.ShellCompDirectiveNoFileComp
+		switch f.Name {
+		case "encode":
+			words = encodingWords()
+		case "dtype":
+			words = []string{"float64", "float32", "int64"}
+		case "delimiter":
+			words = []string{"tab", ",", ";", "|"}
+		case "cache-dir":
+			how = cobra.ShellCompDirectiveFilterDirs
+		case "classes", "sign", "password-file":
+			how = cobra.ShellCompDirectiveDefault
+		case "key":
+			if f.Annotations[proofMark] != nil {
+				how = cobra.ShellCompDirectiveDefault
+			}
+		}
+		if v, ok := f.Value.(*merged); ok {
+			for _, name := range v.names {
+				words = append(words, name+"=")
+			}
+			how |= cobra.ShellCompDirectiveNoSpace
+		}
+		// The only error: the completion of a flag that two commands share is registered already.
+		_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, how))
+	})
+	for _, c := range cmd.Commands() {
+		CompleteFlags(c)
+	}
+}
+
+// encodingWords returns the values of --encode, each with a line of help.
+func encodingWords() []string {
+	var words []string
+	for _, line := range encode.Names() {
+		name, help, _ := strings.Cut(line, ": ")
+		words = append(words, cobra.CompletionWithDesc(name, help))
+	}
+	return words
+}
