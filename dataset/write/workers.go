@@ -1,4 +1,4 @@
-package shard
+package write
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -105,14 +106,11 @@ func openShards(workers, files int) int {
 // work fills shards, each with that number of readers, in its own memory. Several run concurrently. fail stops the
 // others.
 func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *filled, readers int, fail context.CancelCauseFunc) (err error) {
-	k := &worker{writer: w}
-	for range readers {
-		k.encoders = append(k.encoders, newEncoders(w.specs...))
-	}
-	if k.blocks, err = newBlocks(w.workers); err != nil {
+	k := &worker{writer: w, readers: readers}
+	if k.shards, err = shard.NewWriter(w.specs, readers, w.workers); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, k.blocks.free()) }()
+	defer func() { err = errors.Join(err, k.shards.Close()) }()
 	for {
 		select {
 		case w.open <- struct{}{}:
