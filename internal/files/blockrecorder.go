@@ -1,4 +1,4 @@
-package blocksum
+package files
 
 import (
 	"hash/crc32"
