@@ -98,9 +98,9 @@ func runPipeline(t *testing.T, src mixed, readers int, samples, want int64, file
 	}
 	p := newPipeline(&plan.Plan{Parts: []plan.Part{{Name: "mixed"}}}, &s, w, index)
 	p.large = readers == 0
-	of := []*encoders{newEncoders(spec)}
+	of := [][]func() *encode.Encoder{encodersOf(spec)}
 	for range readers - 1 {
-		of = append(of, newEncoders(spec))
+		of = append(of, encodersOf(spec))
 	}
 	err = p.run(t.Context(), src, p.newReaders(of, progress))
 	if err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
@@ -33,7 +34,7 @@ type Written struct {
 
 // A Writer writes shards one after another, in memory of its own.
 type Writer struct {
-	encoders []*encoders // one for each reader
+	encoders [][]func() *encode.Encoder // of each reader, for each encoding; made on first use
 	blocks   *blocks
 }
 
@@ -43,9 +44,17 @@ func NewWriter(specs []*encode.Spec, readers, writers int) (*Writer, error) {
 	blocks, err := newBlocks(writers)
 	w := &Writer{blocks: blocks}
 	for range readers {
-		w.encoders = append(w.encoders, newEncoders(specs...))
+		w.encoders = append(w.encoders, encodersOf(specs...))
 	}
 	return w, err
+}
+
+// encodersOf returns the encoders of one reader, which are made on first use.
+func encodersOf(specs ...*encode.Spec) (of []func() *encode.Encoder) {
+	for _, s := range specs {
+		of = append(of, sync.OnceValue(s.NewEncoder))
+	}
+	return of
 }
 
 // Close frees the memory.

@@ -85,16 +85,16 @@ func (w *writer) counted(t *job, p plan.Progress) plan.Progress {
 }
 
 // indexParts indexes the parts of a part-aligned shard.
-func (k *worker) indexParts(ctx context.Context, t *job) error {
-	encodings := plan.Encodings{Specs: k.specs}
-	for _, p := range k.plan.Parts[t.First:][:t.Parts] {
+func (w *writer) indexParts(ctx context.Context, t *job) error {
+	encodings := plan.Encodings{Specs: w.specs}
+	for _, p := range w.plan.Parts[t.First:][:t.Parts] {
 		encodings.Of = append(encodings.Of, p.Encode)
 	}
-	parts, err := plan.Index(ctx, t.Source, plan.IndexOptions{Encodings: encodings, Workers: k.readers})
+	parts, err := plan.Index(ctx, t.Source, plan.IndexOptions{Encodings: encodings, Workers: w.readers})
 	if err != nil {
 		return err
 	}
-	if t.Plan, err = k.plan.ShardPlan(t.Shard, parts); err != nil {
+	if t.Plan, err = w.plan.ShardPlan(t.Shard, parts); err != nil {
 		return err
 	}
 	t.Shard = &t.Plan.Shards[0]

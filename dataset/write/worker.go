@@ -12,36 +12,29 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A worker fills shards one after another.
-type worker struct {
-	*writer
-	shards  *shard.Writer
-	readers int // of a shard
-}
-
-// write fills the temporary files of a shard and its index, after reserving disk space. The caller must discard the
+// fill fills the temporary files of a shard and its index, after reserving disk space. The caller must discard the
 // result, also after an error.
-func (k *worker) write(ctx context.Context, t *job) (full *filled, err error) {
+func (w *writer) fill(ctx context.Context, to *shard.Writer, t *job) (full *filled, err error) {
 	full = &filled{job: t, began: time.Now()}
-	k.watcher.Begun(t.Name)
-	if k.plan.Whole {
-		if err := k.indexParts(ctx, t); err != nil {
+	w.watcher.Begun(t.Name)
+	if w.plan.Whole {
+		if err := w.indexParts(ctx, t); err != nil {
 			return full, err
 		}
 	}
-	if full.free, err = k.out.Room(ctx, t.Bytes); err != nil {
+	if full.free, err = w.out.Room(ctx, t.Bytes); err != nil {
 		return full, err
 	}
-	if full.file, err = files.Create(k.out.Root, k.out.Temp(t.Name)); err != nil {
+	if full.file, err = files.Create(w.out.Root, w.out.Temp(t.Name)); err != nil {
 		return full, err
 	}
 	if err := direct.Reserve(full.file.File, t.Bytes); err != nil {
 		return full, fmt.Errorf("reserve %s for %s: %w", plan.BytesText(t.Bytes), t.Name, err)
 	}
-	if full.index, err = files.Create(k.out.Root, k.out.Temp(dataset.IndexName(t.Name))); err != nil {
+	if full.index, err = files.Create(w.out.Root, w.out.Temp(dataset.IndexName(t.Name))); err != nil {
 		return full, err
 	}
-	done, err := k.shards.Write(ctx, &t.Job, full.file.File, full.index.File, k.counted(t, k.progress))
+	done, err := to.Write(ctx, &t.Job, full.file.File, full.index.File, w.counted(t, w.progress))
 	if err != nil {
 		return full, err
 	}
@@ -54,7 +47,7 @@ func (k *worker) write(ctx context.Context, t *job) (full *filled, err error) {
 			return full, err
 		}
 	}
-	if k.plan.Whole {
+	if w.plan.Whole {
 		full.done.Parts = t.Plan.Parts
 	}
 	return full, nil

@@ -98,6 +98,7 @@ type writer struct {
 	claims   *dataset.Claims
 	opts     Options
 	workers  int
+	readers  int           // of a shard
 	open     chan struct{} // one element for each shard that is being filled or finished
 	progress plan.Progress // of the phase that writes
 	watcher  watcher
