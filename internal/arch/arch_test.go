@@ -17,7 +17,7 @@ var layers = []struct {
 		"internal/crcline", "internal/files", "internal/option",
 		"internal/pickle", "internal/picture", "internal/place", "internal/text",
 	}},
-	{"bytes", []string{"aio", "record", "verify", "internal/direct"}},
+	{"bytes", []string{"aio", "record", "verify", "internal/blocksum", "internal/direct"}},
 	{"samples", []string{"converters", "decode", "encode", "internal/arrowipc", "internal/heads", "internal/jsonvalue", "internal/samples/wrap", "internal/sidecar"}},
 	{"files", []string{"internal/cache", "internal/input", "internal/stage", "internal/store"}},
 	{"shards", []string{"internal/samples/choose", "shard"}},

@@ -14,9 +14,5 @@
 //	was := files.PinOf("etag", "9a0364b9", "version", "3") // the state of a file or object
 //	how, other := was.Differs(now)
 //
-//	rec.Wrote(p, off)               // rec is a files.Recorder: a checksum of each block, made as it is written
-//	sums, err := rec.Sums(size, f)  // after the last write
-//	r := sums.Check(f)              // r.ReadAt fails if f has other bytes
-//
 // Names given with an [os.Root] are relative to it and cannot leave it.
 package files

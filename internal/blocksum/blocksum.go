@@ -1,4 +1,23 @@
-package files
+// Package blocksum detects that a file no longer has the bytes that were written to it.
+//
+// A [Recorder] computes a checksum of each block when it is written. The [Sums] stay in memory.
+// [Sums.Check] compares every block that is read with its checksum, before it returns the bytes:
+//
+//	rec.Wrote(p, off)               // after each write
+//	sums, err := rec.Sums(size, f)  // after the last write
+//	r := sums.Check(f)              // r.ReadAt fails if f has other bytes
+//
+// The checksum of a block is CRC-32C, for which processors have an instruction; it takes less than
+// half the time of XXH64. The digest of a file is the XXH64 of its checksums.
+//
+//	┌──────────┬──────────┬─────┬───────────────┐
+//	│ 16 KiB   │ 16 KiB   │ …   │ 0 to 16 KiB   │ of the file
+//	├──────────┼──────────┼─────┼───────────────┤
+//	│ CRC-32C  │ CRC-32C  │ …   │ CRC-32C       │ little endian, 4 bytes each
+//	├──────────┴──────────┴─────┴───────────────┤
+//	│ XXH64, seed 0                             │ 8 bytes, as 16 hexadecimal digits
+//	└───────────────────────────────────────────┘
+package blocksum
 
 import (
 	"context"
@@ -22,17 +41,6 @@ var ErrChanged = place.New(place.IO, "it has other bytes than were written to it
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Sums are the checksums of the blocks of one file. They are immutable and may be used concurrently.
-//
-// The checksum of a block is CRC-32C, for which processors have an instruction; it takes less than
-// half the time of XXH64. The digest of a file is the XXH64 of its checksums.
-//
-//	┌──────────┬──────────┬─────┬───────────────┐
-//	│ 16 KiB   │ 16 KiB   │ …   │ 0 to 16 KiB   │ of the file
-//	├──────────┼──────────┼─────┼───────────────┤
-//	│ CRC-32C  │ CRC-32C  │ …   │ CRC-32C       │ little endian, 4 bytes each
-//	├──────────┴──────────┴─────┴───────────────┤
-//	│ XXH64, seed 0                             │ 8 bytes, as 16 hexadecimal digits
-//	└───────────────────────────────────────────┘
 type Sums struct {
 	size   int64 // bytes of the file
 	blocks []uint32
@@ -82,8 +90,8 @@ func (s *Sums) check(b []byte, i int64) int {
 	return -1
 }
 
-// SumsOf returns the checksums of all bytes of r.
-func SumsOf(ctx context.Context, r io.Reader) (*Sums, error) {
+// Of returns the checksums of all bytes of r.
+func Of(ctx context.Context, r io.Reader) (*Sums, error) {
 	var rec Recorder
 	buf := make([]byte, 64*blockSize)
 	for off := int64(0); ; {

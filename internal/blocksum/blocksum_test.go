@@ -1,4 +1,4 @@
-package files
+package blocksum
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ func data(n int) []byte {
 
 func sumsOf(t testing.TB, b []byte) *Sums {
 	t.Helper()
-	s, err := SumsOf(t.Context(), bytes.NewReader(b))
+	s, err := Of(t.Context(), bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestChanged(t *testing.T) {
 
 func BenchmarkCheck(b *testing.B) {
 	all := data(8 << 20)
-	s, err := SumsOf(b.Context(), bytes.NewReader(all))
+	s, err := Of(b.Context(), bytes.NewReader(all))
 	if err != nil {
 		b.Fatal(err)
 	}
