@@ -81,12 +81,13 @@ func (s *stagedParts) plan(ctx context.Context, out *dataset.Writing) (*plan.Pla
 			return p, err
 		}
 	}
-	// The first part decides no size, so a plan that fails is refused before it is fetched.
+	// The first part decides no size, so a plan that fails is refused before it is fetched. Of empty parts the format
+	// says whether that is an error.
 	p, err := plan.NewAligned(s.parts, nil, how)
-	if err != nil {
-		return nil, empty(s.parts[0].Name, nil, err)
+	if err == nil {
+		err = s.checkQuota(p)
 	}
-	if err := s.checkQuota(p); err != nil {
+	if err != nil && !errors.Is(err, plan.ErrEmpty) {
 		return nil, err
 	}
 	if s.Progress != nil {
