@@ -48,7 +48,7 @@ func (c Conversion) Plan(ctx context.Context) (*Planned, error) {
 		}
 		err = w.plan(ctx, out, known, func(local write.PartProvider, p *plan.Plan) error {
 			if in.directories() == nil {
-				all, _ := passes(in, in.names)
+				all := passes(in, in.names)
 				if err := checkQuota(p, all, in.Input.Quota); err != nil {
 					return err
 				}

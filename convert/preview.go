@@ -65,7 +65,7 @@ func (c Conversion) Preview(ctx context.Context) (*Preview, error) {
 func (in *inputs) previewFetch() (*Preview, error) {
 	found := in.names
 	if in.aligned {
-		found, _ = passes(in, found)
+		found = passes(in, found)
 	}
 	parts := make([]converters.Part, len(found))
 	f := &fetch{Parts: len(found), Bytes: toFetch(found), Fewer: in.trimmable(), Folders: in.Reader != nil && in.Reader.Directories}
