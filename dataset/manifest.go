@@ -91,7 +91,7 @@ type ManifestShard struct {
 	Samples   int64         `json:"samples"`
 	Fields    int64         `json:"fields"`                     // of the source, in its records
 	NotWhole  int64         `json:"fields_not_whole,omitempty"` // empty or cut: of these, or inside records that are copied
-	FirstNot  NotWholeNames `json:"first_not_whole,omitzero"`   // the first of them
+	FirstNot  notWholeNames `json:"first_not_whole,omitzero"`   // the first of them
 	Bytes     int64         `json:"bytes"`
 	HeaderCRC uint32        `json:"header_crc32"` // pins every sample
 	SHA256    verify.SHA256 `json:"sha256,omitzero"`

@@ -121,12 +121,12 @@ func (m *Manifest) sumShards() (t totals, err error) {
 // error: nothing of the input may be lost without one of the others.
 var errUnbalanced = errors.New("written and found samples differ")
 
-// NotWholeNames describe the first fields of a shard that are not whole: "a/b: field "jpg": cut: it has no end (FF D9)". "" is
+// notWholeNames describe the first fields of a shard that are not whole: "a/b: field "jpg": cut: it has no end (FF D9)". "" is
 // none. In JSON they are a list without these.
-type NotWholeNames [3]string
+type notWholeNames [3]string
 
 // List returns those that there are.
-func (n NotWholeNames) List() []string {
+func (n notWholeNames) List() []string {
 	list := n[:]
 	if end := slices.Index(list, ""); end >= 0 {
 		list = list[:end]
@@ -135,10 +135,10 @@ func (n NotWholeNames) List() []string {
 }
 
 // MarshalJSON returns a list of texts.
-func (n NotWholeNames) MarshalJSON() ([]byte, error) { return json.Marshal(n.List()) }
+func (n notWholeNames) MarshalJSON() ([]byte, error) { return json.Marshal(n.List()) }
 
 // UnmarshalJSON reads a list of texts.
-func (n *NotWholeNames) UnmarshalJSON(data []byte) error {
+func (n *notWholeNames) UnmarshalJSON(data []byte) error {
 	var list []string
 	if err := json.Unmarshal(data, &list); err != nil {
 		return err
@@ -151,6 +151,6 @@ func (n *NotWholeNames) UnmarshalJSON(data []byte) error {
 }
 
 // check reports whether as many are described as there are, or as can be.
-func (n NotWholeNames) check(count int64) bool {
+func (n notWholeNames) check(count int64) bool {
 	return int64(len(n.List())) == min(count, int64(len(n)))
 }

@@ -49,7 +49,7 @@ func (w *folderWriter) each(ctx context.Context, progress plan.Progress, worker 
 // piece visits the files of a piece.
 func (w *folderWriter) piece(ctx context.Context, p *plan.Shard, first int64, progress plan.Progress, use visit) error {
 	enc := w.spec.WithForm(func() encode.Form { return (&visited{ctx: ctx, w: w, number: first, use: use}).encode }).NewEncoder()
-	tally := plan.Tally{To: progress}
+	tally := plan.Tally{To: progress.Add}
 	defer tally.Flush()
 	samples := int64(0)
 	err := w.src.encode(ctx, p.Runs, enc, func(_ int, _ *converters.Sample, rec *encode.Record) error {

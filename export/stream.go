@@ -48,7 +48,7 @@ func Stream(ctx context.Context, w io.Writer, src *Source, format string, opts O
 	for _, p := range src.Samples.Parts() {
 		total += p.Size
 	}
-	progress := plan.Tally{To: plan.StartPhase(opts.Progress, "export", total)}
+	progress := plan.Tally{To: plan.StartPhase(opts.Progress, "export", total).Add}
 	defer progress.Flush()
 	enc := spec.NewEncoder()
 	err = src.encode(ctx, runs, enc, func(_ int, _ *converters.Sample, rec *encode.Record) error {

@@ -124,7 +124,7 @@ func (w *tarWriter) fill(ctx context.Context, j *tarJob, blocks *direct.Blocks) 
 
 // samples writes the members of a tar and its trailer.
 func (w *tarWriter) samples(ctx context.Context, j *tarJob, out *direct.Stream, done *File) error {
-	body := &tarBody{tarWriter: w, job: j, out: out, done: done, progress: plan.Tally{To: w.progress}}
+	body := &tarBody{tarWriter: w, job: j, out: out, done: done, progress: plan.Tally{To: w.progress.Add}}
 	defer body.progress.Flush()
 	if !w.opts.Ordinal {
 		body.keys = newKeySet()

@@ -71,7 +71,7 @@ func newPipeline(pl *plan.Plan, s *plan.Shard, w *record.Writer, index *indexFil
 }
 
 // newReaders returns the readers of the shard, at most one for each element of of.
-func (p *pipeline) newReaders(of [][]func() *encode.Encoder, progress plan.Progress) (readers []*reader) {
+func (p *pipeline) newReaders(of [][]func() *encode.Encoder, progress func(samples, bytes int64)) (readers []*reader) {
 	if p.large {
 		return []*reader{newReader(p, of[0], progress)}
 	}

@@ -36,7 +36,7 @@ type reader struct {
 	damage
 }
 
-func newReader(p *pipeline, encoders []func() *encode.Encoder, progress plan.Progress) *reader {
+func newReader(p *pipeline, encoders []func() *encode.Encoder, progress func(samples, bytes int64)) *reader {
 	r := &reader{pipeline: p, encoders: encoders, progress: plan.Tally{To: progress}, empty: make(chan *batch, batches+1)}
 	for range batches {
 		r.empty <- &batch{home: r.empty}

@@ -61,8 +61,8 @@ func encodersOf(specs ...*encode.Spec) (of []func() *encode.Encoder) {
 func (w *Writer) Close() error { return w.blocks.free() }
 
 // Write writes a shard and its index to empty files, which the caller syncs. If the source does not give the samples
-// that were indexed, the error is [converters.ErrChanged].
-func (w *Writer) Write(ctx context.Context, j *Job, file, index *os.File, progress plan.Progress) (done Written, err error) {
+// that were indexed, the error is [converters.ErrChanged]. Several goroutines call progress, with what they have encoded.
+func (w *Writer) Write(ctx context.Context, j *Job, file, index *os.File, progress func(samples, bytes int64)) (done Written, err error) {
 	x, err := newIndex(index, j, w.blocks.index())
 	if err != nil {
 		return done, err
@@ -76,7 +76,7 @@ func (w *Writer) Write(ctx context.Context, j *Job, file, index *os.File, progre
 }
 
 // fill writes the records of a shard and its index rows.
-func (w *Writer) fill(ctx context.Context, j *Job, file *os.File, index *indexFile, progress plan.Progress) (done Written, err error) {
+func (w *Writer) fill(ctx context.Context, j *Job, file *os.File, index *indexFile, progress func(samples, bytes int64)) (done Written, err error) {
 	out := direct.NewWriter(file, w.blocks.shard())
 	defer out.Close()
 	to, err := record.NewWriter(out, j.Samples)
@@ -107,6 +107,6 @@ func (w *Writer) fill(ctx context.Context, j *Job, file *os.File, index *indexFi
 	if done.Size != j.Bytes {
 		return done, fmt.Errorf("%s: %w: it has %d bytes, %d were indexed for it", j.Name, converters.ErrChanged, done.Size, j.Bytes)
 	}
-	progress.Add(0, record.FileSize(j.Samples, 0)) // the header, which readers do not count
+	progress(0, record.FileSize(j.Samples, 0)) // the header, which readers do not count
 	return done, nil
 }

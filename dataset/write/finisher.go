@@ -10,7 +10,6 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/files"
-	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -81,7 +80,7 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 		return err
 	}
 	if k.reader != nil {
-		err := k.verify(ctx, k.out.Temp(s.Name), done, k.counted(s.job, second{k.watcher}))
+		err := k.verify(ctx, k.out.Temp(s.Name), done, k.counted(s.job, func(_, bytes int64) { k.watcher.Moved(bytes) }))
 		if err == nil {
 			var res verify.Result
 			res, err = k.out.ReadBack(ctx, k.reader, k.out.Temp(index), verify.Sum{Name: index, Bytes: done.Index.Bytes, CRC: done.Index.CRC}, verify.Options{SHA256: true})
@@ -119,10 +118,10 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 
 // verify re-reads a synced shard of the output. If it is sound, verify sets the origin of the bytes in done,
 // and compares their SHA-256, or sets it if done has none.
-func (k *finisher) verify(ctx context.Context, name string, done *dataset.Finished, progress plan.Progress) error {
+func (k *finisher) verify(ctx context.Context, name string, done *dataset.Finished, add func(samples, bytes int64)) error {
 	res, err := verify.File(ctx, k.reader, verify.Target{Path: name, Root: k.out.Root, Want: &verify.Expect{
 		Name: done.Name, Samples: done.Samples, Bytes: done.Bytes, HeaderCRC: done.HeaderCRC, SHA256: done.SHA256,
-	}}, verify.Options{SHA256: true, Progress: func(_, bytes int64) { progress.Add(0, bytes) }})
+	}}, verify.Options{SHA256: true, Progress: func(_, bytes int64) { add(0, bytes) }})
 	if err == nil {
 		err = res.Err()
 	}

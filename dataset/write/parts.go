@@ -3,6 +3,7 @@ package write
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
@@ -75,13 +76,22 @@ func (w *writer) jobOf(s *plan.Shard, src converters.Source, first int) shard.Jo
 	return shard.Job{Shard: s, Plan: w.plan, Source: src, Row: w.slice.First + first, Shape: w.plan.Columns}
 }
 
-// counted returns the progress of one pass over a shard: writing or re-reading it. For a part-aligned plan
-// it scales bytes to the stored size of the parts, since the total is the sum of stored sizes.
-func (w *writer) counted(t *job, p plan.Progress) plan.Progress {
+// counted returns a function that adds the bytes of one pass over a shard, writing or re-reading it, by add. The total of
+// a part-aligned plan is the stored size of the parts, which may be compressed: the bytes are scaled to end at it.
+func (w *writer) counted(t *job, add func(samples, bytes int64)) func(samples, bytes int64) {
 	if !w.plan.Whole {
-		return p
+		return add
 	}
-	return &scaled{Progress: p, from: t.Bytes, to: t.stored}
+	var mu sync.Mutex
+	done, told := int64(0), int64(0)
+	return func(samples, bytes int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		done = min(done+bytes, t.Bytes)
+		now := int64(float64(done) / float64(t.Bytes) * float64(t.stored))
+		add(samples, now-told)
+		told = now
+	}
 }
 
 // indexParts indexes the parts of a part-aligned shard.

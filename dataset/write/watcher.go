@@ -1,8 +1,6 @@
 package write
 
 import (
-	"sync"
-
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -30,31 +28,6 @@ func watcherOf(p plan.Progress) watcher {
 	}
 	return discard{}
 }
-
-// A scaled progress multiplies bytes by to/from. The total of its phase is the stored size of the parts, which may
-// be compressed; scaling makes the phase end at that total.
-type scaled struct {
-	plan.Progress
-	from, to int64 // bytes
-
-	mu         sync.Mutex
-	done, told int64
-}
-
-func (s *scaled) Add(samples, bytes int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.done = min(s.done+bytes, s.from)
-	told := int64(float64(s.done) / float64(s.from) * float64(s.to))
-	s.Progress.Add(samples, told-s.told)
-	s.told = told
-}
-
-// A second is the Progress of a second pass over data: its bytes count as moved, not as written.
-type second struct{ to watcher }
-
-func (s second) Start(string, int64) {}
-func (s second) Add(_, bytes int64)  { s.to.Moved(bytes) }
 
 // discard is a watcher that ignores every event.
 type discard struct{}

@@ -34,7 +34,7 @@ func (w *writer) fill(ctx context.Context, to *shard.Writer, t *job) (full *fill
 	if full.index, err = files.Create(w.out.Root, w.out.Temp(dataset.IndexName(t.Name))); err != nil {
 		return full, err
 	}
-	done, err := to.Write(ctx, &t.Job, full.file.File, full.index.File, w.counted(t, w.progress))
+	done, err := to.Write(ctx, &t.Job, full.file.File, full.index.File, w.counted(t, w.progress.Add))
 	if err != nil {
 		return full, err
 	}

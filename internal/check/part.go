@@ -33,7 +33,7 @@ type part struct {
 }
 
 func (c *checker) newPart(i int) *part {
-	p := &part{c: c, num: i, name: c.parts[i].Name, placed: c.parts[i].Path != "", run: converters.Run{Part: i}, progress: plan.Tally{To: c.opts.Progress}}
+	p := &part{c: c, num: i, name: c.parts[i].Name, placed: c.parts[i].Path != "", run: converters.Run{Part: i}, progress: plan.Tally{To: c.opts.Progress.Add}}
 	if !c.opts.Deep || !c.opts.Encode.Decode && c.opts.Encode.Tensor == "" {
 		p.enc = c.spec.NewSizer() // otherwise read reports a field that does not decode, once
 	}

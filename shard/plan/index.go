@@ -177,7 +177,7 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 		idx.Account.Unread = 1
 		return idx, nil
 	}
-	progress := &Tally{To: how.progress}
+	progress := &Tally{To: how.progress.Add}
 	defer progress.Flush()
 	var files *fileTrace
 	filter, filtered := src.(converters.Filtering)
