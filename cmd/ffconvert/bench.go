@@ -40,7 +40,7 @@ type benchReadOptions struct {
 	benchOptions
 	backend     aio.Backend
 	depth       int
-	blockSize   cliflag.BlockSize
+	blockSize   int
 	allowLegacy bool
 	format      option.Choice
 }
@@ -49,7 +49,7 @@ type benchReadOptions struct {
 const maxBatch = 65536
 
 func newBenchReadCommand() *cobra.Command {
-	opts := benchReadOptions{benchOptions: benchOptions{Batch: 128, Jobs: 2}, depth: record.BatchDepth, blockSize: cliflag.BlockSize{Size: record.BatchBlockSize}, format: formatValue()}
+	opts := benchReadOptions{benchOptions: benchOptions{Batch: 128, Jobs: 2}, depth: record.BatchDepth, blockSize: record.BatchBlockSize, format: formatValue()}
 	cmd := &cobra.Command{
 		Use:   "read OUT|FILE",
 		Short: "Read random batches of samples, as a training job does",
@@ -76,7 +76,7 @@ Of a dataset the shards that its manifest names are read; the report says how ma
 	flags.Var(cliflag.PeriodAbove(&opts.Duration), "duration", "begin no batch after so long")
 	cliflag.Jobs(flags, &opts.Jobs, "batches read at once, 1024 at most")
 	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads in flight, of each batch")
-	flags.Var(&opts.blockSize, "block-size", "bytes of one read at most, a multiple of 4096, 64MiB at most")
+	flags.Var(cliflag.BlockSize(&opts.blockSize), "block-size", "bytes of one read at most, a multiple of 4096, 64MiB at most")
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
 	flags.Uint64Var(&opts.Seed, "seed", 0, "of the random order; the same gives the same order")
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
@@ -94,7 +94,7 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 	}
 	how := record.Options{
 		AllowLegacy: opts.allowLegacy,
-		AIO:         aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize.Size)},
+		AIO:         aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: opts.blockSize},
 	}
 	var r *record.Reader
 	if opts.Of = of; paths != nil {

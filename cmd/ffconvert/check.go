@@ -62,7 +62,7 @@ error.
 		if _, err := os.Lstat(args[0]); err != nil && cliflag.Nearest(args[0], cmd.Commands()) != "" {
 			return cliflag.WantCommand(cmd, args)
 		}
-		f, err := detect(cmd, args, opts.convert.MaxNames)
+		f, err := detect(cmd, args, opts.convert.Input.MaxNames)
 		if err != nil {
 			return notDetected(cmd, opts, err)
 		}
@@ -178,17 +178,17 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f sourceFormat, set *option.Set
 		}
 	}
 	pick("encode", "fields", "rename", "decode", "tensor", "resize", "missing")
-	cliflag.Count(flags, &o.maxPixels, "max-pixels", picture.DefaultMaxPixels, "largest image that --deep and --tensor decode, pixels of all its frames")
+	flags.Var(option.Count(&o.maxPixels, picture.DefaultMaxPixels), "max-pixels", "largest image that --deep and --tensor decode, pixels of all its frames")
 	o.workers = runtime.GOMAXPROCS(0)
 	cliflag.Jobs(flags, &o.workers, "parts looked at, at once, 1024 at most; by default the CPUs that this process may use")
 	pick("progress", "max-decode-size", "max-decode-depth", "max-names")
 	pick("cache-size")
-	flags.StringVar(&o.convert.CacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)")
+	flags.StringVar(&o.convert.Input.CacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)")
 	if f.Directories {
-		o.convert.Remote.AddServices(flags)
+		o.convert.Place.AddServices(flags)
 	} else {
 		pick("max-ratio", "max-window")
-		o.convert.Remote.Add(flags)
+		o.convert.Place.AddSources(flags)
 	}
 }
 
@@ -208,7 +208,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) (err error) 
 	defer func() { err = errors.Join(err, reports.close()) }()
 	progress := progress.New(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
-	c.Options = c.opts.Options(ctx, tool(), progress)
+	c.Options = c.opts.Ready(ctx, tool(), progress)
 	if err := cliflag.CheckEncoding(c.Encode); err != nil {
 		return err
 	}

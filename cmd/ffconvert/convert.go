@@ -42,11 +42,11 @@ func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
 	}
 	switch {
 	case f.Directories:
-		opts.Remote.AddServices(cmd.Flags())
+		opts.Place.AddServices(cmd.Flags())
 	case f.plugin:
-		opts.Remote.AddConnection(cmd.Flags())
+		opts.Place.AddConnection(cmd.Flags())
 	default:
-		opts.Remote.Add(cmd.Flags())
+		opts.Place.AddSources(cmd.Flags())
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := opts.CacheFromEnvironment(cmd.Flags()); err != nil {
@@ -74,17 +74,15 @@ type conversion struct {
 
 // run runs the conversion, or one for each side of a split.
 func (c *conversion) run(ctx context.Context) error {
-	choice, err := c.opts.Choose.Choice(c.opts.Seed)
-	if err != nil {
+	var err error
+	if c.sign, err = c.opts.Load(ctx); err != nil {
 		return err
 	}
-	if c.sign, err = c.opts.Sign.Load(ctx); err != nil {
-		return err
-	}
+	choice := c.opts.Choice
 	if choice.Split == "" && choice.SplitBy == "" && (c.Reader == nil || c.Reader.Splits() == nil) {
 		return c.one(ctx, choice)
 	}
-	sides, err := c.sides(ctx, choice)
+	sides, err := c.sides(ctx)
 	if err != nil {
 		return c.hint(err)
 	}
@@ -107,22 +105,18 @@ func (c *conversion) run(ctx context.Context) error {
 }
 
 // sides returns the conversions of a split, which may have to index all samples.
-func (c *conversion) sides(ctx context.Context, choice choose.Options) ([]convert.Conversion, error) {
+func (c *conversion) sides(ctx context.Context) ([]convert.Conversion, error) {
 	progress := progress.New(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
-	c.Options = c.opts.Options(ctx, tool(), progress)
-	c.Choice = choice
+	c.Options = c.opts.Ready(ctx, tool(), progress)
 	return c.Sides(ctx)
 }
 
 func (c *conversion) one(ctx context.Context, choice choose.Options) error {
 	progress := progress.New(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
-	c.Options = c.opts.Options(ctx, tool(), progress)
+	c.Options = c.opts.Ready(ctx, tool(), progress)
 	c.Choice = choice
-	if c.sign != nil {
-		c.Sign = c.sign.Sign
-	}
 	if err := cliflag.CheckEncoding(c.Encode); err != nil {
 		return err
 	}
@@ -192,12 +186,12 @@ func (c *conversion) hint(err error) error {
 // moreRoom is the hint if the cache is too small for all parts together.
 func (c *conversion) moreRoom() string {
 	bySlice, orNot := "ffconvert plan "+c.formatName(), ""
-	if c.opts.Exact {
+	if c.Cut == convert.CutSamples {
 		bySlice, orNot = bySlice+" --exact", " leave --exact out,"
 	}
 	bySlice += " --task K/N …"
 	switch {
-	case c.opts.Shuffle:
+	case c.Shuffle != nil:
 		return "raise --cache-size: --shuffle wants all parts here at once"
 	case c.Choice.Ordered() || c.Choice.Sort != "":
 		return "raise --cache-size: --limit, --slice and --sort want all parts here at once"

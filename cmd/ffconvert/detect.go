@@ -43,9 +43,9 @@ formats, or of none, are refused with what they are.
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	opts.AddTo(cmd)
-	opts.Remote.AddServices(flags)
+	opts.Place.AddServices(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		f, err := detect(cmd, args[:len(args)-1], opts.MaxNames)
+		f, err := detect(cmd, args[:len(args)-1], opts.Input.MaxNames)
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -132,8 +133,8 @@ func runUnpack(ctx context.Context, how progress.Flag, limits folderLimits, file
 type folderLimits struct{ size, files int64 }
 
 func (l *folderLimits) add(flags *pflag.FlagSet) {
-	cliflag.Size(flags, &l.size, "max-file-size", packed.DefaultMaxFile, "largest file accepted; it is held in memory whole")
-	cliflag.Count(flags, &l.files, "max-files", int64(record.MaxSamples-1), "most files accepted; their names are held in memory")
+	flags.Var(option.MaxSize(&l.size, packed.DefaultMaxFile), "max-file-size", "largest file accepted; it is held in memory whole")
+	flags.Var(option.Count(&l.files, int64(record.MaxSamples-1)), "max-files", "most files accepted; their names are held in memory")
 }
 
 // open opens a packed folder within the limits. The names are one sample more than the files.

@@ -68,7 +68,7 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	}
 	progress := progress.New(opts.Progress, os.Stderr)
 	defer progress.Stop()
-	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Options(ctx, tool(), progress)}
+	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Ready(ctx, tool(), progress)}
 	if opts.plugin != "" {
 		c.Program = func(format string) (*input.Command, error) { return opts.program(format, dir, sources) }
 	}

@@ -67,7 +67,7 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	}
 	progress := progress.New(opts.Progress, os.Stderr)
 	defer progress.Stop()
-	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Options(ctx, tool(), progress)}
+	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Ready(ctx, tool(), progress)}
 	report, err := c.Run(ctx, task)
 	progress.Stop()
 	if err != nil {

@@ -45,7 +45,7 @@ Conversions and finish sign at their end with --sign.
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Var(&opts.Key, "key", "file of the private key")
+	flags.Var(cliflag.Name(&opts.Key), "key", "file of the private key")
 	cliflag.MarkProof(flags, "key")
 	opts.AddPassword(flags)
 	flags.Var(&opts.progress, "progress", progress.Usage)

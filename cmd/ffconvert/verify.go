@@ -32,7 +32,7 @@ type verifyOptions struct {
 	backend     aio.Backend
 	depth       int
 	workers     int
-	blockSize   cliflag.BlockSize
+	blockSize   int
 	limits      *record.Options
 	proof       proof
 	allowLegacy bool
@@ -47,7 +47,7 @@ func newVerifyCommand() *cobra.Command {
 		format:    option.Choice{Value: "text", Words: findings.Formats()},
 		progress:  progress.NewFlag(),
 		depth:     verify.DefaultDepth,
-		blockSize: cliflag.BlockSize{Size: 1 << 20},
+		blockSize: 1 << 20,
 	}
 	cmd := &cobra.Command{
 		Use:   "verify OUT|FILE...",
@@ -85,7 +85,7 @@ the SHA-256 of every file. Checksums find faults, a signature finds what somebod
 	addReport(flags, &opts.reports)
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
 	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads in flight, all shards together")
-	flags.Var(&opts.blockSize, "block-size", "bytes of one read, a multiple of 4096, 64MiB at most")
+	flags.Var(cliflag.BlockSize(&opts.blockSize), "block-size", "bytes of one read, a multiple of 4096, 64MiB at most")
 	cliflag.Jobs(flags, &opts.workers, "shards read at once, 1024 at most (default half the CPUs, 4 at the most; where SHA-256 are compared all, 16 at the most)")
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	opts.limits = cliflag.RecordLimits(flags)
@@ -114,7 +114,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	}
 	progress.Start("verify", work.bytes())
 	report, err := work.run(ctx, verify.Options{
-		AIO:      aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize.Size)},
+		AIO:      aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: opts.blockSize},
 		Workers:  opts.workers,
 		Record:   record.Options{AllowLegacy: opts.allowLegacy, MaxSamples: opts.limits.MaxSamples},
 		Progress: progress.Add,
@@ -162,14 +162,14 @@ type verifyDone struct {
 
 // A proof is what verify compares beyond the checksums, and of which shards: the flags that ask for it.
 type proof struct {
-	keyName cliflag.Name
+	keyName string
 	key     *signature.PublicKey // of keyName: the manifest must be signed by it; nil: signatures are not looked at
 	sha256  bool                 // of every file that is read; implied by the others
 	sample  sampleValue          // the shards that are read
 }
 
 func (p *proof) add(flags *pflag.FlagSet) {
-	flags.Var(&p.keyName, "key", "public key of minisign, or its file: the manifest must be signed by it, and the SHA-256 of all files be those of the manifest")
+	flags.Var(cliflag.Name(&p.keyName), "key", "public key of minisign, or its file: the manifest must be signed by it, and the SHA-256 of all files be those of the manifest")
 	flags.BoolVar(&p.sha256, "sha256", false, "compare the SHA-256 of all files with the manifest, signed or not")
 	flags.Var(&p.sample, "sample", "read a share of the shards, drawn at random, or so many of them: 1%, 20 (default all)")
 	flags.Uint64Var(&p.sample.Seed, "seed", 0, "what --sample draws from, to read the same shards again (default random)")
@@ -184,7 +184,7 @@ func (p *proof) load(flags *pflag.FlagSet) (err error) {
 		p.sample.Seed = uint64(rand.Uint32())
 	}
 	if p.keyName != "" {
-		p.key, err = signature.ReadPublicKey(string(p.keyName))
+		p.key, err = signature.ReadPublicKey(p.keyName)
 	}
 	return err
 }

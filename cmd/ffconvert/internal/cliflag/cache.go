@@ -10,7 +10,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/internal/input"
-	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // The environment variables of webdataset's cache. Flags take precedence.
@@ -34,11 +33,11 @@ func (o *Conversion) CacheFromEnvironment(flags *pflag.FlagSet) error {
 	}
 	if os.Getenv(CacheDirVariable) != "" && !flags.Changed("cache-dir") {
 		var err error
-		if o.CacheDir, err = CacheDir(); err != nil {
+		if o.Input.CacheDir, err = CacheDir(); err != nil {
 			return err
 		}
 	}
-	if err := LocalDir(o.CacheDir); err != nil {
+	if err := LocalDir(o.Input.CacheDir); err != nil {
 		return err
 	}
 	if text := os.Getenv(cacheSizeVariable); text != "" && !flags.Changed("cache-size") {
@@ -46,7 +45,7 @@ func (o *Conversion) CacheFromEnvironment(flags *pflag.FlagSet) error {
 		if err != nil || n != n || n > 1<<62 {
 			return fmt.Errorf("%s=%q: want a number of bytes, -1 for no limit", cacheSizeVariable, text)
 		}
-		o.CacheSize = option.Size(max(n, 0))
+		o.Input.Quota = int64(max(n, 0))
 	}
 	return nil
 }

@@ -18,6 +18,9 @@ func Check(cmd *cobra.Command) error {
 		if f == nil || f.Value.Type() != "bool" && !f.Changed {
 			return false
 		}
+		if m, ok := f.Value.(*merged); ok { // it has changed where one of its members was set
+			return m.String() != f.DefValue
+		}
 		value := f.Value.String() // of --split, names alone are for the option of a format
 		return value != "false" && (name != "split" || strings.Contains(value, "="))
 	}

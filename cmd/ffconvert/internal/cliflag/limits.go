@@ -53,19 +53,9 @@ func Changed(flags *pflag.FlagSet) map[string]string {
 	return set
 }
 
-// Size registers a limit in bytes.
-func Size(flags *pflag.FlagSet, p *int64, name string, most int64, usage string) {
-	flags.Var(option.MaxSize(p, most), name, usage)
-}
-
-// Count registers a limit that is a number.
-func Count[T int | int64](flags *pflag.FlagSet, p *T, name string, most T, usage string) {
-	flags.Var(option.Count(p, most), name, usage)
-}
-
 // RecordLimits registers --max-samples, and returns the options that hold its value after parsing.
 func RecordLimits(flags *pflag.FlagSet) *record.Options {
 	var o record.Options
-	Count(flags, &o.MaxSamples, "max-samples", record.MaxSamples, "most samples of a shard accepted; each takes 12 bytes of memory")
+	flags.Var(option.Count(&o.MaxSamples, record.MaxSamples), "max-samples", "most samples of a shard accepted; each takes 12 bytes of memory")
 	return &o
 }
