@@ -37,9 +37,9 @@ type Options struct {
 	Choice  choose.Options // which samples; for Split and SplitBy see [Conversion.Sides]
 	Cut     Cut
 
-	// Filter is a program through which all samples pass: see package internal/samples/filter. Encode and Choice apply
-	// to its output. nil: none.
-	Filter *input.Command
+	// Filter is a program that reads all samples from its standard input as CBOR, and writes those of the dataset to its
+	// standard output. Encode and Choice apply to its output. nil: none.
+	Filter *Command
 	// FilterTimeout limits how long the program may neither read nor write while samples are pending. 0: no limit.
 	FilterTimeout time.Duration
 
@@ -83,14 +83,14 @@ type Options struct {
 type Conversion struct {
 	// Reader is a reader of the format of all sources. nil: the formats are those of Spec, or of the plan.
 	Reader *format.Reader
-	// Spec has several collections, each with a format and sources. nil: see Reader.
+	// Spec has several collections, each with a format and sources: see [ReadSpec]. nil: see Reader.
 	Spec *spec.Spec
 	// Sources are paths, patterns, URLs, @lists and pipes, see package input, or the file of Spec. If there is a plan, nil
 	// means the names in it.
 	Sources []string
 	// Program returns the program whose output replaces Sources; format is the name of that format in
 	// plans. nil: none. The plan never decides that a program runs, since it may be hostile.
-	Program func(format string) (*input.Command, error)
+	Program func(format string) (*Command, error)
 	// Limits are limits of formats by option name, for the collections of Spec and for plans. They take precedence
 	// over those of Reader.
 	Limits map[string]string
@@ -130,6 +130,12 @@ func (c Conversion) Write(ctx context.Context) (*Result, error) {
 	done.Seconds = time.Since(began).Seconds() // with the index and the plan
 	return &done, nil
 }
+
+// A Command is a program that is run, for Options.Filter and Conversion.Program.
+type Command = input.Command
+
+// ReadSpec reads a YAML file that lists the collections of a dataset, for Conversion.Spec.
+func ReadSpec(file string) (*spec.Spec, error) { return spec.Read(file) }
 
 // NewRemote returns the client of object stores and web servers for Options.Input.Remote, with the settings of the
 // environment: AWS_*, AIS_ENDPOINT, GOOGLE_APPLICATION_CREDENTIALS. It may be used concurrently.

@@ -29,8 +29,8 @@
 //	survey       with the open source and the index of its parts; stagedParts, if shards are part-aligned
 //
 // Package format has the table of formats. Their options are named texts of package option; plans,
-// specifications and flags use the same names. Conversion.Spec combines several collections into one dataset; package
-// spec reads it from YAML.
+// specifications and flags use the same names. Conversion.Spec combines several collections into one dataset;
+// [ReadSpec] reads it from YAML.
 //
 // The package prints nothing and does not know flags. An [AdvisedError] has advice about what to do
 // next.

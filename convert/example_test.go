@@ -8,7 +8,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 func Example() {
@@ -24,10 +23,37 @@ func Example() {
 		panic(err)
 	}
 	fmt.Println(done.Manifest.Totals.SamplesWritten, "samples in", done.Shards, "shard")
-
-	set := f.Reader().Set
-	fmt.Println(set.Set("on-duplicate-key", "ask"), set.SetKept("max-sample-size", "1GiB").(*option.Error).Err == option.ErrLimit)
+	fmt.Println(f.Reader().Set.Set("on-duplicate-key", "ask"))
 	// Output:
 	// 24 samples in 1 shard
-	// on-duplicate-key "ask": want one of error, keep true
+	// on-duplicate-key "ask": want one of error, keep
+}
+
+// A specification, a program that changes samples, and a choice of samples.
+func ExampleReadSpec() {
+	dir, err := os.MkdirTemp("", "example-*")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "dataset.yaml")
+	tar, err := filepath.Abs(filepath.Join("..", "testdata", "shards-000.tar"))
+	if err == nil {
+		err = os.WriteFile(file, []byte("dataset:\n- shards: "+tar+"\n  repeat: 2\n"), 0o600)
+	}
+	if err != nil {
+		panic(err)
+	}
+	c := convert.Conversion{Sources: []string{file}, Out: filepath.Join(dir, "out")}
+	if c.Spec, err = convert.ReadSpec(file); err != nil {
+		panic(err)
+	}
+	c.Filter = &convert.Command{Name: "cat", Args: []string{"/bin/cat"}}
+	c.Choice.Limit = 20
+	done, err := c.Write(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(done.Manifest.Totals.SamplesWritten, "samples in", done.Shards, "shard")
+	// Output: 20 samples in 1 shard
 }

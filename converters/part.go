@@ -6,11 +6,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/blocking"
-	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/internal/files"
 )
 
-// A File is an open part. It is an alias, so that a package can implement [Sums] without importing this one.
+// A Blocking is an open part. It is an alias, so that a package can implement [Sums] without importing this one.
 type File = interface {
 	io.ReaderAt
 	io.Closer
@@ -52,7 +51,7 @@ type Part struct {
 // A Copy describes a staged copy and its input.
 type Copy struct {
 	// Mark identifies the version of the input. "" means unknown.
-	Mark pin.Pin
+	Mark files.Pin
 
 	// Content is a digest of the bytes, "" if unknown. Without a Mark (standard input, output of commands) only the
 	// digest shows whether the input has changed.
@@ -70,7 +69,7 @@ type Copy struct {
 func (p Part) Open() (File, error) { return new(Files).Open(p, Access{}) }
 
 func (p Part) open() (*os.File, error) {
-	f, err := blocking.File(os.Open(p.Path))
+	f, err := files.Blocking(os.Open(p.Path))
 	if err != nil {
 		return nil, p.failed(err)
 	}

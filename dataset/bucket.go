@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -128,7 +128,7 @@ func Unnamed(dir string) (*os.File, error) {
 	}
 	defer root.Close()
 	name := "copy-" + newToken()
-	f, err := blocking.File(root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
+	f, err := files.Blocking(root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
 	if err != nil {
 		return nil, scratchFault(dir, err)
 	}

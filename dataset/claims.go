@@ -17,8 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
-	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -86,7 +85,7 @@ func (t *Task) NewClaims(task plan.Task) (*Claims, error) {
 
 // Take claims a shard; false: another process has.
 func (c *Claims) Take(shard string) (bool, error) {
-	f, err := blocking.File(c.dir.Root.OpenFile(claimName(shard), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
+	f, err := files.Blocking(c.dir.Root.OpenFile(claimName(shard), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}
@@ -153,7 +152,7 @@ func (c *Claims) beat() {
 // touch rewrites a claim, so that its modification time comes from the clock of the file system, not of this machine.
 // If that fails the claim looks dead to others, which costs double work and no data.
 func (c *Claims) touch(shard string) {
-	f, err := blocking.File(c.dir.Root.OpenFile(claimName(shard), os.O_RDWR|unhurried, 0))
+	f, err := files.Blocking(c.dir.Root.OpenFile(claimName(shard), os.O_RDWR|unhurried, 0))
 	if err != nil {
 		return
 	}
@@ -255,7 +254,7 @@ func (w *Writing) alone() error {
 // now is the time by the clock of the file system, which the times of claims are by.
 func (d *Dir) now() time.Time {
 	if d.Mkdir(d.Temp("")) == nil {
-		if f, err := atomicfile.Create(d.Root, d.Temp("now")); err == nil {
+		if f, err := files.Create(d.Root, d.Temp("now")); err == nil {
 			defer f.Discard()
 			if st, err := f.Stat(); err == nil {
 				return st.ModTime()

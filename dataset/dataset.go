@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/record"
@@ -148,7 +148,7 @@ func (d *Dataset) ownFiles() error {
 	return nil
 }
 
-// A File is open for reading. Its ReadAt may be called concurrently.
+// A Blocking is open for reading. Its ReadAt may be called concurrently.
 type File interface {
 	io.ReaderAt
 	io.Closer
@@ -160,7 +160,7 @@ func (d *Dataset) OpenPath(path string) (File, int64, error) {
 	if d.bucket != nil {
 		return d.bucket.Open(filepath.ToSlash(strings.TrimPrefix(path, d.path+string(filepath.Separator))))
 	}
-	f, err := blocking.File(openPath(path))
+	f, err := files.Blocking(openPath(path))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -98,7 +98,7 @@ func makeDir(dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return atomicfile.SyncPath(parent)
+	return files.SyncPath(parent)
 }
 
 // ownDirs refuses a link or a file where this program makes a directory. It removes and replaces files in these

@@ -6,7 +6,17 @@
 //	Task      one of several processes that write shards: its slice, its claims, its journal
 //	Writing   the one process that writes: it begins a plan and completes it with a manifest
 //
-// Each embeds the one before it. Package shard writes the shards. The files are:
+// Each embeds the one before it. Package shard writes the shards. A dataset is in one of three states:
+//
+//	begun      the plan and the journal, no manifest. Open and OpenTask continue it: the command that began it, or
+//	           run for a task and then finish. View shows its status; what reads samples gets ErrUnfinished.
+//	complete   the manifest and every file that it names. View opens it. Open compares its plan: that of the same
+//	           sources and options finds nothing to write, another one is ErrOccupied, or replaces it with --overwrite.
+//	damaged    the manifest, but a file that it names is missing or differs. A reader of that file finds it; verify
+//	           reads all files and exits 2. repair writes the damaged ones from the plan and the sources, the same
+//	           bytes. The command that made it removes the manifest, and with that begins it again.
+//
+// The files are:
 //
 //	PART_00000.ffr …            complete, fsynced, re-read unless NoVerify was set; no other file ever has a name in .ffr
 //	index/PART_00000.arrow …    a row for each sample, or a rule that gives their offsets

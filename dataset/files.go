@@ -14,8 +14,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
-	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -62,7 +61,7 @@ func onlyRegular(f *os.File, err error) (*os.File, error) {
 		f.Close()
 		return nil, err
 	}
-	return blocking.File(f, nil)
+	return files.Blocking(f, nil)
 }
 
 // openOwn opens a file that is going to be written, or makes it. A link in its place is
@@ -123,7 +122,7 @@ func readWhole(f *os.File, most int64) ([]byte, error) {
 // writeBeside makes the file name of what write gives it, by way of the temporary name tmp: the file
 // is synced, read back as shards are, and compared, before it replaces an existing file.
 func (d *Dir) writeBeside(tmp, name string, write func(io.Writer) error) error {
-	f, err := atomicfile.Create(d.Root, tmp)
+	f, err := files.Create(d.Root, tmp)
 	if err != nil {
 		return err
 	}

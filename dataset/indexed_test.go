@@ -14,7 +14,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -27,7 +27,7 @@ func IndexedFixture(t testing.TB, seed uint64, parts, samples int) (*memsource.S
 	var found []converters.Part
 	var enc plan.Encodings
 	for i, p := range src.Parts() {
-		found = append(found, converters.Part{Name: p.Name, Size: p.Size + 7, Copy: &converters.Copy{Mark: pin.Of("etag", strconv.Itoa(i))}}) // as if they were compressed
+		found = append(found, converters.Part{Name: p.Name, Size: p.Size + 7, Copy: &converters.Copy{Mark: files.PinOf("etag", strconv.Itoa(i))}}) // as if they were compressed
 		enc.Of = append(enc.Of, i%2)
 	}
 	for _, opts := range []encode.Options{{}, {Fields: "cls", Missing: encode.MissingSkip}} {
@@ -144,7 +144,7 @@ func TestIndexedIsOfTheSame(t *testing.T) {
 	}{
 		{"the same", opts, found, 4, ""},
 		{"sizes of shards", plan.Options{Recipe: plan.Recipe{Source: opts.Source, Shuffle: &plan.Shuffle{Seed: 1}}, Sizes: plan.Sizes{Shards: 7}}, found, 4, ""},
-		{"modified", opts, other(func(f []converters.Part) { f[1].Copy = &converters.Copy{Mark: pin.Of("etag", "other")} }), 3, ""},
+		{"modified", opts, other(func(f []converters.Part) { f[1].Copy = &converters.Copy{Mark: files.PinOf("etag", "other")} }), 3, ""},
 		{"another size", opts, other(func(f []converters.Part) { f[0].Size++; f[2].Size-- }), 2, ""},
 		{"nobody knows", opts, other(func(f []converters.Part) { f[1].Copy = &converters.Copy{} }), 3, ""},
 		{"another name", opts, other(func(f []converters.Part) { f[1].Name = "x" }), 0, "0-of-1: it is of other sources or options"},

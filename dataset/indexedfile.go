@@ -11,7 +11,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/crcline"
-	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -38,7 +38,7 @@ type indexedHead struct {
 type indexedPart struct {
 	Number   int       `json:"part"`   // of the dataset's
 	Stored   int64     `json:"stored"` // bytes that it was found with
-	Mark     pin.Pin   `json:"mark"`   // that it was found with
+	Mark     files.Pin `json:"mark"`   // that it was found with
 	Off      int64     `json:"off"`    // of the first sample
 	Unit     int64     `json:"unit"`
 	Index    plan.Part `json:"index"`

@@ -10,7 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/crcline"
-	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -32,9 +32,9 @@ type Journal struct {
 }
 
 type journalHead struct {
-	Plan  string    `json:"plan"`            // digest
-	Pins  []pin.Pin `json:"pins"`            // version of each source: time, ETag or checksum; "": its changes cannot be detected
-	Named []string  `json:"named,omitempty"` // the sources, as the user named them
+	Plan  string      `json:"plan"`            // digest
+	Pins  []files.Pin `json:"pins"`            // version of each source: time, ETag or checksum; "": its changes cannot be detected
+	Named []string    `json:"named,omitempty"` // the sources, as the user named them
 }
 
 // Finished describes a shard that has its final name.
@@ -65,16 +65,16 @@ type journalVoid struct {
 
 // pins returns the state of sources as a journal keeps it: of a file its time, of many files a
 // hash of their times, of an object its ETag, version or checksum.
-func pins(plan *plan.Plan, src []converters.Part) []pin.Pin {
-	pins := make([]pin.Pin, len(src))
+func pins(plan *plan.Plan, src []converters.Part) []files.Pin {
+	pins := make([]files.Pin, len(src))
 	for i, p := range src {
 		switch {
 		case p.Copy != nil:
 			pins[i] = p.Copy.Mark
 		case p.Path == "" && plan.Parts[i].Modified != 0:
-			pins[i] = pin.Of("times", strconv.FormatInt(plan.Parts[i].Modified, 10))
+			pins[i] = files.PinOf("times", strconv.FormatInt(plan.Parts[i].Modified, 10))
 		case p.Path != "":
-			pins[i] = pin.File(p.ModTime)
+			pins[i] = files.PinOfTime(p.ModTime)
 		}
 	}
 	return pins

@@ -16,9 +16,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
-	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -163,7 +162,7 @@ func (j *Journal) begin() error {
 	if err := crcline.Resume(j.file, j.whole, j.head); err != nil || j.whole > 0 {
 		return err
 	}
-	return atomicfile.SyncDir(j.dir.Root, WorkDir)
+	return files.SyncDir(j.dir.Root, WorkDir)
 }
 
 // Fold rewrites the journal of all shards from memory if tasks have left journals, or if always is set, and then removes
@@ -179,7 +178,7 @@ func (j *Journal) Fold(always bool) error {
 	if err := j.dir.Root.RemoveAll(JournalsDir); err != nil {
 		return err
 	}
-	return atomicfile.SyncDir(j.dir.Root, WorkDir)
+	return files.SyncDir(j.dir.Root, WorkDir)
 }
 
 func (j *Journal) rewrite() error {
@@ -235,12 +234,12 @@ func beginTaskJournal(d *Dir, digest, name string) (*os.File, error) {
 	if err := d.Mkdir(JournalsDir); err != nil {
 		return nil, err
 	}
-	f, err := blocking.File(d.Root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
+	f, err := files.Blocking(d.Root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
 	if err != nil {
 		return nil, err
 	}
 	if err = crcline.Put(f, journalHead{Plan: digest}); err == nil {
-		err = atomicfile.SyncDir(d.Root, JournalsDir)
+		err = files.SyncDir(d.Root, JournalsDir)
 	}
 	if err != nil {
 		f.Close()

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -114,7 +114,7 @@ func (w *Writing) writePlan(plan *plan.Plan, damaged bool) error {
 		return err
 	}
 	// From here on the plan marks the directory as a dataset, even after a loss of power.
-	return atomicfile.SyncDir(w.Root, ".")
+	return files.SyncDir(w.Root, ".")
 }
 
 // clear removes a dataset: the manifest first, so that a dataset that is half removed never counts as complete; the plan
@@ -123,7 +123,7 @@ func (w *Writing) clear(c *existing) error {
 	if err := w.RemoveManifest(); err != nil {
 		return err
 	}
-	if err := atomicfile.SyncDir(w.Root, "."); err != nil {
+	if err := files.SyncDir(w.Root, "."); err != nil {
 		return err
 	}
 	names := []string{MetaName, KeysName}
@@ -134,7 +134,7 @@ func (w *Writing) clear(c *existing) error {
 		return err
 	}
 	w.Root.Remove(IndexDir) // unless there is more in it
-	if err := atomicfile.SyncDir(w.Root, "."); err != nil {
+	if err := files.SyncDir(w.Root, "."); err != nil {
 		return err
 	}
 	return w.removePlan()

@@ -15,10 +15,6 @@ type Decoder struct {
 	fields []string            // names of the fields of raw records and of tuples
 	names  map[string]struct{} // of the fields of this record, if they are many
 	sample converters.Sample
-
-	json     jsonReader // of JSON objects
-	keyField string     // of JSON objects: see NewJSONDecoder
-	text     []byte     // of JSON objects: texts that had escapes
 }
 
 // RawField is the name of the only field of records that are encoded as raw without a name.

@@ -1,10 +1,7 @@
 package decode
 
 // For tests in package decode_test, which may import package encode.
-var (
-	WithoutNaN        = withoutNaN
-	AppendTenbinChunk = appendTenbinChunk
-)
+var AppendTenbinChunk = appendTenbinChunk
 
 const (
 	TenbinMagic = tenbinMagic

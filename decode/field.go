@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -53,7 +54,7 @@ func decodingOf(field string) (decode func(*decoder, []byte) (converters.Value, 
 	case "txt", "text", "transcript":
 		return text, true
 	case "json", "jsn":
-		return func(d *decoder, b []byte) (converters.Value, error) { return d.json.decode(b) }, false
+		return func(d *decoder, b []byte) (converters.Value, error) { return d.json(b) }, false
 	case "mp", "msg", "msgpack":
 		return func(d *decoder, b []byte) (converters.Value, error) { return d.msgpack.field(b) }, false
 	case "cbor":
@@ -71,14 +72,14 @@ type decoder struct {
 	gzip    gzip.Reader
 	msgpack *items
 	cbor    *items
-	json    jsonReader
+	json    func([]byte) (converters.Value, error)
 }
 
 // NewField returns a function that decodes a field, for many. It must not be used concurrently. A field that is not decodable or not
 // of kind bytes stays as it is. Errors wrap one of package converters: ErrMalformed, ErrUnsupported, ErrLimit.
 func NewField(limits Limits) func(*converters.Field) (converters.Value, error) {
 	limits = limits.filled()
-	d := &decoder{limits: limits, msgpack: newMsgpack(limits), cbor: newCBOR(limits), json: jsonReader{depth: limits.MaxDepth}}
+	d := &decoder{limits: limits, msgpack: newMsgpack(limits), cbor: newCBOR(limits), json: jsonvalue.New(limits.MaxDepth)}
 	return d.field
 }
 

@@ -2,7 +2,6 @@ package decode_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -44,10 +43,6 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("an error of no kind: %v", err)
 		}
 		switch name[strings.LastIndexByte(name, '.')+1:] {
-		case "json":
-			if data, _ := decode.WithoutNaN(data, nil); !json.Valid(data) {
-				t.Errorf("%q is no JSON", data)
-			}
 		case "cbor":
 			if err := cbor.Wellformed(data); err != nil {
 				t.Errorf("%x: %v", data, err)

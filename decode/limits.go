@@ -22,9 +22,6 @@ const (
 	mostDepth  = 1<<16 - 1
 )
 
-// mostJSONDepth is the deepest nesting that the JSON library reads.
-const mostJSONDepth = 10_000
-
 // Limits bound the memory and the stack for decoding one field.
 type Limits struct {
 	// MaxDecode is the largest field in bytes that is decoded. The decoded value may need a

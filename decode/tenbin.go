@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
 // A file of arrays as webdataset has it (tenbin.py). Each array is two chunks, its head and its items. All numbers are little-endian.
@@ -48,7 +49,7 @@ func tenbin(_ *decoder, data []byte) (converters.Value, error) {
 			return converters.Value{}, fmt.Errorf("array %d: %w", len(list), err)
 		}
 		from := len(all)
-		all = append(AppendArrayHead(all, descr, shape), items...)
+		all = append(heads.AppendArray(all, descr, shape), items...)
 		list = append(list, all[from:len(all):len(all)])
 	}
 	return converters.Nested(list), nil
@@ -147,7 +148,7 @@ func tenbinOf(file []byte) (head, items []byte, ok bool) {
 		}
 		axes = append(axes, n)
 	}
-	plain := AppendArrayHead(nil, tenbinTypes[name], axes)
+	plain := heads.AppendArray(nil, tenbinTypes[name], axes)
 	if tenbinTypes[name] == "" || len(axes) > mostAxes || !bytes.HasPrefix(file, plain) {
 		return nil, nil, false
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
@@ -146,7 +147,7 @@ def reply(request):
     got = canon(msgpack.unpackb(request[4 + n:])) if request[4 + n:] else "refused"
     return "" if got == want else "%r, not %r" % (got, want)
 `, "msgpack")
-	parse := decode.NewJSON(decode.Limits{})
+	parse := jsonvalue.New(0)
 	for _, text := range []string{
 		"NaN", " Infinity\n", "-Infinity", "[NaN,Infinity , -Infinity,1.5]", `{"a":NaN,"NaN":"-Infinity","b\"NaN,":[1,NaN],"c\\":NaN}`, `["NaN", NaN, "\\", NaN, "\\\"", Infinity]`, "[[NaN],{\"x\":NaN}]",
 		"1NaN", "-NaN", "NaN1", "nan", "+Infinity", "Inf", "{NaN:1}", "{ NaN: 1}", "[NaN NaN]", "NaNNaN", "--Infinity", `{"a":NaN`, "[NaN,]", "NaN,", "-InfinityNaN", "1e-Infinity", "Infinity0", "[1.NaN]",

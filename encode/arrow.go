@@ -7,19 +7,19 @@ import (
 	"math"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/google/flatbuffers/go"
+	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// An arrowFormat writes an Arrow IPC stream of one record batch: schema, batch, end. The key and
+// An arrowForm writes an Arrow IPC stream of one record batch: schema, batch, end. The key and
 // each field of a sample are columns. A sample has one row, unless all its fields are of type
 // [converters.Column]; then it has one row for each of their values.
 //
 // Arrow's writer writes the schemas, and all of a sample of many rows. It takes 20 µs a record, so the batches of one row
 // are written here, to the same bytes.
-type arrowFormat struct {
+type arrowForm struct {
 	fields  []arrow.Field
 	nodes   []arrowNode
 	buffers []arrowBuffer
@@ -47,9 +47,9 @@ func (f *arrowBuffer) size() int64 {
 	return int64(len(f.data))
 }
 
-func newArrow() format { return &arrowFormat{meta: flatbuffers.NewBuilder(0)} }
+func openArrow() Form { return (&arrowForm{meta: flatbuffers.NewBuilder(0)}).encode }
 
-func (a *arrowFormat) encode(b *Builder, s *converters.Sample) error {
+func (a *arrowForm) encode(b *Builder, s *converters.Sample) error {
 	a.fields, a.nodes, a.buffers, a.small = a.fields[:0], a.nodes[:0], a.buffers[:0], a.small[:0]
 	if len(s.Fields) > 0 && isColumn(s.Fields[0].Value) {
 		return a.table(b, s)
@@ -78,12 +78,12 @@ func isColumn(v converters.Value) bool {
 }
 
 // add appends a column. All columns are nullable, so that the schema does not depend on the values.
-func (a *arrowFormat) add(name string, t arrow.DataType) {
+func (a *arrowForm) add(name string, t arrow.DataType) {
 	a.fields = append(a.fields, arrow.Field{Name: name, Type: t, Nullable: true})
 }
 
 // row appends a column of one row.
-func (a *arrowFormat) row(name string, v *converters.Value) error {
+func (a *arrowForm) row(name string, v *converters.Value) error {
 	switch v.Kind() {
 	case converters.KindBytes:
 		return a.payload(name, arrow.BinaryTypes.Binary, v)
@@ -114,7 +114,7 @@ func (a *arrowFormat) row(name string, v *converters.Value) error {
 }
 
 // number appends a column of one number.
-func (a *arrowFormat) number(name string, t arrow.DataType, bits uint64) {
+func (a *arrowForm) number(name string, t arrow.DataType, bits uint64) {
 	a.add(name, t)
 	a.node(1, 0)
 	a.buffer(nil)
@@ -122,7 +122,7 @@ func (a *arrowFormat) number(name string, t arrow.DataType, bits uint64) {
 }
 
 // payload appends a column of one value of bytes or text.
-func (a *arrowFormat) payload(name string, t arrow.DataType, v *converters.Value) error {
+func (a *arrowForm) payload(name string, t arrow.DataType, v *converters.Value) error {
 	if v.Len() > math.MaxInt32 {
 		return place.WithHint(fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB, this has %d bytes", converters.ErrLimit, v.Len()), "option encode msgpack holds more")
 	}
@@ -135,15 +135,15 @@ func (a *arrowFormat) payload(name string, t arrow.DataType, v *converters.Value
 }
 
 // node appends the node of a column.
-func (a *arrowFormat) node(length, nulls int) {
+func (a *arrowForm) node(length, nulls int) {
 	a.nodes = append(a.nodes, arrowNode{int64(length), int64(nulls)})
 }
 
 // buffer appends a buffer of a column.
-func (a *arrowFormat) buffer(b []byte) { a.buffers = append(a.buffers, arrowBuffer{data: b}) }
+func (a *arrowForm) buffer(b []byte) { a.buffers = append(a.buffers, arrowBuffer{data: b}) }
 
 // room returns an empty slice for n bytes, which stay until the next sample.
-func (a *arrowFormat) room(n int) []byte {
+func (a *arrowForm) room(n int) []byte {
 	if cap(a.small)-len(a.small) < n {
 		a.small = make([]byte, 0, max(n, 2*cap(a.small), 256))
 	}

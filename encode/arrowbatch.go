@@ -18,7 +18,7 @@ const (
 )
 
 // batch writes a stream of the columns, which have one row.
-func (a *arrowFormat) batch(b *Builder) error {
+func (a *arrowForm) batch(b *Builder) error {
 	if err := a.schema(); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (b *Builder) pad(n int64) {
 }
 
 // schema sets a.head, by Arrow's writer.
-func (a *arrowFormat) schema() error {
+func (a *arrowForm) schema() error {
 	if a.head != nil && slices.EqualFunc(a.fields, a.headOf, sameField) {
 		return nil
 	}
@@ -70,7 +70,7 @@ func sameField(a, b arrow.Field) bool {
 
 // message returns the metadata of the batch: a Message of a RecordBatch, as Message.fbs of Arrow has them, in the order in
 // which Arrow's writer adds their fields.
-func (a *arrowFormat) message(rows int64) []byte {
+func (a *arrowForm) message(rows int64) []byte {
 	f := a.meta
 	f.Reset()
 	f.StartVector(16, len(a.nodes), 8)

@@ -35,7 +35,7 @@ func (c *ArrowColumn) Batch() (arrow.Array, error) {
 	if c.kind == nil {
 		c.kind = c.shape.dataType(len(c.values))
 	}
-	var a arrowFormat
+	var a arrowForm
 	if err := a.vector(c.values, c.kind); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (c *ArrowColumn) Batch() (arrow.Array, error) {
 }
 
 // data takes the next nodes and buffers as those of a column of a type.
-func (a *arrowFormat) data(t arrow.DataType) arrow.ArrayData {
+func (a *arrowForm) data(t arrow.DataType) arrow.ArrayData {
 	node := a.nodes[0]
 	a.nodes = a.nodes[1:]
 	buffers := 2

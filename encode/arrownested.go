@@ -12,7 +12,7 @@ import (
 )
 
 // vector appends the nodes and buffers of a column of values, whose type is that of their [arrowShape].
-func (a *arrowFormat) vector(values []any, t arrow.DataType) error {
+func (a *arrowForm) vector(values []any, t arrow.DataType) error {
 	nulls := 0
 	for _, x := range values {
 		if x == nil {
@@ -42,7 +42,7 @@ func (a *arrowFormat) vector(values []any, t arrow.DataType) error {
 }
 
 // validity appends the bits of values that are not null, or nothing if all are.
-func (a *arrowFormat) validity(values []any, nulls int) {
+func (a *arrowForm) validity(values []any, nulls int) {
 	if nulls == 0 {
 		a.buffer(nil)
 		return
@@ -50,7 +50,7 @@ func (a *arrowFormat) validity(values []any, nulls int) {
 	a.bits(len(values), func(i int) bool { return values[i] != nil })
 }
 
-func (a *arrowFormat) bits(n int, set func(i int) bool) {
+func (a *arrowForm) bits(n int, set func(i int) bool) {
 	b := a.room((n + 7) / 8)[:(n+7)/8]
 	clear(b)
 	for i := range n {
@@ -61,7 +61,7 @@ func (a *arrowFormat) bits(n int, set func(i int) bool) {
 	a.buffer(b)
 }
 
-func (a *arrowFormat) numbers(values []any, t arrow.DataType) {
+func (a *arrowForm) numbers(values []any, t arrow.DataType) {
 	b := a.room(8 * len(values))
 	for _, x := range values {
 		n := uint64(0)
@@ -80,7 +80,7 @@ func (a *arrowFormat) numbers(values []any, t arrow.DataType) {
 	a.buffer(b)
 }
 
-func (a *arrowFormat) texts(values []any) error {
+func (a *arrowForm) texts(values []any) error {
 	size := func(x any) int {
 		if s, ok := x.(string); ok {
 			return len(s)
@@ -106,7 +106,7 @@ func (a *arrowFormat) texts(values []any) error {
 }
 
 // offsets appends where each value begins and the last one ends, and returns that end.
-func (a *arrowFormat) offsets(values []any, size func(any) int) (int, error) {
+func (a *arrowForm) offsets(values []any, size func(any) int) (int, error) {
 	b := binary.LittleEndian.AppendUint32(a.room(4*(len(values)+1)), 0)
 	end := 0
 	for _, x := range values {
@@ -119,7 +119,7 @@ func (a *arrowFormat) offsets(values []any, size func(any) int) (int, error) {
 	return end, nil
 }
 
-func (a *arrowFormat) lists(values []any, t *arrow.ListType) error {
+func (a *arrowForm) lists(values []any, t *arrow.ListType) error {
 	n, err := a.offsets(values, func(x any) int { l, _ := x.([]any); return len(l) })
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (a *arrowFormat) lists(values []any, t *arrow.ListType) error {
 	return a.vector(all, t.Elem())
 }
 
-func (a *arrowFormat) maps(values []any, t *arrow.MapType) error {
+func (a *arrowForm) maps(values []any, t *arrow.MapType) error {
 	n, err := a.offsets(values, func(x any) int { m, _ := x.(converters.Map); return len(m) })
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (a *arrowFormat) maps(values []any, t *arrow.MapType) error {
 	return nil
 }
 
-func (a *arrowFormat) structs(values []any, t *arrow.StructType) error {
+func (a *arrowForm) structs(values []any, t *arrow.StructType) error {
 	column := make([]any, len(values))
 	for i, f := range t.Fields() {
 		for j, x := range values {

@@ -232,7 +232,7 @@ func TestArrowNestedLimits(t *testing.T) {
 	if _, err := newRecordDecoder(t, Options{Encoding: "arrow"}).Decode(record); !errors.Is(err, converters.ErrLimit) || !strings.Contains(place.HintOf(err), "max-decode-depth") {
 		t.Errorf("nested 40 deep: %v", err)
 	}
-	a := arrowFormat{}
+	a := arrowForm{}
 	a.node(1, 0)
 	a.buffer(nil)
 	a.buffer([]byte{0, 0, 0, 0, 255, 255, 255, 127}) // a list of 2³¹−1 nulls
@@ -250,7 +250,7 @@ func TestArrowNestedLimits(t *testing.T) {
 }
 
 // hostileRecord is a record of a column of a list of nulls.
-func hostileRecord(t *testing.T, a *arrowFormat) []byte {
+func hostileRecord(t *testing.T, a *arrowForm) []byte {
 	t.Helper()
 	a.add("a", arrow.ListOf(arrow.Null))
 	a.meta = flatbuffers.NewBuilder(0)

@@ -17,7 +17,7 @@ import (
 )
 
 // table writes a sample of columns.
-func (a *arrowFormat) table(to *Builder, s *converters.Sample) error {
+func (a *arrowForm) table(to *Builder, s *converters.Sample) error {
 	if s.Key != "" {
 		return errors.New("internal error: a sample of columns has a key")
 	}
@@ -46,7 +46,7 @@ func (a *arrowFormat) table(to *Builder, s *converters.Sample) error {
 var nullBits [64]byte
 
 // cell appends a column of one row, which may be null.
-func (a *arrowFormat) cell(name string, c converters.Column) error {
+func (a *arrowForm) cell(name string, c converters.Column) error {
 	x := c.Values[0]
 	bits, size := uint64(0), 8
 	var text converters.Value
@@ -99,7 +99,7 @@ func (a *arrowFormat) cell(name string, c converters.Column) error {
 }
 
 // rows writes a sample of many rows, or none, by Arrow's writer.
-func (a *arrowFormat) rows(to *Builder, s *converters.Sample, rows int) error {
+func (a *arrowForm) rows(to *Builder, s *converters.Sample, rows int) error {
 	a.arrays = a.arrays[:0]
 	for i := range s.Fields {
 		f := &s.Fields[i]
@@ -115,7 +115,7 @@ func (a *arrowFormat) rows(to *Builder, s *converters.Sample, rows int) error {
 	return w.Close()
 }
 
-func (a *arrowFormat) column(name string, c converters.Column) error {
+func (a *arrowForm) column(name string, c converters.Column) error {
 	var b array.Builder
 	var err error
 	mem := memory.DefaultAllocator

@@ -2,12 +2,9 @@ package encode
 
 import (
 	"encoding/binary"
-	"math"
 
 	"github.com/ffconvert/ffconvert/internal/heads"
 )
-
-func newCBOR() format { return &mapFormat{name: "CBOR", syntax: cborSyntax, limit: math.MaxInt64} }
 
 // Items of CBOR that have no argument, and the first byte of a float of 64 bits (RFC 8949, 3.3).
 const (

@@ -37,28 +37,27 @@ var ErrMissing = errors.New("field missing")
 // ErrSkip reports that a sample lacks a required field and that Options.Missing leaves it out.
 var ErrSkip = errors.New("sample left out: field missing")
 
-// A format writes one sample into a record.
-type format interface {
-	encode(b *Builder, s *converters.Sample) error
-}
+// A Form appends the record of a sample to b. Where the sample has sizes in place of payload it appends what gives the same
+// size.
+type Form = func(b *Builder, s *converters.Sample) error
 
-// formats is the table of encodings.
-var formats = []struct {
+// encodings is the table of encodings. Each [Encoder] opens a Form of its own.
+var encodings = []struct {
 	name, help string
-	open       func() format
-	chosen     func() format // of records of the fields that the encoding names; nil: it names none
+	open       func() Form
+	chosen     func() Form // of records of the fields that the encoding names; nil: it names none
 }{
-	{"msgpack", "a map of __key__ and the fields, in MessagePack", newMsgpack, nil},
-	{"cbor", "the same map, in CBOR", newCBOR, nil},
-	{"raw", "the bytes of the only field, or of one with raw:FIELD, and nothing else", newRaw, newRaw},
-	{"pickle", "the same map as a Python dict, for pickle.loads; a tuple of some fields with pickle:FIELD,FIELD", newPickle, newTuple},
-	{"arrow", "an Arrow IPC stream with a column a field", newArrow, nil},
+	{"msgpack", "a map of __key__ and the fields, in MessagePack", msgpackForm.open, nil},
+	{"cbor", "the same map, in CBOR", cborForm.open, nil},
+	{"raw", "the bytes of the only field, or of one with raw:FIELD, and nothing else", openRaw, openRaw},
+	{"pickle", "the same map as a Python dict, for pickle.loads; a tuple of some fields with pickle:FIELD,FIELD", pickleForm.open, openTuple},
+	{"arrow", "an Arrow IPC stream with a column a field", openArrow, nil},
 }
 
 // Names returns the encodings, each as "name: help" with one line of help.
 func Names() []string {
 	var names []string
-	for _, f := range formats {
+	for _, f := range encodings {
 		names = append(names, f.name+": "+f.help)
 	}
 	return names
@@ -68,7 +67,8 @@ func Names() []string {
 type Spec struct {
 	opts   Options
 	fields selector
-	open   func() format
+	open   func() Form
+	copies bool // the record of a sample of one field is the bytes of that field
 }
 
 // Parse checks the options. The error is [*decode.UnknownError] if the encoding does not exist.
@@ -101,16 +101,16 @@ func Parse(opts Options) (*Spec, error) {
 		return nil, err
 	}
 	if opts.Encoded {
-		return &Spec{opts, fields, newEncoded}, opts.checkEncoded()
+		return &Spec{opts, fields, openEncoded, true}, opts.checkEncoded()
 	}
-	for _, f := range formats {
+	for _, f := range encodings {
 		switch {
 		case f.name != name:
 		case only == nil:
-			return &Spec{opts, fields, f.open}, nil
+			return &Spec{opts, fields, f.open, name == "raw" && fields.all() && !opts.Decode && opts.Tensor == ""}, nil
 		default:
 			fields.only = only
-			return &Spec{opts, fields, f.chosen}, nil
+			return &Spec{opts, fields, f.chosen, false}, nil
 		}
 	}
 	return nil, fmt.Errorf("internal error: no format %q", name)
@@ -124,21 +124,9 @@ func (o *Options) checkEncoded() error {
 	return nil
 }
 
-// A Form is a form of records that this package does not have, such as the members of a tar.
-type Form interface {
-	// Append appends the record of s to b. Where s has sizes in place of payload it appends what gives the same
-	// size. The fields of s are selected by Options.
-	Append(b *Builder, s *converters.Sample) error
-}
-
-// WithForm returns a Spec for records of another form in place of the encoding. Each Encoder has one of its own.
-func (s *Spec) WithForm(open func() Form) *Spec {
-	return &Spec{s.opts, s.fields, func() format { return formFormat{open()} }}
-}
-
-type formFormat struct{ Form }
-
-func (f formFormat) encode(b *Builder, s *converters.Sample) error { return f.Append(b, s) }
+// WithForm returns a Spec for records in a form that is no encoding, such as the members of a tar. Each Encoder opens one. It
+// gets samples with the fields that the Options select.
+func (s *Spec) WithForm(open func() Form) *Spec { return &Spec{s.opts, s.fields, open, false} }
 
 // Options returns the options with defaults filled in. Limits that equal their default are 0.
 func (s *Spec) Options() Options {

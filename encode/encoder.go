@@ -22,7 +22,8 @@ type Encoder struct {
 	skip   bool
 	decode func(*converters.Field) (converters.Value, error) // nil if Options.Decode is not set
 	tensor *tensors                                          // nil if Options.Tensor is not set
-	format format
+	form   Form
+	copies bool // Spec.copies
 	build  Builder
 	chosen converters.Sample // the selected fields, if they are not the whole sample
 	picks  []pick
@@ -37,7 +38,7 @@ type Encoder struct {
 
 // NewEncoder returns a new Encoder.
 func (s *Spec) NewEncoder() *Encoder {
-	e := &Encoder{fields: s.fields, skip: s.opts.Missing == MissingSkip, format: s.open(), damaged: s.opts.Damaged, encoded: s.opts.Encoded}
+	e := &Encoder{fields: s.fields, skip: s.opts.Missing == MissingSkip, form: s.open(), copies: s.copies, damaged: s.opts.Damaged, encoded: s.opts.Encoded}
 	if s.opts.Decode {
 		e.decode = decode.NewField(s.opts.Limits)
 	}
@@ -59,15 +60,7 @@ func (s *Spec) NewSizer() *Encoder {
 }
 
 // Verbatim reports whether the record of a sample of one field is the bytes of that field.
-func (e *Encoder) Verbatim() bool {
-	switch e.format.(type) {
-	case encodedFormat:
-		return true
-	case rawFormat:
-		return e.decode == nil && e.tensor == nil && e.fields.all()
-	}
-	return false
-}
+func (e *Encoder) Verbatim() bool { return e.copies }
 
 // A Record is the bytes of one encoded sample, in pieces.
 type Record struct {
@@ -91,7 +84,7 @@ func (e *Encoder) Encode(s *converters.Sample) (*Record, error) {
 	}
 	if err == nil {
 		e.build.reset()
-		err = e.format.encode(&e.build, chosen)
+		err = e.form(&e.build, chosen)
 	}
 	if e.skip && errors.Is(err, ErrMissing) {
 		return nil, ErrSkip

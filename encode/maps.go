@@ -30,15 +30,24 @@ const (
 // A syntax appends the encoding of a token to b.
 type syntax func(b []byte, t token, n uint64) []byte
 
-// A mapFormat writes {"__key__": key, field: value, …}. Fields and the keys of nested maps keep their
+// A mapForm writes {"__key__": key, field: value, …}. Fields and the keys of nested maps keep their
 // order.
-type mapFormat struct {
+type mapForm struct {
 	name   string
 	syntax syntax
 	limit  uint64 // largest n of text, bytes, a list, a map
 }
 
-func (m *mapFormat) encode(b *Builder, s *converters.Sample) error {
+// The encodings whose records are maps.
+var (
+	msgpackForm = &mapForm{"MessagePack", msgpackSyntax, math.MaxUint32}
+	cborForm    = &mapForm{"CBOR", cborSyntax, math.MaxInt64}
+	pickleForm  = &mapForm{"pickle", pickleSyntax, math.MaxInt64}
+)
+
+func (m *mapForm) open() Form { return m.encode }
+
+func (m *mapForm) encode(b *Builder, s *converters.Sample) error {
 	n := len(s.Fields)
 	if s.Key != "" {
 		n++
@@ -78,10 +87,10 @@ func checkName(s *converters.Sample, f *converters.Field) error {
 	return nil
 }
 
-func (m *mapFormat) put(b *Builder, t token, n uint64) { b.written = m.syntax(b.written, t, n) }
+func (m *mapForm) put(b *Builder, t token, n uint64) { b.written = m.syntax(b.written, t, n) }
 
 // head puts a token with a length or a number of elements.
-func (m *mapFormat) head(b *Builder, t token, n int64) error {
+func (m *mapForm) head(b *Builder, t token, n int64) error {
 	if uint64(n) > m.limit {
 		return fmt.Errorf("%w: %s holds at most 4 GiB a value and 4 Gi elements, this has %d", converters.ErrLimit, m.name, n)
 	}
@@ -89,7 +98,7 @@ func (m *mapFormat) head(b *Builder, t token, n int64) error {
 	return nil
 }
 
-func (m *mapFormat) text(b *Builder, s string) error {
+func (m *mapForm) text(b *Builder, s string) error {
 	if err := m.head(b, tokenText, int64(len(s))); err != nil {
 		return err
 	}
@@ -97,7 +106,7 @@ func (m *mapFormat) text(b *Builder, s string) error {
 	return nil
 }
 
-func (m *mapFormat) value(b *Builder, v *converters.Value) error {
+func (m *mapForm) value(b *Builder, v *converters.Value) error {
 	switch v.Kind() {
 	case converters.KindBytes, converters.KindText:
 		t := tokenBytes
@@ -119,7 +128,7 @@ func (m *mapFormat) value(b *Builder, v *converters.Value) error {
 }
 
 // nested writes a value of one of the types that [converters.Nested] accepts.
-func (m *mapFormat) nested(b *Builder, x any) error {
+func (m *mapForm) nested(b *Builder, x any) error {
 	switch x := x.(type) {
 	case nil:
 		m.put(b, tokenNull, 0)
@@ -156,7 +165,7 @@ func (m *mapFormat) nested(b *Builder, x any) error {
 	return nil
 }
 
-func (m *mapFormat) list(b *Builder, list []any) error {
+func (m *mapForm) list(b *Builder, list []any) error {
 	if err := m.head(b, tokenList, int64(len(list))); err != nil {
 		return err
 	}
@@ -169,7 +178,7 @@ func (m *mapFormat) list(b *Builder, list []any) error {
 	return nil
 }
 
-func (m *mapFormat) object(b *Builder, pairs converters.Map) error {
+func (m *mapForm) object(b *Builder, pairs converters.Map) error {
 	if err := m.head(b, tokenMap, int64(len(pairs))); err != nil {
 		return err
 	}

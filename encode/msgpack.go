@@ -7,10 +7,6 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-func newMsgpack() format {
-	return &mapFormat{name: "MessagePack", syntax: msgpackSyntax, limit: math.MaxUint32}
-}
-
 // msgpackSyntax writes text as str, bytes as bin, floats as float 64, and the shortest heads.
 func msgpackSyntax(b []byte, t token, n uint64) []byte {
 	switch t {

@@ -8,21 +8,13 @@ import (
 	"github.com/ffconvert/ffconvert/internal/pickle"
 )
 
-func newPickle() format {
-	return &mapFormat{name: "pickle", syntax: pickleSyntax, limit: math.MaxInt64}
-}
+func openTuple() Form { return encodeTuple }
 
-// tupleFormat writes the values of the fields, in their order, as a Python tuple. It has neither their names nor the key.
-type tupleFormat struct{ mapFormat }
-
-func newTuple() format {
-	return &tupleFormat{mapFormat{name: "pickle", syntax: pickleSyntax, limit: math.MaxInt64}}
-}
-
-func (t *tupleFormat) encode(b *Builder, s *converters.Sample) error {
+// encodeTuple writes the values of the fields, in their order, as a Python tuple. It has neither their names nor the key.
+func encodeTuple(b *Builder, s *converters.Sample) error {
 	b.written = pickle.BeginTuple(pickle.Begin(b.written), len(s.Fields))
 	for i := range s.Fields {
-		if err := t.value(b, &s.Fields[i].Value); err != nil {
+		if err := pickleForm.value(b, &s.Fields[i].Value); err != nil {
 			return fmt.Errorf("field %q: %w", s.Fields[i].Name, err)
 		}
 	}

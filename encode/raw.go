@@ -8,12 +8,10 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// rawFormat writes the bytes of the sample's only field.
-type rawFormat struct{}
+func openRaw() Form { return encodeRaw }
 
-func newRaw() format { return rawFormat{} }
-
-func (rawFormat) encode(b *Builder, s *converters.Sample) error {
+// encodeRaw writes the bytes of the sample's only field.
+func encodeRaw(b *Builder, s *converters.Sample) error {
 	if len(s.Fields) != 1 {
 		return fmt.Errorf("%w: raw takes a sample of one field, this has %q; name one with raw:FIELD", converters.ErrUnsupported, fieldNames(s))
 	}
@@ -25,12 +23,10 @@ func (rawFormat) encode(b *Builder, s *converters.Sample) error {
 	return nil
 }
 
-// encodedFormat writes the first field of a sample, which is its record: see Options.Encoded.
-type encodedFormat struct{}
+func openEncoded() Form { return encodeEncoded }
 
-func newEncoded() format { return encodedFormat{} }
-
-func (encodedFormat) encode(b *Builder, s *converters.Sample) error {
+// encodeEncoded writes the first field of a sample, which is its record: see Options.Encoded.
+func encodeEncoded(b *Builder, s *converters.Sample) error {
 	if len(s.Fields) == 0 || s.Fields[0].Value.Kind() != converters.KindBytes {
 		return errors.New("internal error: a sample that is encoded already has no record")
 	}

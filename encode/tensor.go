@@ -9,6 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/heads"
 	"github.com/ffconvert/ffconvert/internal/picture"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
@@ -209,7 +210,7 @@ func (t *tensors) head(b []byte, width, height int) []byte {
 	if t.bare {
 		return b
 	}
-	return decode.AppendArrayHead(b, "|u1", []int64{int64(height), int64(width), 3})
+	return heads.AppendArray(b, "|u1", []int64{int64(height), int64(width), 3})
 }
 
 // pictureError gives an error of a picture its kind, and what to do.

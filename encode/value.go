@@ -8,17 +8,14 @@ import (
 // AppendValue appends one value to b, in msgpack or cbor, as fields of those names have it. x is of a
 // type that [converters.Nested] accepts.
 func AppendValue(b []byte, encoding string, x any) ([]byte, error) {
-	var m format
-	switch encoding {
-	case "msgpack":
-		m = newMsgpack()
-	case "cbor":
-		m = newCBOR()
-	default:
+	m := msgpackForm
+	if encoding == "cbor" {
+		m = cborForm
+	} else if encoding != "msgpack" {
 		return b, fmt.Errorf("internal error: no value in %q", encoding)
 	}
 	var build Builder
-	if err := m.(*mapFormat).nested(&build, x); err != nil {
+	if err := m.nested(&build, x); err != nil {
 		return b, err
 	}
 	var r Record

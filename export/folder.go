@@ -17,8 +17,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/direct"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
@@ -99,7 +99,7 @@ func Folder(ctx context.Context, src *Source, dir string, opts Options) (report 
 func leftBeside(dir string) error {
 	at := filepath.Join(dir, dataset.WorkDir)
 	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
-		return atomicfile.SyncPath(dir) // so that a loss of power does not bring it back
+		return files.SyncPath(dir) // so that a loss of power does not bring it back
 	}
 	return &place.Error{Where: at, Off: -1, Err: errLeft, Hint: "remove it: readers of folders take it for a class"}
 }
@@ -139,8 +139,8 @@ type paths struct {
 	number  int64
 }
 
-// Append checks the files of a sample. It appends only their size.
-func (p *paths) Append(b *encode.Builder, s *converters.Sample) error {
+// encode checks the files of a sample. It appends only their size.
+func (p *paths) encode(b *encode.Builder, s *converters.Sample) error {
 	base, err := p.w.layout.base(s, p.number)
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func (w *folderWriter) plan(ctx context.Context) error {
 			return &converters.Error{Where: dataset.MetaName, Off: -1, Entry: class, Err: err}
 		}
 	}
-	spec := w.spec.WithForm(func() encode.Form { return &paths{w: w, tree: all, sample: newTree()} })
+	spec := w.spec.WithForm(func() encode.Form { return (&paths{w: w, tree: all, sample: newTree()}).encode })
 	var err error
 	opts := w.opts
 	opts.Sizes = plan.Sizes{ShardSize: pieceSize, MaxSamples: pieceSamples}

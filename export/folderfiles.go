@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -49,7 +49,7 @@ func (f *fileMaker) write(_ context.Context, name string, content []byte) error 
 	if f.tmp == "" {
 		f.tmp = f.Temp(fmt.Sprint("file", makers.Add(1)))
 	}
-	file, err := blocking.File(f.Root.OpenFile(f.tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
+	file, err := files.Blocking(f.Root.OpenFile(f.tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
 	if err != nil {
 		return err
 	}

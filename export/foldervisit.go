@@ -48,7 +48,7 @@ func (w *folderWriter) each(ctx context.Context, progress plan.Progress, worker 
 
 // piece visits the files of a piece.
 func (w *folderWriter) piece(ctx context.Context, p *plan.Shard, first int64, progress plan.Progress, use visit) error {
-	enc := w.spec.WithForm(func() encode.Form { return &visited{ctx: ctx, w: w, number: first, use: use} }).NewEncoder()
+	enc := w.spec.WithForm(func() encode.Form { return (&visited{ctx: ctx, w: w, number: first, use: use}).encode }).NewEncoder()
 	tally := plan.Tally{To: progress}
 	defer tally.Flush()
 	samples := int64(0)
@@ -77,8 +77,8 @@ type visited struct {
 	writer fileWriter
 }
 
-// Append visits the files of a sample, and appends their size.
-func (v *visited) Append(b *encode.Builder, s *converters.Sample) error {
+// encode visits the files of a sample, and appends their size.
+func (v *visited) encode(b *encode.Builder, s *converters.Sample) error {
 	base, err := v.w.layout.base(s, v.number)
 	if err != nil {
 		return err

@@ -21,8 +21,8 @@ type members struct {
 	files   []converters.Field
 }
 
-// Append appends the members of a sample.
-func (m *members) Append(b *encode.Builder, s *converters.Sample) error {
+// encode appends the members of a sample.
+func (m *members) encode(b *encode.Builder, s *converters.Sample) error {
 	key := s.Key
 	if m.ordinal {
 		key = ordinalKey(m.number)

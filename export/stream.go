@@ -32,11 +32,11 @@ func Stream(ctx context.Context, w io.Writer, src *Source, format string, opts O
 	switch format {
 	case "msgpack", "cbor":
 	case "jsonl":
-		spec = spec.WithForm(func() encode.Form { return &line{} })
+		spec = spec.WithForm(func() encode.Form { return new(line).encode })
 	case "arrow":
 		t := newTable(out)
 		end = t.close
-		spec = spec.WithForm(func() encode.Form { return t })
+		spec = spec.WithForm(func() encode.Form { return t.encode })
 	default:
 		return fmt.Errorf("internal error: no stream in %q", format)
 	}
@@ -92,8 +92,8 @@ func (s *Source) failed(part int, sample *converters.Sample, err error) error {
 // A line is an encoder for JSON Lines.
 type line struct{ buf []byte }
 
-// Append appends an object and a newline.
-func (l *line) Append(b *encode.Builder, s *converters.Sample) (err error) {
+// encode appends an object and a newline.
+func (l *line) encode(b *encode.Builder, s *converters.Sample) (err error) {
 	buf := append(l.buf[:0], '{')
 	if s.Key != "" {
 		buf = jsonvalue.AppendString(append(jsonvalue.AppendString(buf, converters.KeyField), ':'), s.Key)

@@ -45,8 +45,8 @@ type column struct {
 
 func newTable(w io.Writer) *table { return &table{w: w, byName: make(map[string]*column)} }
 
-// Append adds a row.
-func (t *table) Append(_ *encode.Builder, s *converters.Sample) error {
+// encode adds a row.
+func (t *table) encode(_ *encode.Builder, s *converters.Sample) error {
 	if s.Key != "" {
 		key := converters.Text([]byte(s.Key))
 		if err := t.put(converters.KeyField, &key); err != nil {

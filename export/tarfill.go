@@ -26,7 +26,7 @@ type tarBody struct {
 // encoder returns an encoder of members, for one goroutine.
 func (b *tarBody) encoder() *encode.Encoder {
 	return b.spec.WithForm(func() encode.Form {
-		return &members{ordinal: b.opts.Ordinal, mtime: b.opts.ModTime, number: b.job.first}
+		return (&members{ordinal: b.opts.Ordinal, mtime: b.opts.ModTime, number: b.job.first}).encode
 	}).NewEncoder()
 }
 

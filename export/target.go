@@ -15,8 +15,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -184,7 +184,7 @@ func (t *target) begin() (err error) {
 	if err := crcline.Resume(t.file, t.whole, journalHead{t.request}); err != nil || t.whole > 0 {
 		return err
 	}
-	return atomicfile.SyncDir(t.Root, dataset.WorkDir)
+	return files.SyncDir(t.Root, dataset.WorkDir)
 }
 
 // add adds a finished file, which has its final name, to the journal.

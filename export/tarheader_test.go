@@ -12,7 +12,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	ourtar "github.com/ffconvert/ffconvert/converters/tar"
-	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/heads"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -189,7 +189,7 @@ func TestFileContent(t *testing.T) {
 		{"json", converters.Float(nan), "NaN"},
 		{"ten", converters.Nested([]any{"x"}), `["x"]`},
 		{"tb", converters.Nested([]any{}), ""},
-		{"a.ten", converters.Nested([]any{append(decode.AppendArrayHead(nil, "|u1", []int64{3}), "abc"...)}),
+		{"a.ten", converters.Nested([]any{append(heads.AppendArray(nil, "|u1", []int64{3}), "abc"...)}),
 			"~TenBin~\x20\x00\x00\x00\x00\x00\x00\x00u1\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00" + string(zeros[:32]) + "~TenBin~\x03\x00\x00\x00\x00\x00\x00\x00abc" + string(zeros[:61])},
 		{"x", converters.Float(nan), "nan"},
 	} {

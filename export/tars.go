@@ -194,7 +194,7 @@ func (w *tarWriter) plan(ctx context.Context, t *template) error {
 			defer w.mu.Unlock()
 			w.proofs = append(w.proofs, m.proof)
 		}
-		return m
+		return m.encode
 	})
 	pieces, err := w.src.pieces(ctx, w.src.Samples, spec, w.opts)
 	if err != nil {

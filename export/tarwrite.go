@@ -11,8 +11,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/direct"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
@@ -20,7 +20,7 @@ import (
 
 // A filled tar is complete, in a temporary file that is not synced yet.
 type filled struct {
-	file *atomicfile.File
+	file *files.Temp
 	done finished
 }
 
@@ -97,7 +97,7 @@ func (w *tarWriter) fillAll(ctx context.Context, jobs <-chan *tarJob, full chan<
 }
 
 func (w *tarWriter) fill(ctx context.Context, j *tarJob, blocks *direct.Blocks) (*filled, error) {
-	f, err := atomicfile.Create(w.Root, w.Temp(j.name))
+	f, err := files.Create(w.Root, w.Temp(j.name))
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/direct"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -97,7 +97,7 @@ func (f *Folder) fill(ctx context.Context, root *os.Root, dst string, progress P
 
 // writeNew creates a file, which must not exist.
 func writeNew(root *os.Root, name string, data []byte) error {
-	f, err := blocking.File(root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
+	f, err := files.Blocking(root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
 	if err != nil {
 		return err
 	}

@@ -6,15 +6,15 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/ffconvert/ffconvert/internal/ahead"
+	"github.com/ffconvert/ffconvert/internal/files"
 )
 
 // Size returns the size of the buffer for file i: one byte more than the file had when it was listed,
-// to notice that it has grown. See [ahead.Source].
+// to notice that it has grown. See [files.ReadAhead].
 func (s *source) Size(i int) int64 { return s.files[i].size + 1 }
 
 // Worker returns the source: its Read may be called concurrently.
-func (s *source) Worker() ahead.Worker { return s }
+func (s *source) Worker() files.Worker { return s }
 
 // Close does nothing: a worker keeps nothing open.
 func (s *source) Close() {}

@@ -9,7 +9,7 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -77,11 +77,11 @@ func (s *staging) commit() error {
 	} else if err := s.empty(); err != nil {
 		return err
 	}
-	if err := atomicfile.SyncDir(s.parent, "."); err != nil {
+	if err := files.SyncDir(s.parent, "."); err != nil {
 		return err
 	}
 	for _, name := range s.moved {
-		if err := atomicfile.CheckRename(s.parent, s.tmp, name, func(fs.FileInfo) bool { return true }); err != nil {
+		if err := files.CheckRename(s.parent, s.tmp, name, func(fs.FileInfo) bool { return true }); err != nil {
 			return err
 		}
 	}

@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/internal/ahead"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/direct"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
@@ -116,7 +115,7 @@ func (s *source) write(ctx context.Context, file string, opts WriteOptions) (Rep
 		return Report{}, fmt.Errorf("open directory of %s: %w", file, err)
 	}
 	defer root.Close()
-	f, err := atomicfile.Create(root, temporary())
+	f, err := files.Create(root, temporary())
 	if err != nil {
 		return Report{}, fmt.Errorf("create file beside %s: %w", file, err)
 	}
@@ -177,13 +176,13 @@ func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (sum r
 // append appends all files, which are read ahead.
 func (s *source) append(ctx context.Context, w *record.Writer, progress Progress) error {
 	progress.Start("pack", s.total.Bytes)
-	files := ahead.Start(s, 0, len(s.files), nil)
-	defer files.Stop()
+	ahead := files.ReadAhead(s, 0, len(s.files), nil)
+	defer ahead.Stop()
 	for i := range s.files {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		data, err := files.Next(i)
+		data, err := ahead.Next(i)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ffconvert/ffconvert/internal/ahead"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/record"
@@ -52,22 +52,22 @@ func TestLayout(t *testing.T) {
 // Files that are read ahead and files that are read alone are packed in order.
 func TestSizes(t *testing.T) {
 	t.Parallel()
-	files := tree{}
-	for i, size := range []int{0, 1, ahead.MaxItem - 2, ahead.MaxItem - 1, ahead.MaxItem, 3 * ahead.MaxItem, 5, 2 * ahead.MaxItem, 0} {
+	want := tree{}
+	for i, size := range []int{0, 1, files.MaxAhead - 2, files.MaxAhead - 1, files.MaxAhead, 3 * files.MaxAhead, 5, 2 * files.MaxAhead, 0} {
 		for j := range 20 {
-			files[fmt.Sprintf("%d/%02d", i, j)] = strings.Repeat(string(rune('a'+i+j)), size+j%2)
-			if size > ahead.MaxItem && j == 1 {
+			want[fmt.Sprintf("%d/%02d", i, j)] = strings.Repeat(string(rune('a'+i+j)), size+j%2)
+			if size > files.MaxAhead && j == 1 {
 				break
 			}
 		}
 	}
-	f := open(t, pack(t, files.folder(t)))
-	if n := f.Totals().Files; n != int64(len(files)) {
-		t.Errorf("%d files, want %d", n, len(files))
+	f := open(t, pack(t, want.folder(t)))
+	if n := f.Totals().Files; n != int64(len(want)) {
+		t.Errorf("%d files, want %d", n, len(want))
 	}
-	for name, want := range files {
-		if got, err := f.ReadFile(name); err != nil || string(got) != want {
-			t.Errorf("%s: %d bytes, error %v; want %d bytes", name, len(got), err, len(want))
+	for name, data := range want {
+		if got, err := f.ReadFile(name); err != nil || string(got) != data {
+			t.Errorf("%s: %d bytes, error %v; want %d bytes", name, len(got), err, len(data))
 		}
 	}
 }

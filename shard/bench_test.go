@@ -7,7 +7,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -68,7 +68,7 @@ func BenchmarkRows(b *testing.B) {
 				k.encoders = append(k.encoders, newEncoders(spec))
 			}
 			for b.Loop() {
-				f, err := atomicfile.Create(out.Root, out.Temp(p.Shards[0].Name))
+				f, err := files.Create(out.Root, out.Temp(p.Shards[0].Name))
 				if err != nil {
 					b.Fatal(err)
 				}

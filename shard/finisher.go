@@ -9,7 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -18,15 +18,15 @@ import (
 type filled struct {
 	*job
 	began time.Time
-	file  *atomicfile.File // nil: not created
-	index *atomicfile.File // nil: not created
-	free  func()           // releases its slot in writer.open; nil: it has none
+	file  *files.Temp // nil: not created
+	index *files.Temp // nil: not created
+	free  func()      // releases its slot in writer.open; nil: it has none
 	done  dataset.Finished
 }
 
 // discard removes the temporary files, unless the shard has its name, and calls free.
 func (s *filled) discard() {
-	for _, f := range []*atomicfile.File{s.index, s.file} {
+	for _, f := range []*files.Temp{s.index, s.file} {
 		if f != nil {
 			f.Discard()
 		}

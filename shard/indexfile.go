@@ -10,8 +10,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/direct"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -54,7 +54,7 @@ func schemaOf(c plan.Columns, about *arrow.Metadata) *arrow.Schema {
 
 // An indexFile is the index of a shard that is being written.
 type indexFile struct {
-	file   *atomicfile.File
+	file   *files.Temp
 	stream *direct.Stream
 	out    *ipc.FileWriter
 	schema *arrow.Schema
@@ -76,7 +76,7 @@ func createIndex(d *dataset.Dir, t *job, shape plan.Columns, blocks [][]byte) (*
 			return nil, err
 		}
 	}
-	f, err := atomicfile.Create(d.Root, d.Temp(name))
+	f, err := files.Create(d.Root, d.Temp(name))
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -17,7 +17,7 @@ import (
 // process, or from one that stopped before it wrote the journal line, the two must be equal, and the existing
 // file stays: name returns first = false. name replaces an existing file that is damaged or contradicts the
 // journal.
-func (k *finisher) name(ctx context.Context, f *atomicfile.File, done *dataset.Finished) (first bool, err error) {
+func (k *finisher) name(ctx context.Context, f *files.Temp, done *dataset.Finished) (first bool, err error) {
 	switch found, err := k.compare(ctx, done); {
 	case err != nil:
 		return false, err

@@ -16,7 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 	"github.com/ffconvert/ffconvert/shard"
@@ -157,7 +157,7 @@ type marked struct{ *shardtest.Stocked }
 
 func (m *marked) Parts() []converters.Part {
 	parts := m.Stocked.Parts()
-	parts[3].Copy = &converters.Copy{Mark: pin.Of("etag", "other")}
+	parts[3].Copy = &converters.Copy{Mark: files.PinOf("etag", "other")}
 	return parts
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/direct"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -33,7 +33,7 @@ func (k *worker) write(ctx context.Context, t *job) (full *filled, err error) {
 	if full.free, err = k.out.Room(ctx, t.Bytes); err != nil {
 		return full, err
 	}
-	if full.file, err = atomicfile.Create(k.out.Root, k.out.Temp(t.Name)); err != nil {
+	if full.file, err = files.Create(k.out.Root, k.out.Temp(t.Name)); err != nil {
 		return full, err
 	}
 	if err := direct.Reserve(full.file.File, t.Bytes); err != nil {
@@ -64,7 +64,7 @@ func (k *worker) write(ctx context.Context, t *job) (full *filled, err error) {
 }
 
 // fill writes the records of a shard and its index rows.
-func (k *worker) fill(ctx context.Context, t *job, f *atomicfile.File, index *indexFile) (dataset.Finished, error) {
+func (k *worker) fill(ctx context.Context, t *job, f *files.Temp, index *indexFile) (dataset.Finished, error) {
 	s := t.Shard
 	done := dataset.Finished{ManifestShard: dataset.ManifestShard{Name: s.Name}}
 	out := direct.NewWriter(f.File, k.blocks.shard())

@@ -13,15 +13,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
-	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/internal/check"
 	"github.com/ffconvert/ffconvert/internal/findings"
-	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/option"
-	"github.com/ffconvert/ffconvert/internal/picture"
 )
 
 // checkExit is the end of the help of the check commands.
@@ -81,11 +77,7 @@ func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
 	if failed != nil {
 		return failed
 	}
-	var inputs checkInputs
-	if inputs.refuse(cmd.Context(), err) != nil {
-		inputs.refused = []findings.Finding{check.Refusal(err, "")}
-	}
-	report, err := check.Source(cmd.Context(), nil, check.Options{Refused: inputs.refused})
+	report, err := check.Source(cmd.Context(), nil, check.Options{Refused: []findings.Finding{check.Refusal(err, "")}})
 	if err != nil {
 		return err
 	}
@@ -95,13 +87,12 @@ func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
 
 // checkOptions are the flags of the check commands.
 type checkOptions struct {
-	convert   cliflag.Conversion // of the flags that check has in common with convert
-	deep      bool
-	maxPixels int64
-	strict    bool
-	format    option.Choice
-	reports   []string
-	workers   int
+	convert cliflag.Conversion // of the flags that check has in common with convert
+	deep    bool
+	strict  bool
+	format  option.Choice
+	reports []string
+	workers int
 }
 
 func newCheckFormatCommand(f sourceFormat) *cobra.Command {
@@ -177,8 +168,8 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f sourceFormat, set *option.Set
 			flags.AddFlag(conversion.Lookup(name))
 		}
 	}
-	pick("encode", "fields", "rename", "decode", "tensor", "resize", "missing")
-	flags.Var(option.Count(&o.maxPixels, picture.DefaultMaxPixels), "max-pixels", "largest image that --deep and --tensor decode, pixels of all its frames")
+	pick("encode", "fields", "rename", "decode", "tensor", "resize", "missing", "max-pixels")
+	flags.Lookup("max-pixels").Usage = "largest image that --deep and --tensor decode, pixels of all its frames"
 	o.workers = runtime.GOMAXPROCS(0)
 	cliflag.Jobs(flags, &o.workers, "parts looked at, at once, 1024 at most; by default the CPUs that this process may use")
 	pick("progress", "max-decode-size", "max-decode-depth", "max-names")
@@ -206,14 +197,13 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, reports.close()) }()
-	progress := progress.New(c.opts.Progress, os.Stderr)
+	progress := terminal.NewReporter(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.Ready(ctx, tool(), progress)
 	if err := cliflag.CheckEncoding(c.Encode); err != nil {
 		return err
 	}
-	c.Encode.Limits.MaxPixels = opts.maxPixels
-	how := check.Options{Encode: c.Encode, Progress: progress, Deep: opts.deep, MaxPixels: opts.maxPixels, Workers: opts.workers}
+	how := check.Options{Encode: c.Encode, Progress: progress, Deep: opts.deep, MaxPixels: c.Encode.Limits.MaxPixels, Workers: opts.workers}
 	if !opts.deep {
 		how.Workers = convert.Indexers(opts.workers)
 	}
@@ -233,52 +223,18 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) (err error) 
 		how.Hints = map[string]string{check.DuplicateKey: "--group makes one sample of files that share a key, --on-duplicate-key keep several"}
 	}
 
-	report, err := checkNames(ctx, &c, how, progress)
+	report, err := check.Named(ctx, check.Inputs{Names: c.Sources, Format: c.Reader, Stage: c.Input, Explain: c.explain, Warn: progress.Warn}, how)
 	progress.Stop()
 	if err != nil {
 		return c.hint(err)
 	}
+	cliflag.HintFindings(report, c.purpose, c.Reader)
 	if c.Reader.Directories {
 		report.Unit = "part" // a directory, usually of one class
 	}
 	report.Tool, report.Version = "ffconvert check", version
 	report.Facts = append(report.Facts, findings.Fact{Name: "source", Value: c.Reader.Name}, findings.Fact{Name: "deep", Value: opts.deep})
 	return printFindings(c.stdout, report, opts, reports)
-}
-
-// checkNames finds the inputs, opens a source of all that can be read, and checks it.
-func checkNames(ctx context.Context, c *conversion, how check.Options, progress *progress.Reporter) (report *findings.Report, err error) {
-	in := c.Input
-	in.Options = c.Reader.InputOptions(in.Options)
-	if in.CacheDir == "" {
-		remove := convert.TemporaryCache(&in)
-		defer func() { err = errors.Join(err, remove()) }()
-	}
-	siblings := convert.NewSiblings(in)
-	defer func() { err = errors.Join(err, siblings.Release()) }()
-	inputs := checkInputs{in: in}
-	defer func() { err = errors.Join(err, inputs.release()) }()
-	if err := inputs.find(ctx, c.Sources); err != nil {
-		return nil, err
-	}
-	for _, d := range input.LaidDoubts(inputs.found) {
-		progress.Warn(d)
-	}
-	inputs.refuseOthers(c.Reader, c.explain)
-	inputs.in.Progress = convert.Staging(progress, inputs.found)
-	if err := inputs.open(ctx, inputs.found); err != nil {
-		return nil, err
-	}
-	src, err := inputs.source(ctx, c.Reader, format.OpenRequest{Records: c.Encode, Files: siblings, DecodeKnown: how.Deep})
-	if err != nil {
-		return nil, err
-	}
-	how.Refused = inputs.refused
-	report, err = check.Source(ctx, src, how)
-	if err == nil {
-		cliflag.HintFindings(report, c.purpose, c.Reader)
-	}
-	return report, err
 }
 
 // A refusal is the error of a check with findings.
@@ -288,6 +244,7 @@ type refusal struct {
 }
 
 func (r *refusal) Error() string { return r.text }
+func (r *refusal) Status() int   { return r.status }
 
 // printFindings prints a report, writes the other documents of it, and returns the error that decides the exit status.
 func printFindings(w io.Writer, r *findings.Report, opts checkOptions, others reports) error {

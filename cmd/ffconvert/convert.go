@@ -12,13 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/text"
-	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // newConvertCommand returns the command of a format. adapt, if not nil, may change each conversion
@@ -106,14 +105,14 @@ func (c *conversion) run(ctx context.Context) error {
 
 // sides returns the conversions of a split, which may have to index all samples.
 func (c *conversion) sides(ctx context.Context) ([]convert.Conversion, error) {
-	progress := progress.New(c.opts.Progress, os.Stderr)
+	progress := terminal.NewReporter(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.Ready(ctx, tool(), progress)
 	return c.Sides(ctx)
 }
 
 func (c *conversion) one(ctx context.Context, choice choose.Options) error {
-	progress := progress.New(c.opts.Progress, os.Stderr)
+	progress := terminal.NewReporter(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.Ready(ctx, tool(), progress)
 	c.Choice = choice
@@ -131,7 +130,7 @@ func (c *conversion) one(ctx context.Context, choice choose.Options) error {
 
 // convert previews, indexes, plans or converts. The closing line is nil after a preview, which was
 // printed.
-func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) {
+func (c *conversion) convert(ctx context.Context) (fmt.Stringer, error) {
 	switch {
 	case c.opts.DryRun:
 		p, err := c.Preview(ctx)
@@ -139,11 +138,8 @@ func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) 
 			return nil, err
 		}
 		return nil, summary.PrintPreview(c.stdout, c.formatName(), p)
-	case c.planning != nil && c.planning.task != "":
-		t, err := plan.ParseTask(string(c.planning.task))
-		if err != nil {
-			return nil, err
-		}
+	case c.planning != nil && c.planning.task.Given():
+		t := c.planning.task.Task
 		done, err := c.IndexTask(ctx, t)
 		if err != nil {
 			return nil, err
@@ -197,7 +193,7 @@ func (c *conversion) moreRoom() string {
 		return "raise --cache-size: --limit, --slice and --sort want all parts here at once"
 	case c.planning == nil:
 		return "raise --cache-size," + orNot + " or plan a slice at a time: " + bySlice + ", for each K, then plan and run without --task"
-	case c.planning.task == "":
+	case !c.planning.task.Given():
 		return "raise --cache-size, or index a slice at a time: " + bySlice + ", for each K from 0 to N-1, then this command again"
 	}
 	return "raise --cache-size, or take a larger N: --task K/N"

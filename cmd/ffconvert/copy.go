@@ -11,7 +11,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/dataset/transfer"
 	"github.com/ffconvert/ffconvert/internal/input"
@@ -24,11 +23,11 @@ type copyOptions struct {
 	jobs      int
 	backend   aio.Backend
 	depth     int
-	progress  progress.Flag
+	progress  terminal.Progress
 }
 
 func newCopyCommand() *cobra.Command {
-	opts := copyOptions{Place: cliflag.NewPlace(), jobs: 4, depth: 32, progress: progress.NewFlag()}
+	opts := copyOptions{Place: cliflag.NewPlace(), jobs: 4, depth: 32}
 	cmd := &cobra.Command{
 		Use:   "copy OUT OUT2",
 		Short: "Copy a finished dataset to another place, and prove it there",
@@ -59,14 +58,14 @@ Another dataset in OUT2 is refused, or replaced by --overwrite.
 	cliflag.Jobs(flags, &opts.jobs, "files copied at once, 1024 at most")
 	flags.Var(&opts.backend, "backend", "how files of a directory are read again: auto, aio or pread")
 	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads of 1 MiB in flight")
-	flags.Var(&opts.progress, "progress", progress.Usage)
+	opts.progress.Add(flags)
 	opts.AddUpload(flags)
 	opts.AddConnection(flags)
 	return cmd
 }
 
 func runCopy(ctx context.Context, opts copyOptions, from, to string) error {
-	shown := progress.New(opts.progress, os.Stderr)
+	shown := terminal.NewReporter(opts.progress, os.Stderr)
 	defer shown.Stop()
 	done, err := transfer.Copy(ctx, from, to, transfer.Options{
 		Bucket: opts.Options(shown.Note), Overwrite: opts.overwrite, Workers: opts.jobs,

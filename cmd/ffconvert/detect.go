@@ -14,12 +14,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/input"
-	"github.com/ffconvert/ffconvert/internal/input/kind"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -64,13 +63,13 @@ type detected struct {
 // detect finds out the one format of the sources, and prints it on standard error.
 func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error) {
 	does := cliflag.Purpose(cmd.Name() == "check")
-	var all []kind.Kind // formats that read all sources so far
+	var all []input.Kind // formats that read all sources so far
 	for i, name := range names {
 		found, first, err := kindsOf(cmd.Context(), name, maxNames)
 		if err != nil {
 			return detected{}, err
 		}
-		readable := slices.DeleteFunc(slices.Clone(found), func(k kind.Kind) bool { return k.Format == "" })
+		readable := slices.DeleteFunc(slices.Clone(found), func(k input.Kind) bool { return k.Format == "" })
 		switch {
 		case len(found) == 0 && isEmpty(first):
 			return detected{}, undetected(name, "it is an empty file", "")
@@ -84,8 +83,8 @@ func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error
 			all = readable
 			continue
 		}
-		common := slices.DeleteFunc(slices.Clone(all), func(k kind.Kind) bool {
-			return !slices.ContainsFunc(readable, func(other kind.Kind) bool { return sameCommand(k, other) })
+		common := slices.DeleteFunc(slices.Clone(all), func(k input.Kind) bool {
+			return !slices.ContainsFunc(readable, func(other input.Kind) bool { return sameCommand(k, other) })
 		})
 		if len(common) == 0 {
 			return detected{}, undetected(name, fmt.Sprintf("it is %s, %s is %s", readable[0].What, names[0], all[0].What), "convert them apart, or as collections of one ffconvert spec")
@@ -111,7 +110,7 @@ func undetected(name, what, hint string) error {
 }
 
 // ambiguous refuses a source of several kinds. The hints are about path.
-func ambiguous(name, path string, kinds []kind.Kind, does cliflag.Purpose) error {
+func ambiguous(name, path string, kinds []input.Kind, does cliflag.Purpose) error {
 	var what, hints []string
 	for _, k := range kinds {
 		what, hints = append(what, k.What), append(hints, does.HowTo(k, path))
@@ -122,10 +121,10 @@ func ambiguous(name, path string, kinds []kind.Kind, does cliflag.Purpose) error
 func formatNames() string { return strings.Join(format.Names(), ", ") }
 
 // sameCommand reports whether two kinds are converted by the same command and flags.
-func sameCommand(a, b kind.Kind) bool { return a.Format == b.Format && slices.Equal(a.Flags, b.Flags) }
+func sameCommand(a, b input.Kind) bool { return a.Format == b.Format && slices.Equal(a.Flags, b.Flags) }
 
 // kindsOf returns the possible kinds of the first file that name stands for.
-func kindsOf(ctx context.Context, name string, maxNames int64) (found []kind.Kind, first string, err error) {
+func kindsOf(ctx context.Context, name string, maxNames int64) (found []input.Kind, first string, err error) {
 	switch {
 	case name == "-":
 		return nil, name, undetected(name, "standard input can be read once, so its format cannot be told before", "name it: ffconvert "+formatNames())
@@ -147,7 +146,7 @@ func kindsOf(ctx context.Context, name string, maxNames int64) (found []kind.Kin
 	}
 	first = strings.TrimPrefix(first, "file:")
 	if convert.IsURL(first) {
-		return kind.Name(first), first, nil
+		return input.KindOfName(first), first, nil
 	}
 	if _, err := os.Stat(first); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -179,7 +178,7 @@ func (d *detected) say(cmd *cobra.Command, name string) {
 	switch progressMode(cmd) {
 	case "none":
 	case "json":
-		progress.WriteEvent(os.Stderr, "format", formatEvent{input.Shown(name), d.Name, append([]string{}, d.flags...)})
+		terminal.WriteEvent(os.Stderr, "format", formatEvent{input.Shown(name), d.Name, append([]string{}, d.flags...)})
 	default:
 		fmt.Fprintf(os.Stderr, "%s is %s: %s\n", text.Name(input.Shown(name)), d.what, command)
 	}
@@ -202,7 +201,7 @@ func runAs(cmd, as *cobra.Command, f detected, args []string) error {
 			err = errors.Join(err, as.Flags().Set(flag.Name, flag.Value.String()))
 		}
 	})
-	*as.Flags().Lookup("progress").Value.(*progress.Flag) = *cmd.Flags().Lookup("progress").Value.(*progress.Flag)
+	*as.Flags().Lookup("progress").Value.(*terminal.Progress) = *cmd.Flags().Lookup("progress").Value.(*terminal.Progress)
 	for i := 0; i < len(f.flags); i++ {
 		name, value := strings.TrimPrefix(f.flags[i], "--"), "true"
 		if name == "format" && cmd.Name() == "check" {

@@ -14,7 +14,6 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/dataset/compare"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -74,7 +73,7 @@ func runDiff(ctx context.Context, opts diffOptions, pathA, pathB string, stdout 
 			return explainLookup(err)
 		}
 	}
-	how := compare.Options{Decode: opts.decode}
+	how := lookup.CompareOptions{Decode: opts.decode}
 	if how.ByNumber, err = opts.byNumber(a, b); err != nil {
 		return err
 	}
@@ -82,7 +81,7 @@ func runDiff(ctx context.Context, opts diffOptions, pathA, pathB string, stdout 
 		how.Decode = true
 	}
 	w := &diffWriter{out: bufio.NewWriterSize(stdout, 64<<10), json: opts.format.Value == "json"}
-	totals, err := compare.Datasets(ctx, a, b, how, w.write)
+	totals, err := lookup.Compare(ctx, a, b, how, w.write)
 	if err != nil {
 		return errors.Join(w.out.Flush(), explainLookup(err))
 	}
@@ -122,7 +121,7 @@ type diffWriter struct {
 	line []byte
 }
 
-func (w *diffWriter) write(d compare.Difference) error {
+func (w *diffWriter) write(d lookup.Difference) error {
 	b := w.line[:0]
 	if w.json {
 		b = appendDifference(b, &d)
@@ -149,7 +148,7 @@ func (w *diffWriter) write(d compare.Difference) error {
 }
 
 // appendDifference appends a difference as a line of JSON.
-func appendDifference(b []byte, d *compare.Difference) []byte {
+func appendDifference(b []byte, d *lookup.Difference) []byte {
 	b = fmt.Appendf(b, `{"change":"%s"`, d.Change())
 	for _, side := range []struct {
 		name string
@@ -188,7 +187,7 @@ type diffDone struct {
 }
 
 // close prints the summary. Errors of writing stay in out.
-func (w *diffWriter) close(a, b diffSide, t *compare.Totals, how compare.Options) {
+func (w *diffWriter) close(a, b diffSide, t *lookup.Compared, how lookup.CompareOptions) {
 	if w.json {
 		done := diffDone{Done: true, Same: t.Same(), A: t.A, B: t.B, AShards: len(a.Files()), BShards: len(b.Files()),
 			Alike: t.Alike, Changed: t.Changed, Removed: t.Removed, Added: t.Added, Compared: "records", By: "key"}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"syscall"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -34,13 +33,9 @@ const exitStatus = `EXIT STATUS
 
 // exitCode returns the exit status of an error.
 func exitCode(err error) int {
-	var stop stop.Interrupted
-	var found *refusal
-	switch {
-	case errors.As(err, &stop):
-		return stop.Status()
-	case errors.As(err, &found):
-		return found.status
+	var ended interface{ Status() int } // by a signal, or by a report with findings
+	if errors.As(err, &ended) {
+		return ended.Status()
 	}
 	switch place.KindOf(err) {
 	case place.Corrupt:

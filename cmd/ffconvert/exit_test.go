@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/stage"
@@ -39,9 +39,9 @@ func TestExitCode(t *testing.T) {
 		{"unfinished", missing, 5},
 		{"unfinished, a file that is not there", fmt.Errorf("%w: %w", missing, &fs.PathError{Err: syscall.ENOENT}), 5},
 		{"unfinished and corrupt", errors.Join(missing, verify.ErrCorrupt), 2},
-		{"interrupted", stop.Interrupted{Signal: syscall.SIGINT}, 130},
-		{"terminated", stop.Interrupted{Signal: syscall.SIGTERM}, 143},
-		{"warned", stop.Interrupted{Signal: syscall.SIGUSR1}, 138},
+		{"interrupted", terminal.Interrupted{Signal: syscall.SIGINT}, 130},
+		{"terminated", terminal.Interrupted{Signal: syscall.SIGTERM}, 143},
+		{"warned", terminal.Interrupted{Signal: syscall.SIGUSR1}, 138},
 	} {
 		if got := exitCode(row.err); got != row.want {
 			t.Errorf("%s: %d, want %d", row.name, got, row.want)

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/decode"
@@ -68,7 +68,7 @@ func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 			cliflag.AddOption(flags, opt)
 		}
 	}
-	flags.Var(&o.Progress, "progress", progress.Usage)
+	o.Progress.Add(flags)
 	flags.Var(option.MaxSize(&o.Encode.Limits.MaxDecode, decode.DefaultMaxDecode), "max-decode-size", "largest list or map in a record")
 	o.Encode.Limits.MaxDepth = decode.DefaultMaxDepth
 	flags.Var(option.Between(&o.Encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting in a record, 4 to 65535")
@@ -80,7 +80,7 @@ func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 }
 
 // options are what the flags say of an export.
-func (o *exportOptions) options(shown *progress.Reporter) export.Options {
+func (o *exportOptions) options(shown *terminal.Reporter) export.Options {
 	return export.Options{
 		Encode: o.Encode, Choice: o.Choice, Ordinal: o.ordinal, Sizes: o.Sizes, Workers: o.Workers, NoVerify: o.NoVerify,
 		AIO: o.AIO, Progress: shown, Tool: tool(),
@@ -124,7 +124,7 @@ func (o *exportOptions) addWriting(flags *pflag.FlagSet, what string) {
 }
 
 // run opens the shards that all arguments but the last name, and calls use, with a reporter of progress.
-func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []string, use func(*export.Source, *progress.Reporter) error) error {
+func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []string, use func(*export.Source, *terminal.Reporter) error) error {
 	sources, to := args[:len(args)-1], args[len(args)-1]
 	if err := o.CacheFromEnvironment(cmd.Flags()); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []stri
 	if _, err := o.Load(ctx); err != nil {
 		return err
 	}
-	shown := progress.New(o.Progress, os.Stderr)
+	shown := terminal.NewReporter(o.Progress, os.Stderr)
 	defer shown.Stop()
 	c := convert.Conversion{Reader: o.reader, Sources: sources, Options: convert.Options{Encode: o.Encode, Input: o.Staging(), Listed: shown.Listed}}
 	if err := convert.LocalPath(to); err != nil {

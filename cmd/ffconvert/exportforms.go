@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/export"
 )
 
@@ -41,7 +41,7 @@ is run again.
 	opts.addFields(flags)
 	opts.addSource(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *progress.Reporter) error {
+		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *terminal.Reporter) error {
 			done, err := export.Folder(cmd.Context(), src, args[len(args)-1], opts.options(shown))
 			if err != nil {
 				return err
@@ -86,7 +86,7 @@ __key__ is the key of a sample. Nothing else is written there; a reader may stop
 			return fmt.Errorf("%s: the samples go to standard output: want - as the last argument, and > FILE where a file is to have them", to)
 		}
 		signal.Ignore(syscall.SIGPIPE) // a write fails instead, and staged copies are removed
-		err := opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *progress.Reporter) error {
+		err := opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *terminal.Reporter) error {
 			return export.Stream(cmd.Context(), pipeWriter{cmd.OutOrStdout()}, src, s.name, opts.options(shown))
 		})
 		return err
@@ -139,7 +139,7 @@ same command is run again. A key or a field that webdataset would split otherwis
 	opts.addFields(flags)
 	opts.addSource(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *progress.Reporter) error {
+		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *terminal.Reporter) error {
 			tars := opts.options(shown)
 			tars.ModTime = modified
 			done, err := export.Tars(cmd.Context(), src, args[len(args)-1], tars)

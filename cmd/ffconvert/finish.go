@@ -9,8 +9,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -22,11 +22,11 @@ type finishOptions struct {
 	backend  aio.Backend
 	depth    int
 	sign     cliflag.Sign
-	progress progress.Flag
+	progress terminal.Progress
 }
 
 func newFinishCommand() *cobra.Command {
-	opts := finishOptions{Place: cliflag.NewPlace(), depth: verify.DefaultDepth, progress: progress.NewFlag()}
+	opts := finishOptions{Place: cliflag.NewPlace(), depth: verify.DefaultDepth}
 	cmd := &cobra.Command{
 		Use:   "finish OUT",
 		Short: "Complete a dataset whose shards tasks have written",
@@ -53,7 +53,7 @@ Where shards are missing they are named, and the status is 5: run their tasks ag
 	flags.Var(&opts.backend, "backend", "how shards are re-read: auto, aio or pread")
 	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads of 1 MiB in flight")
 	opts.sign.Add(flags)
-	flags.Var(&opts.progress, "progress", progress.Usage)
+	opts.progress.Add(flags)
 	opts.AddPlace(flags)
 	return cmd
 }
@@ -63,7 +63,7 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 	if err != nil {
 		return err
 	}
-	progress := progress.New(opts.progress, os.Stderr)
+	progress := terminal.NewReporter(opts.progress, os.Stderr)
 	defer progress.Stop()
 	how := convert.Options{
 		Verify: opts.verify, AIO: aio.Options{Backend: opts.backend, Depth: opts.depth},

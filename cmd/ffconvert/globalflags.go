@@ -2,17 +2,12 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/internal/option"
 )
@@ -25,7 +20,7 @@ type globalOptions struct {
 }
 
 func addGlobalFlags(root *cobra.Command) {
-	opts := globalOptions{color: option.Choice{Value: terminal.ColorAuto, Words: []string{terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever}}}
+	opts := globalOptions{color: option.Choice{Value: "auto", Words: []string{"auto", "always", "never"}}}
 	flags := root.PersistentFlags()
 	flags.BoolVarP(&opts.quiet, "quiet", "q", false, "print errors alone, no progress and no closing line")
 	flags.BoolVarP(&opts.verbose, "verbose", "v", false, "a line for each phase and each shard, too")
@@ -36,11 +31,7 @@ func addGlobalFlags(root *cobra.Command) {
 		if err := opts.apply(cmd); err != nil {
 			return err
 		}
-		stopper := stop.From(cmd.Context())
-		stopper.OnSignal(signalTeller(progressMode(cmd), os.Stderr))
-		stopper.OnLate(func(err stop.Interrupted) {
-			printError(err, exitCode(err), progressMode(cmd) == "json", terminal.PaintOf(colorMode(cmd), os.Stderr))
-		})
+		terminal.ReportSignals(cmd.Context(), progressMode(cmd), paintOf(cmd))
 		return nil
 	}
 	root.SetFlagErrorFunc(cliflag.FlagError)
@@ -58,7 +49,7 @@ func (o *globalOptions) apply(cmd *cobra.Command) error {
 	if flag == nil {
 		return nil
 	}
-	p := flag.Value.(*progress.Flag)
+	p := flag.Value.(*terminal.Progress)
 	if o.quiet {
 		p.Value = "none"
 	}
@@ -66,12 +57,13 @@ func (o *globalOptions) apply(cmd *cobra.Command) error {
 	return nil
 }
 
-// colorMode returns the value of --color.
-func colorMode(cmd *cobra.Command) string {
+// paintOf returns whether standard error is coloured.
+func paintOf(cmd *cobra.Command) terminal.Paint {
+	mode := "auto"
 	if flag := cmd.Flags().Lookup("color"); flag != nil {
-		return flag.Value.String()
+		mode = flag.Value.String()
 	}
-	return terminal.ColorAuto
+	return terminal.PaintOf(mode, os.Stderr)
 }
 
 // A helpAllValue is the flag --help-all. It ends the parsing with [pflag.ErrHelp], as --help does.
@@ -81,28 +73,11 @@ func (v *helpAllValue) Set(string) error { *v = true; return pflag.ErrHelp }
 func (v *helpAllValue) Type() string     { return "bool" }
 func (v *helpAllValue) String() string   { return "false" }
 
-// signalTeller returns the function that reports signals on out; nil if nothing is printed.
-func signalTeller(mode string, out io.Writer) func(syscall.Signal, time.Duration) {
-	switch mode {
-	case "json":
-		return func(sig syscall.Signal, grace time.Duration) {
-			progress.WriteEvent(out, "signal", progress.SignalEvent{Signal: stop.Signals[sig], Grace: grace.Seconds()})
-		}
-	case "plain":
-		return func(sig syscall.Signal, grace time.Duration) {
-			if grace > 0 {
-				fmt.Fprintf(out, "%v: no more shards are begun; those under way have %v\n", sig, grace)
-			}
-		}
-	}
-	return nil
-}
-
 // progressMode returns the value of --progress, with auto replaced by bar or plain; "" for commands
 // without that flag.
 func progressMode(cmd *cobra.Command) string {
 	if flag := cmd.Flags().Lookup("progress"); flag != nil {
-		return progress.Mode(flag.Value.String(), os.Stderr)
+		return flag.Value.(*terminal.Progress).Mode(os.Stderr)
 	}
 	return ""
 }

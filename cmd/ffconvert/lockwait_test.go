@@ -9,7 +9,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/internal/test/need"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset"
 )
@@ -100,14 +99,14 @@ func TestFinishBesideTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = runFinish(t.Context(), finishOptions{progress: progress.NewFlag()}, dir)
+	err = runFinish(t.Context(), finishOptions{}, dir)
 	if !errors.Is(err, dataset.ErrLocked) || !errors.Is(err, dataset.ErrMissing) || exitCode(err) != exitUnfinished {
 		t.Errorf("status %d: %v", exitCode(err), err)
 	}
 	if err := task.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := runFinish(t.Context(), finishOptions{progress: progress.NewFlag()}, dir); exitCode(err) != exitUnfinished || errors.Is(err, dataset.ErrLocked) {
+	if err := runFinish(t.Context(), finishOptions{}, dir); exitCode(err) != exitUnfinished || errors.Is(err, dataset.ErrLocked) {
 		t.Errorf("without tasks: status %d: %v", exitCode(err), err)
 	}
 }

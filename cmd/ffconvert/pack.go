@@ -15,8 +15,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/option"
@@ -28,11 +28,11 @@ type packOptions struct {
 	packed.WriteOptions
 	limits   folderLimits
 	backend  aio.Backend
-	progress progress.Flag
+	progress terminal.Progress
 }
 
 func newPackCommand() *cobra.Command {
-	opts := packOptions{progress: progress.NewFlag()}
+	var opts packOptions
 	cmd := &cobra.Command{
 		Use:   "pack DIR FILE.ffr",
 		Short: "Put a folder into one FFRecord file",
@@ -56,7 +56,7 @@ re-read past the page cache and checked.
 	flags.BoolVar(&opts.FollowOutside, "follow-outside", false, "follow symbolic links that lead out of the folder")
 	opts.limits.add(flags)
 	flags.Var(&opts.backend, "backend", "how the file is re-read: auto, aio or pread")
-	flags.Var(&opts.progress, "progress", progress.Usage)
+	opts.progress.Add(flags)
 	return cmd
 }
 
@@ -76,7 +76,7 @@ func runPack(ctx context.Context, opts packOptions, dir, file string) error {
 	if _, err := os.Stat(filepath.Dir(file)); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: no such directory; make it first", filepath.Dir(file))
 	}
-	progress := progress.New(opts.progress, os.Stderr)
+	progress := terminal.NewReporter(opts.progress, os.Stderr)
 	defer progress.Stop()
 	opts.MaxFile, opts.MaxFiles, opts.Progress = opts.limits.size, opts.limits.files, progress
 	opts.AIO = aio.Options{Backend: opts.backend}
@@ -89,7 +89,7 @@ func runPack(ctx context.Context, opts packOptions, dir, file string) error {
 }
 
 func newUnpackCommand() *cobra.Command {
-	shown := progress.NewFlag()
+	var shown terminal.Progress
 	var limits folderLimits
 	cmd := &cobra.Command{
 		Use:   "unpack FILE.ffr DIR",
@@ -106,11 +106,11 @@ and re-read, or nothing. No name in the file can lead out of DIR.
 		},
 	}
 	limits.add(cmd.Flags())
-	cmd.Flags().Var(&shown, "progress", progress.Usage)
+	shown.Add(cmd.Flags())
 	return cmd
 }
 
-func runUnpack(ctx context.Context, how progress.Flag, limits folderLimits, file, dir string) error {
+func runUnpack(ctx context.Context, how terminal.Progress, limits folderLimits, file, dir string) error {
 	if err := errors.Join(convert.LocalPath(file), convert.LocalPath(dir)); err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func runUnpack(ctx context.Context, how progress.Flag, limits folderLimits, file
 		return err
 	}
 	defer f.Close()
-	progress := progress.New(how, os.Stderr)
+	progress := terminal.NewReporter(how, os.Stderr)
 	defer progress.Stop()
 	from, err := f.Extract(ctx, dir, packed.ExtractOptions{Progress: progress})
 	if err != nil {

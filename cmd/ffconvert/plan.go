@@ -13,7 +13,7 @@ import (
 
 // planning makes a conversion end after the plan.
 type planning struct {
-	task taskValue // K/N: index that slice of the parts and make no plan; "": plan
+	task cliflag.Task // if given: index that slice of the parts and make no plan
 }
 
 func newPlanCommand() *cobra.Command {

@@ -14,13 +14,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ffconvert/ffconvert/internal/test/need"
-
 	"golang.org/x/sys/unix"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
+	"github.com/ffconvert/ffconvert/internal/option"
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // A pty is a terminal of a test.
@@ -130,9 +129,8 @@ func TestProgressOnTerminal(t *testing.T) {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
 			t.Parallel()
 			p := newPTY(t, columns)
-			how := progress.NewFlag()
-			how.Value, how.Color = "bar", terminal.ColorNever
-			r := progress.New(how, p.terminal)
+			how := terminal.Progress{Choice: option.Choice{Value: "bar"}, Color: "never"}
+			r := terminal.NewReporter(how, p.terminal)
 			r.Start("index", 0)
 			r.Add(12_345, 0)
 			p.drawn(t)
@@ -243,7 +241,7 @@ func TestColor(t *testing.T) {
 func TestDumbTerminal(t *testing.T) {
 	t.Setenv("TERM", "dumb")
 	p := newPTY(t, 80)
-	if mode, paint := progress.Mode("auto", p.terminal), terminal.PaintOf(terminal.ColorAuto, p.terminal); mode != "plain" || bool(paint) {
+	if mode, paint := (&terminal.Progress{Choice: option.Choice{Value: "auto"}}).Mode(p.terminal), terminal.PaintOf("auto", p.terminal); mode != "plain" || bool(paint) {
 		t.Errorf("%s, %v", mode, paint)
 	}
 	p.text(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/verify"
@@ -66,7 +66,7 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) && !convert.IsURL(dir) {
 		return cliflag.NotShards(dir, err)
 	}
-	progress := progress.New(opts.Progress, os.Stderr)
+	progress := terminal.NewReporter(opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Ready(ctx, tool(), progress)}
 	if opts.plugin != "" {

@@ -8,14 +8,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 )
 
 type runOptions struct {
 	cliflag.Conversion
-	taskFlag
+	task   cliflag.Task
 	limits *pflag.FlagSet // limits of all formats
 }
 
@@ -54,18 +54,18 @@ Fetched and decompressed inputs lie inside OUT, unless --cache-dir names a disk 
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	opts.taskFlag.Add(flags)
+	opts.task.Add(flags)
 	flags.BoolVar(&opts.NoVerify, "no-verify", false, "do not re-read the shards")
 	opts.limits = opts.AddPlanned(flags)
 	return cmd
 }
 
 func runRun(ctx context.Context, opts runOptions, dir string, sources []string) error {
-	task, _, err := opts.find()
+	task, err := opts.task.Find()
 	if err != nil {
 		return err
 	}
-	progress := progress.New(opts.Progress, os.Stderr)
+	progress := terminal.NewReporter(opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Ready(ctx, tool(), progress)}
 	report, err := c.Run(ctx, task)

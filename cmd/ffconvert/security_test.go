@@ -423,25 +423,3 @@ func TestSecurityTerminal(t *testing.T) {
 		}
 	}
 }
-
-// Each error has a line, and none more than one; equal ones share it.
-func TestErrorLines(t *testing.T) {
-	t.Parallel()
-	a, b := errors.New("a\nffconvert: out: sound"), errors.New("b")
-	for _, row := range []struct {
-		err  error
-		want []string
-	}{
-		{b, []string{"b"}},
-		{a, []string{`a\nffconvert: out: sound`}},
-		{errors.Join(a, b), []string{`a\nffconvert: out: sound`, "b"}},
-		{errors.Join(errors.Join(b, a), nil, b), []string{"b", `a\nffconvert: out: sound`}},
-		{fmt.Errorf("%w", errors.Join(a, b)), []string{`a\nffconvert: out: sound`, "b"}},
-		{fmt.Errorf("%w: %w", a, b), []string{`a\nffconvert: out: sound: b`}},
-		{fmt.Errorf("x: %w", errors.Join(b, b)), []string{`x: b\nb`}},
-	} {
-		if got := terminal.ErrorLines(row.err); !slices.Equal(got, row.want) {
-			t.Errorf("%q, want %q", got, row.want)
-		}
-	}
-}

@@ -8,19 +8,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 )
 
 type signOptions struct {
 	cliflag.Sign
 	cliflag.Place
-	progress progress.Flag
+	progress terminal.Progress
 }
 
 func newSignCommand() *cobra.Command {
-	opts := signOptions{Place: cliflag.NewPlace(), progress: progress.NewFlag()}
+	opts := signOptions{Place: cliflag.NewPlace()}
 	cmd := &cobra.Command{
 		Use:   "sign OUT",
 		Short: "Sign a dataset, so that others can tell whose it is",
@@ -48,7 +48,7 @@ Conversions and finish sign at their end with --sign.
 	flags.Var(cliflag.Name(&opts.Key), "key", "file of the private key")
 	cliflag.MarkProof(flags, "key")
 	opts.AddPassword(flags)
-	flags.Var(&opts.progress, "progress", progress.Usage)
+	opts.progress.Add(flags)
 	opts.AddPlace(flags)
 	return cmd
 }
@@ -61,7 +61,7 @@ func runSign(ctx context.Context, opts signOptions, dir string) error {
 	if err != nil {
 		return err
 	}
-	progress := progress.New(opts.progress, os.Stderr)
+	progress := terminal.NewReporter(opts.progress, os.Stderr)
 	defer progress.Stop()
 	c := convert.Conversion{Out: dir, Options: convert.Options{Sign: key.Sign, Progress: progress, Bucket: opts.Options(progress.Note)}}
 	m, summed, err := c.SignManifest(ctx)

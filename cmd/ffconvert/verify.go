@@ -16,7 +16,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/signature"
@@ -38,14 +37,13 @@ type verifyOptions struct {
 	allowLegacy bool
 	format      option.Choice
 	reports     []string
-	progress    progress.Flag
+	progress    terminal.Progress
 }
 
 func newVerifyCommand() *cobra.Command {
 	opts := verifyOptions{
 		Place:     cliflag.NewPlace(),
 		format:    option.Choice{Value: "text", Words: findings.Formats()},
-		progress:  progress.NewFlag(),
 		depth:     verify.DefaultDepth,
 		blockSize: 1 << 20,
 	}
@@ -90,7 +88,7 @@ the SHA-256 of every file. Checksums find faults, a signature finds what somebod
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	opts.limits = cliflag.RecordLimits(flags)
 	opts.proof.add(flags)
-	flags.Var(&opts.progress, "progress", progress.Usage)
+	opts.progress.Add(flags)
 	opts.AddPlace(flags)
 	return cmd
 }
@@ -105,7 +103,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 		return err
 	}
 	defer func() { err = errors.Join(err, reports.close()) }()
-	progress := progress.New(opts.progress, os.Stderr)
+	progress := terminal.NewReporter(opts.progress, os.Stderr)
 	defer progress.Stop()
 	work := newVerification(ctx, args, &opts.proof, opts.Options(nil))
 	defer work.close()

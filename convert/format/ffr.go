@@ -9,6 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/ffr"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/record"
@@ -50,7 +51,7 @@ func (o *ffrOpener) openKnown(req OpenRequest, shards []knownShard) (converters.
 	var err error
 	parts, rec := req.Parts, req.Records
 	each := make([]string, len(parts)) // encoding of each part
-	opts := ffr.Options{Record: o.limits, Limits: rec.Limits, Load: rec.Loads(ffr.RecordField)}
+	opts := ffr.Options{Record: o.limits, Load: rec.Loads(ffr.RecordField)}
 	for i, k := range shards {
 		each[i] = o.records.Value
 		var shard ffr.Shard
@@ -66,7 +67,10 @@ func (o *ffrOpener) openKnown(req OpenRequest, shards []knownShard) (converters.
 	desc := &opts.Description
 	known := !slices.Contains(each, "")
 	if req.Decode || req.DecodeKnown && known || decodes(rec) {
-		opts.Decode = func(part int) string { return each[part] }
+		opts.Decode = func(part int) (func([]byte) (*converters.Sample, error), error) {
+			d, err := decode.New(each[part], rec.Limits)
+			return d.Decode, err
+		}
 		desc.Encoding = rec.Encoding
 	}
 	for i, e := range each {

@@ -9,32 +9,31 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/input"
-	"github.com/ffconvert/ffconvert/internal/input/kind"
 	"github.com/ffconvert/ffconvert/internal/stage"
 )
 
 // Kinds returns the kinds that a local file or directory may have. It returns none if the file cannot
 // be read or has an unknown kind.
-func Kinds(path string) []kind.Kind {
+func Kinds(path string) []input.Kind {
 	fi, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return nil
 	case fi.IsDir():
-		found, _ := kind.Directory(path)
+		found, _ := input.KindOfDirectory(path)
 		if len(found) == 1 && found[0].ID == "csv" && holdsOFRecord(path) {
 			what := strings.Replace(found[0].What, "CSV", "OFRecord", 1)
-			return []kind.Kind{{ID: "ofrecord", What: what, Format: "ofrecord"}}
+			return []input.Kind{{ID: "ofrecord", What: what, Format: "ofrecord"}}
 		}
 		return found
 	case !fi.Mode().IsRegular():
 		return nil // reading it might block
 	}
-	head, size, err := stage.Head(path, kind.HeadSize)
+	head, size, err := stage.Head(path, input.HeadSize)
 	if err != nil {
 		return nil
 	}
-	return kind.File(path, head, size)
+	return input.KindOf(path, head, size)
 }
 
 // holdsOFRecord reports whether the first part in a directory is OFRecord. Its parts have the same names as those of
@@ -44,33 +43,33 @@ func holdsOFRecord(dir string) bool {
 	if err != nil || len(names) == 0 {
 		return false
 	}
-	head, size, err := stage.Head(names[0], kind.HeadSize)
+	head, size, err := stage.Head(names[0], input.HeadSize)
 	if err != nil {
 		return false
 	}
-	found := kind.File(names[0], head, size)
+	found := input.KindOf(names[0], head, size)
 	return len(found) == 1 && found[0].ID == "ofrecord"
 }
 
 // Another returns the kind of path, and true if the format with its current options cannot read
 // that kind.
-func (r *Reader) Another(path string) (kind.Kind, bool) {
+func (r *Reader) Another(path string) (input.Kind, bool) {
 	found := Kinds(path)
 	for _, k := range found {
 		if k.Format == r.Name && (k.ID != "msgpack" || r.Set.Text("format") == "msgpack") {
-			return kind.Kind{}, false
+			return input.Kind{}, false
 		}
 	}
 	if len(found) != 1 || found[0].ID == "text" && r.Name == "csv" || cutCBOR(found[0], path) {
-		return kind.Kind{}, false
+		return input.Kind{}, false
 	}
 	return found[0], true
 }
 
 // cutCBOR reports whether a file is probably truncated CBOR: its name has a CBOR suffix, and its
 // beginning could also be MessagePack.
-func cutCBOR(k kind.Kind, path string) bool {
-	named := kind.Name(path)
+func cutCBOR(k input.Kind, path string) bool {
+	named := input.KindOfName(path)
 	return k.ID == "msgpack" && !k.Sure && len(named) == 1 && named[0].ID == "cbor"
 }
 
@@ -81,7 +80,7 @@ var ErrAnotherKind = errors.New("it is")
 // [converters.ErrUnsupported] and [ErrAnotherKind].
 type KindError struct {
 	Format string
-	Kind   kind.Kind
+	Kind   input.Kind
 }
 
 func (e *KindError) Error() string {
@@ -100,7 +99,7 @@ func (r *Reader) CheckKind(found []input.Name) error {
 		return nil
 	}
 	k, ok := r.Another(found[0].Path)
-	named := kind.Name(found[0].Path)
+	named := input.KindOfName(found[0].Path)
 	if !ok || !k.Sure && (len(named) != 1 || named[0].ID != k.ID) {
 		return nil
 	}

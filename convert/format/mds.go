@@ -35,7 +35,7 @@ func mdsOptions(set *option.Set) Opener {
 		if err != nil {
 			return nil, err
 		}
-		opts.Limits, opts.Load = req.Records.Limits, loaded(req.Records)
+		opts.MaxJSON, opts.MaxDepth, opts.Load = req.Records.Limits.MaxDecode, req.Records.Limits.MaxDepth, loaded(req.Records)
 		return mds.Open(req.Parts, shards, opts)
 	}}
 }

@@ -2,7 +2,6 @@ package format
 
 import (
 	"github.com/ffconvert/ffconvert/converters/csv"
-	"github.com/ffconvert/ffconvert/converters/ofrecord"
 	"github.com/ffconvert/ffconvert/converters/tfrecord"
 	"github.com/ffconvert/ffconvert/internal/option"
 )
@@ -12,7 +11,7 @@ func ofrecordOptions(set *option.Set) Opener {
 	var opts tfrecord.Options
 	var naming csv.Naming
 	namingOptions(set, &naming)
-	o := featuresOptions(set, &opts, ofrecord.Open)
+	o := featuresOptions(set, &opts, tfrecord.OpenOFRecord)
 	set.Add("continued", "read the parts as one stream, as OneFlow does: a record may continue in the next part", option.Bool(&opts.Continued))
 	o.Arrange = func(names []string) ([]string, error) { return naming.Arrange(names) }
 	return o

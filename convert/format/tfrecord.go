@@ -6,13 +6,13 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/tfrecord"
-	"github.com/ffconvert/ffconvert/internal/input/kind"
+	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // isTFRecord reports whether a file in a directory is named as a TFRecord file.
 func isTFRecord(name string) bool {
-	k := kind.Name(name)
+	k := input.KindOfName(name)
 	return len(k) == 1 && k[0].ID == "tfrecord"
 }
 

@@ -2,7 +2,7 @@
 // and shards of other programs, with opaque records.
 //
 //	src := ffr.Open(parts, ffr.Options{})                // a record is copied unchanged
-//	src := ffr.Open(parts, ffr.Options{Encoded: …, …})   // or decoded into its fields
+//	src := ffr.Open(parts, ffr.Options{Decode: …})      // or decoded into its fields
 //
 // Every record is compared with its CRC before it is yielded, so that a damaged record does not get a new, valid
 // checksum.
@@ -13,7 +13,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
-	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -38,12 +37,9 @@ type Options struct {
 	// Shards has an entry for each part, or is nil.
 	Shards []Shard
 
-	// Decode, if not nil, makes samples of the decoded fields of records. It returns the encoding of a part's
-	// records. Index then reads all payload, because the size of a new record depends on it.
-	Decode func(part int) (encoding string)
-
-	// Limits limit the decoded values.
-	Limits decode.Limits
+	// Decode, if not nil, makes samples of the decoded fields of records. It returns a decoder of a part's records, to be used by one
+	// goroutine: Decode of a Decoder of package decode. Index then reads all payload, because the size of a new record depends on it.
+	Decode func(part int) (func(record []byte) (*converters.Sample, error), error)
 
 	// Load makes Index read all payload, even of records that are not decoded.
 	Load bool

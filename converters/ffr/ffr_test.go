@@ -15,6 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/convertertest"
 	"github.com/ffconvert/ffconvert/converters/ffr"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
@@ -54,7 +55,7 @@ func made(t testing.TB, encoding string, n, shards int) (string, *dataset.Manife
 }
 
 // options are what the manifest says of the shards.
-func options(dir string, m *dataset.Manifest, decode bool) (paths []string, opts ffr.Options) {
+func options(dir string, m *dataset.Manifest, decoded bool) (paths []string, opts ffr.Options) {
 	for _, s := range m.Shards {
 		paths = append(paths, filepath.Join(dir, s.Name))
 		opts.Shards = append(opts.Shards, ffr.Shard{
@@ -62,8 +63,11 @@ func options(dir string, m *dataset.Manifest, decode bool) (paths []string, opts
 			Samples: s.Samples, HeaderCRC: s.HeaderCRC,
 		})
 	}
-	if decode {
-		opts.Decode = func(int) string { return m.Encode.Encoding }
+	if decoded {
+		opts.Decode = func(int) (func([]byte) (*converters.Sample, error), error) {
+			d, err := decode.New(m.Encode.Encoding, decode.Limits{})
+			return d.Decode, err
+		}
 	}
 	return paths, opts
 }

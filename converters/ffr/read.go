@@ -163,7 +163,7 @@ func (x *shard) sample(r *reader, i int64, e record.Extent) (*converters.Sample,
 	if x.decode == nil {
 		return r.whole.sample(row, e, converters.Bytes(payload)), nil
 	}
-	sample, err := x.decode.Decode(payload)
+	sample, err := x.decode(payload)
 	if err != nil {
 		return nil, x.fail(i, e.Off, row.Key, err)
 	}

@@ -8,8 +8,7 @@ import (
 	"os"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/decode"
-	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/sidecar"
 	"github.com/ffconvert/ffconvert/record"
@@ -24,7 +23,7 @@ type shard struct {
 	index  *os.File        // nil: the part has no index
 	rows   *sidecar.Reader // of the index, from the first sample of the run on
 	opts   *Options
-	decode *decode.Decoder // nil: a sample is a whole record
+	decode func(record []byte) (*converters.Sample, error) // nil: a sample is a whole record
 }
 
 // openShard opens the index of a part if there is one. tables is the part.
@@ -32,7 +31,7 @@ func (s *Source) openShard(part int, tables converters.File) (*shard, error) {
 	x := &shard{part: s.Parts()[part], known: s.known(part), opts: &s.opts, tables: tables}
 	var err error
 	if s.opts.Decode != nil {
-		if x.decode, err = decode.New(s.opts.Decode(s.first+part), s.opts.Limits); err != nil {
+		if x.decode, err = s.opts.Decode(s.first + part); err != nil {
 			return nil, err
 		}
 	}
@@ -60,7 +59,7 @@ func (s *Source) Head(part int) (record.FileInfo, error) {
 }
 
 func (x *shard) openIndex() (err error) {
-	if x.index, err = blocking.File(os.Open(x.known.Index)); err != nil {
+	if x.index, err = files.Blocking(os.Open(x.known.Index)); err != nil {
 		return x.indexError(err)
 	}
 	st, err := x.index.Stat()

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/ahead"
+	"github.com/ffconvert/ffconvert/internal/files"
 )
 
 // mixed is files of all sizes that matter to the read-ahead, and what each has.
@@ -22,7 +22,7 @@ func mixed(t testing.TB, n int) (root string, data [][]byte) {
 	t.Helper()
 	root = t.TempDir()
 	rnd := rand.New(rand.NewPCG(7, 7))
-	sizes := []int{0, 1, 700, 100_000, ahead.MaxItem - 1, ahead.MaxItem, ahead.MaxItem + 1}
+	sizes := []int{0, 1, 700, 100_000, files.MaxAhead - 1, files.MaxAhead, files.MaxAhead + 1}
 	for i := range n {
 		size := sizes[rnd.IntN(len(sizes))]
 		if i%4 != 0 {

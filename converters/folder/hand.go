@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/files"
 )
 
 // openFlags keep open from blocking if the file has become a fifo.
@@ -117,7 +117,7 @@ func (h *hand) open(l *entry) (*os.File, error) {
 }
 
 func openIn(dir *os.Root, name string) (*os.File, error) {
-	f, err := blocking.File(dir.OpenFile(name, openFlags, 0))
+	f, err := files.Blocking(dir.OpenFile(name, openFlags, 0))
 	return f, escaped(err)
 }
 

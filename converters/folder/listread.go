@@ -8,7 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
-	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -152,7 +152,7 @@ func (f *listedFile) read(b []byte) error {
 		copy(b, f.text)
 		return nil
 	}
-	in, err := blocking.Open(f.path)
+	in, err := files.Open(f.path)
 	if err != nil {
 		return err
 	}

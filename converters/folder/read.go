@@ -7,7 +7,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
-	"github.com/ffconvert/ffconvert/internal/ahead"
+	"github.com/ffconvert/ffconvert/internal/files"
 )
 
 // acceptedDuplicate is the Span.Skip of a key that Options.KeepDuplicates accepts.
@@ -30,7 +30,7 @@ type reader struct {
 	end   int
 	skips []skip // of the listing, from the next sample on
 	spans []converters.Span
-	ahead *ahead.Reader // nil: samples are read on demand
+	ahead *files.Ahead // nil: samples are read on demand
 }
 
 // Begin lists the part if necessary. In a run of several samples it reads the files of the next ones while the caller
@@ -53,7 +53,7 @@ func (r *reader) Begin(ctx context.Context, p *scan.Pass) error {
 	n := int(min(p.Run.Count, int64(r.end-r.next)))
 	r.end = r.next + n
 	if n > 1 {
-		r.ahead = ahead.Start(r, r.next, n, r.arena)
+		r.ahead = files.ReadAhead(r, r.next, n, r.arena)
 	}
 	return nil
 }
@@ -197,11 +197,11 @@ func (r *reader) shape(from, to int) error {
 	return nil
 }
 
-// Size returns the total bytes of the files of a sample; see [ahead.Source].
+// Size returns the total bytes of the files of a sample; see [files.ReadAhead].
 func (r *reader) Size(sample int) int64 { return r.hand.l.bytes(sample) }
 
 // Worker returns a new hand for the part.
-func (r *reader) Worker() ahead.Worker {
+func (r *reader) Worker() files.Worker {
 	return &hand{src: r.hand.src, part: r.hand.part, l: r.hand.l}
 }
 

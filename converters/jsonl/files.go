@@ -12,7 +12,7 @@ import (
 // follow.
 const MetadataName = "metadata.jsonl"
 
-// files is a source of files that the lines of a metadata.jsonl name, as in Hugging Face's imagefolder and audiofolder.
+// paths is a source of files that the lines of a metadata.jsonl name, as in Hugging Face's imagefolder and audiofolder.
 // A line is a sample: its members, and after each member that names a file the bytes of that file.
 //
 //	┌──────────────────────────────────────────────────┬─────────────────────┬────────────────────────┐
@@ -27,7 +27,7 @@ const MetadataName = "metadata.jsonl"
 //
 // Options.KeyField, or a member "__key__", replaces file_name as the key. A part is a metadata.jsonl. Its files are
 // examined once, by the first Index or Read, which takes 32 bytes per line; Read refuses a file that has changed since.
-type files struct {
+type paths struct {
 	parts []converters.Part
 	opts  Options
 	each  []*folder // parallel to parts
@@ -54,25 +54,25 @@ type row struct {
 }
 
 var (
-	_ converters.Source    = (*files)(nil)
-	_ converters.Divisible = (*files)(nil)
+	_ converters.Source    = (*paths)(nil)
+	_ converters.Divisible = (*paths)(nil)
 )
 
 // OpenFiles returns a source of metadata.jsonl files with the files that they name. dirs has, for each part, the
 // directory that the names are relative to. It opens no file.
-func OpenFiles(parts []converters.Part, dirs []string, opts Options) *files {
-	s := &files{parts: parts, opts: opts.filled()}
+func OpenFiles(parts []converters.Part, dirs []string, opts Options) *paths {
+	s := &paths{parts: parts, opts: opts.filled()}
 	for i, p := range parts {
 		s.each = append(s.each, &folder{opts: s.opts, meta: p, dir: dirs[i], open: new(converters.Files).Open})
 	}
 	return s
 }
 
-func (s *files) Parts() []converters.Part { return s.parts }
+func (s *paths) Parts() []converters.Part { return s.parts }
 
 // WithParts returns a source with these parts, which must be the parts of s from number first on.
-func (s *files) WithParts(first int, parts []converters.Part) converters.Source {
-	some := &files{parts: parts, opts: s.opts}
+func (s *paths) WithParts(first int, parts []converters.Part) converters.Source {
+	some := &paths{parts: parts, opts: s.opts}
 	for i, p := range parts {
 		d := s.each[first+i]
 		if d.meta != p { // the part was not local before

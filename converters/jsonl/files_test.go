@@ -27,7 +27,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-func openTree(t *testing.T, dir string, opts Options) *files {
+func openTree(t *testing.T, dir string, opts Options) *paths {
 	t.Helper()
 	return OpenFiles(convertertest.Parts(t, filepath.Join(dir, MetadataName)), []string{dir}, opts)
 }

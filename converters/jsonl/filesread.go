@@ -13,13 +13,11 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/decode"
-	"github.com/ffconvert/ffconvert/internal/ahead"
-	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/files"
 )
 
 // rooted calls f with the folder of part p and its opened directory.
-func (s *files) rooted(ctx context.Context, p int, f func(d *folder, root *os.Root) error) error {
+func (s *paths) rooted(ctx context.Context, p int, f func(d *folder, root *os.Root) error) error {
 	d := s.each[p]
 	if err := ctx.Err(); err != nil {
 		return &converters.Error{Where: d.meta.Name, Off: -1, Err: err}
@@ -34,7 +32,7 @@ func (s *files) rooted(ctx context.Context, p int, f func(d *folder, root *os.Ro
 
 // Index yields the lines of part p; empty lines, and files of the directory that no line names, are skipped entries. It
 // reads only the files that Options.Load selects.
-func (s *files) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
+func (s *paths) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
 	return func(yield func(*converters.Span, error) bool) {
 		err := s.rooted(ctx, p, func(d *folder, root *os.Root) error {
 			others := newOthers()
@@ -68,7 +66,7 @@ func (s *files) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, er
 }
 
 // Read yields the samples of a run. It reads the files of the next samples while the caller uses a sample.
-func (s *files) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
+func (s *paths) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
 		if run.Count <= 0 {
 			return
@@ -110,7 +108,7 @@ func (d *folder) read(ctx context.Context, run converters.Run, root *os.Root, yi
 	first, last := int(run.First), int(min(n, run.First+run.Count))
 	next := r.Alone
 	if last-first > 1 {
-		a := ahead.Start(r, first, last-first, nil)
+		a := files.ReadAhead(r, first, last-first, nil)
 		defer a.Stop()
 		next = a.Next
 	}
@@ -140,11 +138,11 @@ func (d *folder) read(ctx context.Context, run converters.Run, root *os.Root, yi
 //
 //	│ line │ sizes of the files, 8 bytes each, little-endian │ files │
 type rowReader struct {
-	of      *folder
-	rows    []row
-	meta    converters.File // nil: not open yet
-	root    *os.Root
-	decoder *decode.Decoder
+	of     *folder
+	rows   []row
+	meta   converters.File // nil: not open yet
+	root   *os.Root
+	decode func(line []byte) (*converters.Sample, error)
 	namer
 	values []converters.Value
 	buf    []byte
@@ -152,17 +150,17 @@ type rowReader struct {
 }
 
 func newRowReader(d *folder, rows []row, root *os.Root) *rowReader {
-	return &rowReader{of: d, rows: rows, root: root, decoder: d.opts.decoder()}
+	return &rowReader{of: d, rows: rows, root: root, decode: d.opts.decoder()}
 }
 
-// Size returns the bytes of a row; see [ahead.Source].
+// Size returns the bytes of a row; see [files.ReadAhead].
 func (r *rowReader) Size(i int) int64 {
 	w := &r.rows[i]
 	return int64(w.size) + 8*int64(w.files) + w.bytes
 }
 
 // Worker returns a separate reader for a goroutine.
-func (r *rowReader) Worker() ahead.Worker {
+func (r *rowReader) Worker() files.Worker {
 	return newRowReader(r.of, r.rows, r.root)
 }
 
@@ -198,7 +196,7 @@ func (r *rowReader) Read(i int, b []byte) error {
 		}
 		return r.of.refuse(w, err)
 	}
-	s, err := r.decoder.Decode(line)
+	s, err := r.decode(line)
 	if err != nil {
 		return r.of.refuse(w, err)
 	}
@@ -231,7 +229,7 @@ const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
 // readFile reads a file of at most len(b) bytes, and returns its size. It is an error if the file changes during the
 // read. readFile appends the size and time of the file to trace.
 func readFile(root *os.Root, path string, b []byte, trace *[]byte) (int, error) {
-	f, err := blocking.File(root.OpenFile(path, openFlags, 0))
+	f, err := files.Blocking(root.OpenFile(path, openFlags, 0))
 	if err != nil {
 		return 0, err
 	}
@@ -263,7 +261,7 @@ func readFile(root *os.Root, path string, b []byte, trace *[]byte) (int, error) 
 // sample returns the sample of a row that Read has read into b.
 func (r *rowReader) sample(i int, b []byte) (*converters.Sample, error) {
 	w := &r.rows[i]
-	s, err := r.decoder.Decode(b[:w.size])
+	s, err := r.decode(b[:w.size])
 	if err != nil {
 		return nil, r.of.refuse(w, err)
 	}

@@ -28,7 +28,7 @@ func FuzzJSONL(f *testing.F) {
 			t.Fatal(err)
 		}
 		s.reset(&scan.Pass{Part: src.Parts()[0], File: file}, DefaultMaxLine)
-		decoder := src.opts.decoder()
+		decode := src.opts.decoder()
 		for {
 			more, err := s.next()
 			if err != nil {
@@ -37,7 +37,7 @@ func FuzzJSONL(f *testing.F) {
 			if !more {
 				return
 			}
-			ours, err := decoder.Decode(s.line)
+			ours, err := decode(s.line)
 			if err != nil {
 				if !errors.Is(err, converters.ErrMalformed) && !errors.Is(err, converters.ErrUnsupported) && !errors.Is(err, converters.ErrLimit) {
 					t.Fatalf("an error of no kind: %v", err)

@@ -5,19 +5,18 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
-	"github.com/ffconvert/ffconvert/decode"
 )
 
 // A reader reads the objects of a part. Readers are reused.
 type reader struct {
 	splitter
-	opts    *Options
-	decoder *decode.Decoder
-	marks   *scan.Marks // nil for a run: an index has already checked the marks of the part
-	spans   [1]converters.Span
+	opts   *Options
+	decode func(line []byte) (*converters.Sample, error)
+	marks  *scan.Marks // nil for a run: an index has already checked the marks of the part
+	spans  [1]converters.Span
 }
 
-func newReader(opts *Options) *reader { return &reader{opts: opts, decoder: opts.decoder()} }
+func newReader(opts *Options) *reader { return &reader{opts: opts, decode: opts.decoder()} }
 
 // Begin prepares for the lines of a pass.
 func (r *reader) Begin(_ context.Context, p *scan.Pass) error {
@@ -52,7 +51,7 @@ func (r *reader) next(ctx context.Context) (s *converters.Sample, more bool, err
 		if err != nil || !more || r.empty() {
 			return nil, more, err
 		}
-		if s, err = r.decoder.Decode(r.line); err != nil {
+		if s, err = r.decode(r.line); err != nil {
 			return nil, false, r.refuse(err)
 		}
 		s.Off = r.at

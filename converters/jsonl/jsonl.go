@@ -33,13 +33,13 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
-	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 )
 
 // Defaults of Options.
 const (
 	DefaultMaxLine   = 64 << 20 // bytes
-	DefaultMaxDepth  = decode.DefaultMaxDepth
+	DefaultMaxDepth  = 32
 	DefaultMaxSample = 1 << 30 // bytes
 )
 
@@ -88,8 +88,8 @@ func (o Options) filled() Options {
 }
 
 // decoder returns a decoder of lines.
-func (o *Options) decoder() *decode.Decoder {
-	return decode.NewJSONDecoder(o.KeyField, o.MaxDepth, int(o.MaxLine/valueSize)+1)
+func (o *Options) decoder() func(line []byte) (*converters.Sample, error) {
+	return jsonvalue.NewObjects(o.KeyField, o.MaxDepth, int(o.MaxLine/valueSize)+1)
 }
 
 // A source is an opened list of JSON Lines files. It holds no file open between calls.

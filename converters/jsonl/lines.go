@@ -7,7 +7,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
-	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -107,7 +107,7 @@ func (s *splitter) refuse(err error) error {
 	if errors.Is(err, converters.ErrLimit) && hint != "" {
 		hint = "option max-depth"
 	}
-	if placed, ok := errors.AsType[*decode.JSONError](err); ok {
+	if placed, ok := errors.AsType[*jsonvalue.Error](err); ok {
 		off, err = off+placed.At, placed.Err
 		switch atEnd := placed.At >= int64(len(bytes.TrimRight(s.line, " \t\r\n"))); {
 		case atEnd && s.cut:

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/heads"
 )
 
 // A dtype is a type of numbers in an array.
@@ -93,7 +93,7 @@ func (r *reader) appendArray(c *column, b []byte) ([]byte, error) {
 		return nil, err
 	}
 	from := len(r.arena)
-	r.arena = append(decode.AppendArrayHead(r.arena, d.descr, shape), b[head:]...)
+	r.arena = append(heads.AppendArray(r.arena, d.descr, shape), b[head:]...)
 	return r.arena[from:len(r.arena):len(r.arena)], nil
 }
 
@@ -104,6 +104,6 @@ func (r *reader) arraySize(c *column, b []byte, size int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r.head = decode.AppendArrayHead(r.head[:0], d.descr, shape)
+	r.head = heads.AppendArray(r.head[:0], d.descr, shape)
 	return int64(len(r.head)) + size - head, nil
 }

@@ -45,7 +45,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
-	"github.com/ffconvert/ffconvert/decode"
 )
 
 // DefaultMaxSample is the default of Options.MaxSample.
@@ -57,8 +56,11 @@ type Options struct {
 	// compressed by snappy, which is held as a whole. 0: DefaultMaxSample.
 	MaxSample int64
 
-	// Limits limit the values of json columns.
-	Limits decode.Limits
+	// MaxJSON limits the size of a value of a json column in bytes. 0: 16 MiB.
+	MaxJSON int64
+
+	// MaxDepth is the deepest nesting of lists and maps in a json column. 0: 32.
+	MaxDepth int
 
 	// Load reports whether Index must read the bytes of a field, because the size of the record depends on them. nil:
 	// no field.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
-	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -189,7 +189,7 @@ func (r *reader) checkStored(ctx context.Context) error {
 	if r.shard.Stored == "" || zip.Name == "" {
 		return nil
 	}
-	f, err := blocking.File(os.Open(r.shard.Stored))
+	f, err := files.Blocking(os.Open(r.shard.Stored))
 	if err != nil {
 		return r.fail(-1, err, "")
 	}

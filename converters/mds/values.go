@@ -1,6 +1,7 @@
 package mds
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 	"github.com/x448/float16"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -91,12 +92,11 @@ func parsed(k kind, s string) (converters.Value, error) {
 }
 
 func (r *reader) json(b []byte) (converters.Value, error) {
-	limits := r.src.opts.Limits
-	if most := limits.MaxDecode; int64(len(b)) > most && (most > 0 || len(b) > decode.DefaultMaxDecode) {
+	if int64(len(b)) > cmp.Or(r.src.opts.MaxJSON, 16<<20) {
 		return converters.Value{}, place.WithHint(fmt.Errorf("%w: it has %d bytes", converters.ErrLimit, len(b)), "raise option max-decode-size")
 	}
 	if r.decode == nil {
-		r.decode = decode.NewJSON(limits)
+		r.decode = jsonvalue.New(r.src.opts.MaxDepth)
 	}
 	return r.decode(b)
 }

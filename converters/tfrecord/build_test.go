@@ -76,7 +76,7 @@ func ints(values ...int64) []byte {
 // openFiles opens parts as they are now.
 func openFiles(t testing.TB, opts Options, paths ...string) *source {
 	t.Helper()
-	s, err := openForm(&form, convertertest.Parts(t, paths...), opts, new(converters.Files).Open)
+	s, err := openForm(&exampleForm, convertertest.Parts(t, paths...), opts, new(converters.Files).Open)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func openFiles(t testing.TB, opts Options, paths ...string) *source {
 func memory(t testing.TB, opts Options, parts ...[]byte) *source {
 	t.Helper()
 	listed, open := convertertest.InMemory(".tfrecord", parts...)
-	s, err := openForm(&form, listed, opts, open)
+	s, err := openForm(&exampleForm, listed, opts, open)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,29 +17,29 @@ const DefaultMaxSample = 1 << 30
 // elementSize is the approximate memory of a field or of a value in a list, in bytes.
 const elementSize = 64
 
-// A Kind is the type of the values of a list.
-type Kind uint8
+// A valueKind is the type of the values of a list.
+type valueKind uint8
 
 // The kinds of values.
 const (
-	Bytes Kind = iota
-	Float32
-	Float64
-	Int32
-	Int64
+	kindBytes valueKind = iota
+	kindFloat32
+	kindFloat64
+	kindInt32
+	kindInt64
 )
 
-func (k Kind) String() string {
+func (k valueKind) String() string {
 	return [...]string{"bytes", "float32", "float64", "int32", "int64"}[k]
 }
 
-// A Form is what one format has of its own.
-type Form struct {
+// A form is what one format has of its own.
+type form struct {
 	Head    int                                    // bytes before the data
 	Trailer int                                    // bytes after the data
 	Length  func(head []byte) (uint64, error)      // of the data; an error refuses the head
 	Check   func(data, trailer []byte) (err error) // nil: nothing is to be compared
-	Kinds   []Kind                                 // the kind of the list with number i+1 of a feature
+	Kinds   []valueKind                            // the kind of the list with number i+1 of a feature
 	Flat    bool                                   // the data is the map itself
 	Splits  bool                                   // writers may cut a record between two parts: see Options.Continued
 }
@@ -73,7 +73,7 @@ type Options struct {
 // A source is an opened list of parts. It holds no file open between calls.
 type source struct {
 	*scan.Source
-	form   *Form
+	form   *form
 	opts   Options
 	rule   *rule
 	open   scan.Opener
@@ -86,8 +86,8 @@ var (
 	_ converters.Divisible = (*source)(nil)
 )
 
-// OpenForm is Open for another form. open opens a part, like converters.Files.Open.
-func OpenForm(form *Form, parts []converters.Part, opts Options, open func(converters.Part, converters.Access) (converters.File, error)) (converters.Source, error) {
+// openParts opens parts of a form. open opens a part, like converters.Files.Open.
+func openParts(form *form, parts []converters.Part, opts Options, open scan.Opener) (converters.Source, error) {
 	s, err := openForm(form, parts, opts, open)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func OpenForm(form *Form, parts []converters.Part, opts Options, open func(conve
 	return s, nil
 }
 
-func openForm(form *Form, parts []converters.Part, opts Options, open scan.Opener) (*source, error) {
+func openForm(form *form, parts []converters.Part, opts Options, open scan.Opener) (*source, error) {
 	opts.MaxSample = min(cmp.Or(max(opts.MaxSample, 0), DefaultMaxSample), math.MaxInt/4) // a buffer is up to a quarter larger
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }

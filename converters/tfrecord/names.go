@@ -16,13 +16,13 @@ type name struct {
 	load bool // Index reads its bytes
 	step bool // a step of a feature list is parsed
 
-	kinds []Kind // of its values, while counting
-	many  bool   // it had another number than one
-	steps bool   // it was in a feature list
+	kinds []valueKind // of its values, while counting
+	many  bool        // it had another number than one
+	steps bool        // it was in a feature list
 }
 
 // saw records the number of values of a feature in one record, or in one step of a feature list.
-func (n *name) saw(kind Kind, count int64, step bool) {
+func (n *name) saw(kind valueKind, count int64, step bool) {
 	if !slices.Contains(n.kinds, kind) {
 		n.kinds = append(n.kinds, kind)
 	}

@@ -25,7 +25,7 @@ const hintWhole = "option encode raw keeps the record's own bytes"
 type scanner struct {
 	message
 	src      *source
-	form     *Form
+	form     *form
 	opts     *Options
 	rule     *rule
 	joined   joined

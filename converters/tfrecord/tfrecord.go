@@ -1,4 +1,5 @@
-// package tfrecord finds and reads the records of TFRecord files, TensorFlow's Examples and SequenceExamples.
+// Package tfrecord finds and reads the records of TFRecord files, TensorFlow's Examples and SequenceExamples, and those of
+// OneFlow's OFRecord files, which have another frame around the same features: see [OpenOFRecord].
 //
 //	src, err := tfrecord.Open(parts, tfrecord.Options{})
 //	for span, err := range src.Index(ctx, 0) { … }                                   // large values are not read
@@ -16,17 +17,15 @@
 //
 // The data is a message with a map of features (tensorflow/core/example; field numbers, protobuf's wire format):
 //
-//	data          Example or SequenceExample        Form.Flat: the record
+//	data          Example or SequenceExample        OFRecord: the record
 //	              1 features · 2 feature lists      1 an entry of the map, repeated
 //	features      1 an entry of the map, repeated
 //	entry         1 the name · 2 the feature; of feature lists, 2 has features, each under 1
-//	feature       one list, whose number tells the kind of its values: Form.Kinds
+//	feature       one list, whose number tells the kind of its values: form.kinds
 //	list          1 a value, repeated, or many packed into one
 //
 // A feature that has one value in each sample is that value, another feature is a list: see [Options]. The fields of a sample
 // are in the order of their names, because a map has none.
-//
-// A [Form] describes files of another format with features in records, OFRecord.
 package tfrecord
 
 import (
@@ -40,7 +39,7 @@ import (
 // Open returns a source with these parts. It reads the first records of the first part that has some, to find out
 // which features are lists. Index and Read check that size and time of a file have not changed.
 func Open(parts []converters.Part, opts Options) (converters.Source, error) {
-	return OpenForm(&form, parts, opts, new(converters.Files).Open)
+	return openParts(&exampleForm, parts, opts, new(converters.Files).Open)
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -55,8 +54,8 @@ func masked(data []byte) uint32 {
 	return (sum>>15 | sum<<17) + maskDelta
 }
 
-// form has the layout of a record, and the numbers of the lists of a feature in example.proto.
-var form = Form{
+// exampleForm has the layout of a record, and the numbers of the lists of a feature in example.proto.
+var exampleForm = form{
 	Head:    12,
 	Trailer: 4,
 	Length: func(head []byte) (uint64, error) {
@@ -71,5 +70,5 @@ var form = Form{
 		}
 		return nil
 	},
-	Kinds: []Kind{Bytes, Float32, Int64},
+	Kinds: []valueKind{kindBytes, kindFloat32, kindInt64},
 }

@@ -81,7 +81,7 @@ func TestSource(t *testing.T) {
 						paths = append(paths, path)
 					}
 					open, use := convertertest.Count(new(converters.Files).Open)
-					src, err := openForm(&form, convertertest.Parts(t, paths...), opts, open)
+					src, err := openForm(&exampleForm, convertertest.Parts(t, paths...), opts, open)
 					if err != nil {
 						t.Fatal(err)
 					}

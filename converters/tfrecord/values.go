@@ -23,7 +23,7 @@ type collector struct {
 // feature consumes a feature and returns its value, its list, or null if it has no list of any kind.
 func (s *scanner) feature(n *name, end int64) (converters.Value, error) {
 	c := collector{name: n}
-	kind := Kind(255)
+	kind := valueKind(255)
 	err := s.each(end, func(num protowire.Number, typ protowire.Type) (bool, error) {
 		if int(num) > len(s.form.Kinds) {
 			return false, nil
@@ -98,16 +98,16 @@ func plain(v *converters.Value) any {
 }
 
 // values consumes a list of one kind.
-func (s *scanner) values(c *collector, kind Kind, end int64) error {
+func (s *scanner) values(c *collector, kind valueKind, end int64) error {
 	return s.each(end, func(num protowire.Number, typ protowire.Type) (bool, error) {
 		switch {
 		case num > 1:
 			return false, nil
-		case kind == Bytes && typ == protowire.BytesType:
+		case kind == kindBytes && typ == protowire.BytesType:
 			return true, s.opaque(c, end)
-		case kind != Bytes && typ == wireTypes[kind]:
+		case kind != kindBytes && typ == wireTypes[kind]:
 			return true, s.number(c, kind, end)
-		case kind != Bytes && typ == protowire.BytesType:
+		case kind != kindBytes && typ == protowire.BytesType:
 			return true, s.packed(c, kind, end)
 		}
 		return true, s.malformed("a value of %v has wire type %d", kind, typ)
@@ -116,7 +116,7 @@ func (s *scanner) values(c *collector, kind Kind, end int64) error {
 
 // wireTypes are the types of numbers that are not packed.
 var wireTypes = [...]protowire.Type{
-	Float32: protowire.Fixed32Type, Float64: protowire.Fixed64Type, Int32: protowire.VarintType, Int64: protowire.VarintType,
+	kindFloat32: protowire.Fixed32Type, kindFloat64: protowire.Fixed64Type, kindInt32: protowire.VarintType, kindInt64: protowire.VarintType,
 }
 
 // opaque consumes a value of bytes. Index skips the one value of a feature unless it loads that. Bytes are copied if they
@@ -143,7 +143,7 @@ func (s *scanner) opaque(c *collector, end int64) error {
 }
 
 // packed consumes numbers that are packed into one value.
-func (s *scanner) packed(c *collector, kind Kind, end int64) error {
+func (s *scanner) packed(c *collector, kind valueKind, end int64) error {
 	to, err := s.length(end)
 	if err != nil {
 		return err
@@ -164,17 +164,17 @@ func (s *scanner) packed(c *collector, kind Kind, end int64) error {
 }
 
 // sizes are the bytes of numbers of one size.
-var sizes = [...]int64{Float32: 4, Float64: 8, Int64: 0}
+var sizes = [...]int64{kindFloat32: 4, kindFloat64: 8, kindInt64: 0}
 
-func (s *scanner) number(c *collector, kind Kind, end int64) error {
+func (s *scanner) number(c *collector, kind valueKind, end int64) error {
 	switch kind {
-	case Float32:
+	case kindFloat32:
 		b, err := s.bytes(4, end)
 		if err != nil {
 			return err
 		}
 		return s.add(c, converters.Float(float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))))
-	case Float64:
+	case kindFloat64:
 		b, err := s.bytes(8, end)
 		if err != nil {
 			return err
@@ -186,7 +186,7 @@ func (s *scanner) number(c *collector, kind Kind, end int64) error {
 		return err
 	}
 	n := int64(v)
-	if kind == Int32 {
+	if kind == kindInt32 {
 		if n < math.MinInt32 || n > math.MaxUint32 {
 			return s.malformed("%d as a number of 32 bits", n)
 		}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/sidecar"
 )
 
@@ -98,7 +98,7 @@ func (b *builder) buildAt(p tablePlace) error {
 		return errUnwritable
 	}
 	defer root.Remove(tmp)
-	f, err := atomicfile.Create(root, path.Join(tmp, "keys.tmp"))
+	f, err := files.Create(root, path.Join(tmp, "keys.tmp"))
 	if err != nil {
 		return errUnwritable
 	}

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/sidecar"
 	"github.com/ffconvert/ffconvert/record"
@@ -30,7 +30,7 @@ func (o *Options) open(path string) (dataset.File, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	f, err := blocking.File(os.Open(path))
+	f, err := files.Blocking(os.Open(path))
 	if err != nil {
 		return nil, 0, err
 	}

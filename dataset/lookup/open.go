@@ -9,6 +9,8 @@
 // A sample is found by its number with five reads: the manifest, three in the header of its shard, and its
 // record. To find one by its key in a large dataset, the first search makes a table of all keys, .ffconvert/keys: see
 // table.go. Where it cannot be written, Options.TableDir says where else; if nowhere, indexes are searched from their begin.
+//
+// [Compare] finds the differences between two datasets.
 package lookup
 
 import (

@@ -7,7 +7,7 @@
 //	err = public.Check(manifest, text)
 //
 // Keys and signatures have the format of minisign: https://jedisct1.github.io/minisign. The signature covers the bytes
-// of manifest.json, which has the SHA-256 of every other file of the dataset.
+// of manifest.json, which has the SHA-256 of each shard, each index and meta.json. Files below .ffconvert are not covered.
 package signature
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -146,7 +146,7 @@ func (d *lockedDir) put(ctx context.Context, j *job, f *file) error {
 	if err := d.out.Mkdir(path.Dir(tmp)); err != nil {
 		return err
 	}
-	w, err := atomicfile.Create(d.out.Root, tmp)
+	w, err := files.Create(d.out.Root, tmp)
 	if err != nil {
 		return err
 	}

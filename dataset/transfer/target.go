@@ -11,7 +11,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
@@ -167,7 +167,7 @@ func (t *target) begin(ctx context.Context, j *job) error {
 		}
 	}
 	if t.locked != nil {
-		if err := atomicfile.SyncDir(t.locked.out.Root, "."); err != nil {
+		if err := files.SyncDir(t.locked.out.Root, "."); err != nil {
 			return err
 		}
 		if err := t.locked.out.Mkdir(dataset.IndexDir); err != nil {

@@ -14,8 +14,8 @@ var layers = []struct {
 	folders []string
 }{
 	{"helpers", []string{
-		"internal/ahead", "internal/atomicfile", "internal/blocking", "internal/crcline", "internal/option",
-		"internal/pickle", "internal/picture", "internal/pin", "internal/place", "internal/text",
+		"internal/crcline", "internal/files", "internal/option",
+		"internal/pickle", "internal/picture", "internal/place", "internal/text",
 	}},
 	{"bytes", []string{"aio", "record", "verify", "internal/blocksum", "internal/direct"}},
 	{"samples", []string{"converters", "decode", "encode", "internal/arrowipc", "internal/heads", "internal/jsonvalue", "internal/samples/wrap", "internal/sidecar"}},

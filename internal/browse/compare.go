@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ffconvert/ffconvert/dataset/compare"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/browse/find"
 	"github.com/ffconvert/ffconvert/internal/text"
@@ -19,8 +18,8 @@ const mostDifferences = 1000 // listed on a page
 
 // A comparison is the differences between two datasets.
 type comparison struct {
-	How     compare.Options
-	Totals  compare.Totals
+	How     lookup.CompareOptions
+	Totals  lookup.Compared
 	Listed  map[string][]difference
 	Classes []twoCounts
 	Fields  []twoCounts
@@ -104,7 +103,7 @@ func compareSets(ctx context.Context, a, b *set, j *job) (*comparison, error) {
 	if c.How, err = how(a.data, b.data); err != nil {
 		return nil, err
 	}
-	c.Totals, err = compare.Datasets(ctx, a.data.Fork(), b.data.Fork(), c.How, func(d compare.Difference) error {
+	c.Totals, err = lookup.Compare(ctx, a.data.Fork(), b.data.Fork(), c.How, func(d lookup.Difference) error {
 		if kind := d.Change(); len(c.Listed[kind]) < mostDifferences {
 			c.Listed[kind] = append(c.Listed[kind], differs(d))
 		}
@@ -114,8 +113,8 @@ func compareSets(ctx context.Context, a, b *set, j *job) (*comparison, error) {
 }
 
 // how returns the default comparison of ffconvert diff for two datasets.
-func how(a, b *lookup.Dataset) (compare.Options, error) {
-	var opts compare.Options
+func how(a, b *lookup.Dataset) (lookup.CompareOptions, error) {
+	var opts lookup.CompareOptions
 	for _, d := range []*lookup.Dataset{a, b} {
 		keyed, err := d.Fork().Keyed()
 		if err != nil {
@@ -128,7 +127,7 @@ func how(a, b *lookup.Dataset) (compare.Options, error) {
 	return opts, nil
 }
 
-func differs(d compare.Difference) difference {
+func differs(d lookup.Difference) difference {
 	x := difference{A: -1, B: -1}
 	for _, side := range []struct {
 		r *lookup.Row

@@ -81,8 +81,8 @@ func alike(a, b *Copy) bool {
 	return a.Path == b.Path && a.Size == b.Size && a.ModTime.Equal(b.ModTime) && a.Sums.Digest() == b.Sums.Digest()
 }
 
-// files lists what is in dir beside the lock.
-func files(t testing.TB, dir string) (names []string) {
+// namesIn lists what is in dir beside the lock.
+func namesIn(t testing.TB, dir string) (names []string) {
 	t.Helper()
 	all, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -168,7 +168,7 @@ func TestCopies(t *testing.T) {
 	}
 	must(t, c.Close())
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("left %q, %v", files(t, dir), err)
+		t.Errorf("left %q, %v", namesIn(t, dir), err)
 	}
 }
 
@@ -253,7 +253,7 @@ func TestRemove(t *testing.T) {
 		t.Error("it is in use:", err)
 	}
 	must(t, second.Remove())
-	if names := files(t, dir); names != nil {
+	if names := namesIn(t, dir); names != nil {
 		t.Errorf("left %q", names)
 	}
 	must(t, c.Close())
@@ -302,7 +302,7 @@ func TestFaults(t *testing.T) {
 		if errors.Is(err, broken) == done || done && err != nil {
 			t.Errorf("operation %d, %s: %v", k, op, err)
 		}
-		for _, name := range files(t, dir) {
+		for _, name := range namesIn(t, dir) {
 			if strings.HasSuffix(name, tempSuffix) && op != "remove" {
 				t.Errorf("operation %d, %s: left %s", k, op, name)
 			}
@@ -339,7 +339,7 @@ func TestBothStage(t *testing.T) {
 		must(t, err)
 		after, err := os.Stat(got.Path)
 		must(t, err)
-		if !os.SameFile(before, after) || !damaged && !alike(got, copied) || len(files(t, dir)) != 1 {
+		if !os.SameFile(before, after) || !damaged && !alike(got, copied) || len(namesIn(t, dir)) != 1 {
 			t.Errorf("%+v, the first was %+v", got, copied)
 		}
 		f, err := os.Open(got.Path)
@@ -393,7 +393,7 @@ func TestNoLocks(t *testing.T) {
 	must(t, reserve(t, c, request("x", 1))[0].Remove())
 	must(t, c.Close())
 	if exists(dir) {
-		t.Errorf("left %q", files(t, dir))
+		t.Errorf("left %q", namesIn(t, dir))
 	}
 }
 

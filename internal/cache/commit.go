@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/files"
 )
 
 // Commit completes the written file and renames it. The lease then covers the copy. If another process has
@@ -102,7 +102,7 @@ func same(before, now fs.FileInfo) bool {
 // check compares a copy with the digest in its name, unless this cache has already written or verified it.
 // It removes a copy that differs. The caller must hold a lease on the copy.
 func (c *Cache) check(ctx context.Context, e *entry) (verified, error) {
-	f, err := blocking.File(c.root.Open(e.name))
+	f, err := files.Blocking(c.root.Open(e.name))
 	if err != nil {
 		return verified{}, err
 	}

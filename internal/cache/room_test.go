@@ -18,7 +18,7 @@ import (
 func kept(t *testing.T, dir string, names ...string) (found string) {
 	t.Helper()
 	for _, name := range names {
-		for _, f := range files(t, dir) {
+		for _, f := range namesIn(t, dir) {
 			if strings.HasPrefix(f, keyOf(name)) {
 				found += name
 			}
@@ -203,7 +203,7 @@ func TestQuotaHolds(t *testing.T) {
 			}
 			total := int64(0)
 			caches[0].accounted(t.Context(), func() error { // so that the sum is of one moment
-				for _, name := range files(t, dir) {
+				for _, name := range namesIn(t, dir) {
 					if fi, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 						total += fi.Size()
 					}

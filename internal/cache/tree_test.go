@@ -55,7 +55,7 @@ func TestTree(t *testing.T) {
 		must(t, h.Release())
 		must(t, c.Close())
 		if exists(dir) {
-			t.Errorf("left %q", files(t, dir))
+			t.Errorf("left %q", namesIn(t, dir))
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestTreeDebris(t *testing.T) {
 		must(t, dead.shut()) // as the kernel does
 		must(t, row.remove(c))
 		if exists(path) || !exists(filepath.Join(base, "precious")) {
-			t.Errorf("%s: %q is left", row.name, files(t, base))
+			t.Errorf("%s: %q is left", row.name, namesIn(t, base))
 		}
 		if got := kept(t, dir, "y"); row.name != "evicted" && got != "" {
 			t.Errorf("%s: left %q", row.name, got)
@@ -107,7 +107,7 @@ func TestStrayTrees(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, keyOf("z")+".R.tree"), nil, 0o600))
 	c := openCache(t, dir, 0)
 	must(t, c.Close())
-	if got := files(t, dir); len(got) != 3 || exists(filepath.Join(dir, keyOf("x")+".R.tree")) {
+	if got := namesIn(t, dir); len(got) != 3 || exists(filepath.Join(dir, keyOf("x")+".R.tree")) {
 		t.Errorf("left %q", got)
 	}
 }
@@ -148,7 +148,7 @@ func TestTreeFaults(t *testing.T) {
 		again := openCache(t, dir, 1000)
 		must(t, again.Close())
 		if exists(dir) {
-			t.Errorf("%s, operation %d: left %q", failed, at, files(t, dir))
+			t.Errorf("%s, operation %d: left %q", failed, at, namesIn(t, dir))
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/files"
 )
 
 // growth is the largest step in bytes by which a file of unknown size grows. Each step lists the directory; the
@@ -87,7 +87,7 @@ func (l *Lease) file() (*os.File, error) {
 	if err := c.lock(l.name); err != nil {
 		return nil, err
 	}
-	f, err := blocking.File(c.root.OpenFile(l.name, flags, 0o600))
+	f, err := files.Blocking(c.root.OpenFile(l.name, flags, 0o600))
 	if err != nil {
 		return nil, err
 	}

@@ -180,7 +180,7 @@ func (p *part) judge(err error, s *converters.Sample, off int64) {
 		return
 	}
 	at := p.place(off, s.Key)
-	switch rule := RuleOf(err); {
+	switch rule := ruleOf(err); {
 	case errors.Is(err, encode.ErrSkip):
 		p.leftOut++
 		p.groups.add(ruleLeftOut, "left out: it lacks a required field", at, 1)

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"slices"
@@ -8,7 +9,10 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/findings"
+	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/stage"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // IDs of the rules. They are stable: scripts and CI configurations name them.
@@ -152,23 +156,28 @@ var acceptedRules = map[string]struct{ rule, hint string }{
 }
 
 // Refusal returns a finding for an error of a source or of opening an input. The finding has the
-// place and the hint of a [converters.Error] in err; if there is none, its place is file.
+// place and the hint of the error; if it has no place, that is file.
 func Refusal(err error, file string) findings.Finding {
 	f := findings.Finding{Place: findings.Place{File: file, Offset: -1}}
-	if at, ok := errors.AsType[*converters.Error](err); ok {
+	if at, ok := errors.AsType[*place.Error](err); ok {
 		f.Place = findings.Place{File: at.Where, Offset: at.Off, Entry: at.Entry}
 		f.Hint, err = at.Hint, at.Err
 	}
-	f.Rule, f.Text = RuleOf(err), err.Error()
+	f.Rule, f.Text = ruleOf(err), err.Error()
+	if inner, ok := errors.AsType[*place.Error](err); ok { // about names in a directory
+		bare := *inner
+		bare.Hint = ""
+		f.Text, f.Hint = bare.Error(), cmp.Or(f.Hint, inner.Hint)
+	}
 	return f
 }
 
-// RuleOf returns the ID of the rule for an error of a source or an encoder, by its sentinel. The rule is Malformed for
+// ruleOf returns the ID of the rule for an error of an input, a source or an encoder, by its sentinel. The rule is Malformed for
 // other damage and Unreadable for all other errors.
-func RuleOf(err error) string {
-	for _, kind := range kinds {
-		if errors.Is(err, kind.err) {
-			return kind.rule
+func ruleOf(err error) string {
+	for _, row := range ruleKinds {
+		if errors.Is(err, row.err) {
+			return row.rule
 		}
 	}
 	if place.KindOf(err) == place.Corrupt {
@@ -177,10 +186,28 @@ func RuleOf(err error) string {
 	return Unreadable
 }
 
-var kinds = [...]struct {
+var ruleKinds = [...]struct {
 	err  error
 	rule string
 }{
+	{input.ErrNotFound, Missing},
+	{input.ErrNoMatch, Missing},
+	{input.ErrNotRegular, Unsupported},
+	{input.ErrNotDirectory, Unsupported},
+	{input.ErrKey, Unsupported},
+	{stage.ErrTruncated, Truncated},
+	{input.ErrMalformed, Malformed},
+	{stage.ErrCompression, Unsupported},
+	{input.ErrChanged, Changed},
+	{stage.ErrRatio, Limit},
+	{stage.ErrQuota, Limit},
+	{input.ErrCommand, Truncated},
+	{store.ErrLength, Truncated},
+	{store.ErrSum, Malformed},
+	{store.ErrPage, Malformed},
+	{store.ErrDenied, Missing},
+	{store.ErrTLS, Missing},
+	{store.ErrRedirect, Missing},
 	{converters.ErrTruncated, Truncated},
 	{converters.ErrMalformed, Malformed},
 	{converters.ErrUnsupported, Unsupported},

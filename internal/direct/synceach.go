@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/files"
 )
 
 // syncEach syncs each file and directory below root.
@@ -15,7 +15,7 @@ func syncEach(root *os.Root) error {
 		case err != nil:
 			return err
 		case d.IsDir():
-			return atomicfile.SyncDir(root, name)
+			return files.SyncDir(root, name)
 		}
 		f, err := root.OpenFile(name, os.O_RDWR, 0)
 		if err != nil {

@@ -1,4 +1,4 @@
-// Package heads reads the heads of the data items of CBOR and MessagePack, and writes those of CBOR.
+// Package heads reads the heads of the data items of CBOR and MessagePack, and writes those of CBOR and of the array files of numpy.
 //
 //	h := heads.CBOR.Parse(b) // b has heads.Max bytes or more
 //	h.Kind, h.Size, h.Arg    // the type of the item, where its content begins, and a number: its value or its length

@@ -15,6 +15,8 @@
 // Where directories are inputs, the name of a service that lists objects stands for the [ObjectTree]
 // below it: stage makes it a directory with a file for each object. Keys that cannot be paths below
 // a directory are [ErrKey].
+//
+// [KindOf] and [KindOfDirectory] guess the format of what was found, from its first bytes and its name.
 package input
 
 import (
@@ -24,7 +26,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
@@ -127,11 +129,11 @@ func (o Options) lookupEnv(key string) (string, bool) {
 }
 
 // Mark returns the pin of the input, which differs if the input has changed. "": the input has no version.
-func (n Name) Mark() pin.Pin {
+func (n Name) Mark() files.Pin {
 	if n.Object != nil {
 		return n.Object.Pin()
 	}
-	return pin.File(n.ModTime)
+	return files.PinOfTime(n.ModTime)
 }
 
 // Once reports whether n cannot be read twice or has no known size. It is then staged once per run.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
@@ -44,7 +44,7 @@ func (l *lists) open(ctx context.Context, name string) (r io.Reader, done func()
 func openList(name string, paths []string) (r io.Reader, done func(), err error) {
 	var f *os.File
 	for _, path := range paths {
-		if f, err = blocking.Open(path); err == nil || !isMissing(err) {
+		if f, err = files.Open(path); err == nil || !isMissing(err) {
 			break
 		}
 	}

@@ -1,4 +1,4 @@
-// Package jsonvalue writes values of fields as JSON, in the order of the source and without blanks. Numbers that JSON does not have are NaN,
+// Package jsonvalue reads and writes values of fields as JSON, in the order of the source. Numbers that JSON does not have are NaN,
 // Infinity and -Infinity, as Python's json writes and reads them.
 package jsonvalue
 

@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/cache"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/input"
 )
 
@@ -26,7 +26,7 @@ func (j *job) byHand(ctx context.Context, w *cache.Lease) (bool, error) {
 	if fi, err := os.Stat(name); err != nil || !fi.Mode().IsRegular() || fi.Size() != o.Size {
 		return false, nil
 	}
-	f, err := blocking.Open(name)
+	f, err := files.Open(name)
 	if err != nil {
 		return false, nil
 	}

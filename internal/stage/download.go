@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
@@ -75,7 +75,7 @@ func (j *job) fetchInto(ctx context.Context, root *os.Root, i int, sum *uint64) 
 	if err != nil {
 		return treeError(o, dir, err)
 	}
-	f, err := blocking.File(root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
+	f, err := files.Blocking(root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
 	if err != nil {
 		return treeError(o, dir, err)
 	}

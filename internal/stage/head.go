@@ -6,14 +6,14 @@ import (
 	"os"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/input"
 )
 
 // Head returns the first most bytes of a local file, decompressed, and the size of the file: -1
 // if it is compressed. Of a truncated or damaged compressed file it returns the bytes that can be decompressed.
 func Head(path string, most int) (head []byte, size int64, err error) {
-	f, err := blocking.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/cache"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
@@ -106,7 +106,7 @@ func (s *Set) inspect(ctx context.Context, found []input.Name, opts Options) ([]
 }
 
 func inspectFile(n input.Name) (compression string, err error) {
-	f, err := blocking.Open(n.Path)
+	f, err := files.Open(n.Path)
 	if err != nil {
 		return "", sourceError(n.Name, err)
 	}

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/input"
-	"github.com/ffconvert/ffconvert/internal/pin"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
@@ -162,7 +162,7 @@ func TestRemoteWeakVersion(t *testing.T) {
 			dir := t.TempDir()
 			r := &heldRemote{}
 			opts := Options{Options: input.Options{Remote: r}, CacheDir: filepath.Join(dir, "cache")}
-			var marks []pin.Pin
+			var marks []files.Pin
 			for i, o := range []store.Object{tt.before, tt.after} {
 				n := r.add("http://h/x", []byte(strconv.Itoa(i)))
 				n.Object.Version, n.Object.Modified = o.Version, o.Modified

@@ -10,8 +10,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/cache"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
@@ -31,7 +31,7 @@ func (j *job) open(ctx context.Context) (src *source, done func(), err error) {
 		src.r, done, err = openOnce(ctx, j.source, j.opts)
 		return src, done, err
 	}
-	f, err := blocking.Open(j.source.Path)
+	f, err := files.Open(j.source.Path)
 	if err != nil {
 		return nil, nil, sourceError(j.source.Name, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zlib"
 
-	"github.com/ffconvert/ffconvert/internal/input/kind"
+	"github.com/ffconvert/ffconvert/internal/input"
 )
 
 // isZlib reports whether head begins a zlib stream (RFC 1950) that holds a TFRecord file, or an empty stream, a file without
@@ -17,12 +17,12 @@ import (
 // that are read only TFRecord is stored in zlib.
 func isZlib(head []byte) bool {
 	const deflate, dictionary = 8, 0x20
-	if len(head) < 2 || head[0]&15 != deflate || head[0]>>4 > 7 || head[1]&dictionary != 0 || (int(head[0])<<8|int(head[1]))%31 != 0 || kind.IsTFRecord(head) {
+	if len(head) < 2 || head[0]&15 != deflate || head[0]>>4 > 7 || head[1]&dictionary != 0 || (int(head[0])<<8|int(head[1]))%31 != 0 || input.IsTFRecord(head) {
 		return false
 	}
 	var first [12]byte
 	n, err := io.ReadFull(flate.NewReader(bytes.NewReader(head[2:])), first[:])
-	return kind.IsTFRecord(first[:n]) || err == io.EOF && len(head) == 8
+	return input.IsTFRecord(first[:n]) || err == io.EOF && len(head) == 8
 }
 
 // A zlibReader reads one zlib stream, and returns errGarbage if bytes follow it.

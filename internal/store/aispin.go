@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/internal/files"
 )
 
 // Which attributes AIStore sends of an object depends on the bucket, on whether AIStore has cached the object
@@ -22,10 +22,10 @@ import (
 //
 // https://github.com/NVIDIA/aistore/blob/main/cmn/objattrs.go, cmn/objlist_utils.go
 
-// aisPinned begins a Version that holds a [pin.Pin].
+// aisPinned begins a Version that holds a [files.Pin].
 const aisPinned = "ais "
 
-func aisVersion(p pin.Pin) string {
+func aisVersion(p files.Pin) string {
 	if p == "" {
 		return ""
 	}
@@ -34,22 +34,22 @@ func aisVersion(p pin.Pin) string {
 
 // Pin returns the attributes that identify this version of the object. If the ETag is weak, which may stay
 // the same when the bytes change, or the version is missing, the pin has the modification time as well.
-func (o Object) Pin() pin.Pin {
+func (o Object) Pin() files.Pin {
 	if p, ok := strings.CutPrefix(o.Version, aisPinned); ok {
-		return pin.Pin(p)
+		return files.Pin(p)
 	}
 	if strings.HasPrefix(o.Version, "W/") || o.Version == "" {
 		modified := ""
 		if !o.Modified.IsZero() {
 			modified = o.Modified.UTC().Format(time.RFC3339Nano)
 		}
-		return pin.Of(pin.Version, o.Version, "modified", modified)
+		return files.PinOf(files.PinVersion, o.Version, "modified", modified)
 	}
-	return pin.Of("state", o.Version)
+	return files.PinOf("state", o.Version)
 }
 
 // samePin returns [ErrChanged] if now, the attributes in a reply, contradict those of o.
-func samePin(o Object, now pin.Pin) error {
+func samePin(o Object, now files.Pin) error {
 	if how, other := o.Pin().Contradicts(now); other {
 		return &Error{URL: Redact(o.URL), Kind: ErrChanged, Err: fmt.Errorf("%s", clean(how)), Hint: againHint}
 	}
@@ -57,26 +57,26 @@ func samePin(o Object, now pin.Pin) error {
 }
 
 // aisPin returns the attributes in the headers of a reply, with the checksum if the body is the whole object.
-func aisPin(h http.Header, whole bool) pin.Pin {
-	pairs := []string{pin.Version, h.Get("Ais-Version"), "etag", strong(h.Get("Etag")), "modified", seconds(lastModified(h))}
+func aisPin(h http.Header, whole bool) files.Pin {
+	pairs := []string{files.PinVersion, h.Get("Ais-Version"), "etag", strong(h.Get("Etag")), "modified", seconds(lastModified(h))}
 	if sum := h.Get("Ais-Checksum-Value"); whole && sum != "" {
 		pairs = append(pairs, sumPair(sum)...)
 	}
 	for _, field := range h.Values("Ais-Custom-Md") {
 		pairs = append(pairs, customPairs(strings.Split(field, ","), "=", ",")...)
 	}
-	return pin.Of(pairs...)
+	return files.PinOf(pairs...)
 }
 
 // aisListPin returns the attributes of a list entry. It ignores the checksum of an object of a cloud, which
 // is either the ETag or the checksum of the cached copy.
-func aisListPin(provider, version, sum, custom string) pin.Pin {
-	pairs := []string{pin.Version, version}
+func aisListPin(provider, version, sum, custom string) files.Pin {
+	pairs := []string{files.PinVersion, version}
 	if provider == "ais" {
 		pairs = append(pairs, sumPair(sum)...)
 	}
 	custom = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(custom, "map"), "["), "]")
-	return pin.Of(append(pairs, customPairs(strings.Split(custom, " "), ":", " ")...)...)
+	return files.PinOf(append(pairs, customPairs(strings.Split(custom, " "), ":", " ")...)...)
 }
 
 // sumPair returns a checksum under a name made of its length in bits, since a list does not give its kind.
@@ -109,7 +109,7 @@ func customPairs(fields []string, cut, separator string) []string {
 		case "md5", "crc32c":
 			pairs = append(pairs, p.name, p.value)
 		case "version":
-			pairs = append(pairs, pin.Version, p.value)
+			pairs = append(pairs, files.PinVersion, p.value)
 		case "LastModified", "Last-Modified":
 			pairs = append(pairs, "modified", seconds(customTime(p.value)))
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/test/aisfake"
 )
 
@@ -16,7 +16,7 @@ func TestAISPin(t *testing.T) {
 		name  string
 		h     http.Header
 		whole bool
-		want  pin.Pin
+		want  files.Pin
 	}{
 		{"nothing", http.Header{}, true, ""},
 		{"its own", http.Header{"Ais-Version": {"3"}, "Ais-Checksum-Type": {"xxhash"}, "Ais-Checksum-Value": {"AD2F6A1B0C4D5E6F"}}, true, "sum64=ad2f6a1b0c4d5e6f version=3"},
@@ -38,7 +38,7 @@ func TestAISPin(t *testing.T) {
 	}
 	for _, row := range []struct {
 		provider, version, sum, custom string
-		want                           pin.Pin
+		want                           files.Pin
 	}{
 		{"ais", "", "", "", ""},
 		{"ais", "1", "AD2F6A1B0C4D5E6F", "[]", "sum64=ad2f6a1b0c4d5e6f version=1"},

@@ -14,8 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
-	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -66,7 +65,7 @@ func (d *Dir) Open(name string) (*os.File, error) {
 	if _, err := d.Stat(context.Background(), name); err != nil {
 		return nil, err
 	}
-	f, err := blocking.File(d.Root.OpenFile(name, os.O_RDONLY, 0))
+	f, err := files.Blocking(d.Root.OpenFile(name, os.O_RDONLY, 0))
 	if err != nil {
 		return nil, d.fault(name, err)
 	}
@@ -153,7 +152,7 @@ func (d *Dir) Put(ctx context.Context, u *Upload) (Object, error) {
 	if err := d.Root.MkdirAll(path.Dir(u.URL), 0o755); err != nil {
 		return Object{}, d.fault(u.URL, err)
 	}
-	w, err := atomicfile.Create(d.Root, u.URL+".tmp")
+	w, err := files.Create(d.Root, u.URL+".tmp")
 	if err != nil {
 		return Object{}, d.fault(u.URL, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 )
 
 // keyColumns are the possible names of the column, or JSON member, with the keys, the most likely first. In CSV
@@ -68,7 +68,7 @@ func ReadJSONL(r io.Reader, name, field string) (*Table, error) {
 	t := &Table{name: name, field: field, rows: make(map[string]int)}
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, maxLine)
-	line, parse := 0, decode.NewJSON(decode.Limits{})
+	line, parse := 0, jsonvalue.New(0)
 	for in.Scan() {
 		if line++; len(strings.TrimSpace(in.Text())) == 0 {
 			continue

@@ -19,7 +19,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -153,7 +153,7 @@ type Stocked struct {
 func (s *Stocked) Parts() []converters.Part {
 	parts := s.Source.Parts()
 	for i := range parts {
-		parts[i].Copy = &converters.Copy{Mark: pin.Of("etag", strconv.Itoa(s.First+i))}
+		parts[i].Copy = &converters.Copy{Mark: files.PinOf("etag", strconv.Itoa(s.First+i))}
 	}
 	return parts
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/decode"
@@ -35,19 +34,18 @@ type Conversion struct {
 	DryRun           bool
 	Sign             Sign
 	Grace            time.Duration
-	Progress         progress.Flag
+	Progress         terminal.Progress
 	Place            Place
 }
 
 // NewConversion returns the defaults.
 func NewConversion() Conversion {
 	return Conversion{
-		Options:  convert.Options{AIO: aio.Options{Depth: verify.DefaultDepth}, Input: stage.Options{Quota: 256 << 30}},
-		Missing:  option.Choice{Value: encode.MissingError, Words: []string{encode.MissingError, encode.MissingSkip}},
-		Damaged:  option.Choice{Value: encode.DamagedKeep, Words: []string{encode.DamagedKeep, encode.DamagedSkip, encode.DamagedError}},
-		unknown:  option.Choice{Value: choose.UnknownError, Words: []string{choose.UnknownError, choose.UnknownSkip}},
-		Progress: progress.NewFlag(),
-		Place:    NewPlace(),
+		Options: convert.Options{AIO: aio.Options{Depth: verify.DefaultDepth}, Input: stage.Options{Quota: 256 << 30}},
+		Missing: option.Choice{Value: encode.MissingError, Words: []string{encode.MissingError, encode.MissingSkip}},
+		Damaged: option.Choice{Value: encode.DamagedKeep, Words: []string{encode.DamagedKeep, encode.DamagedSkip, encode.DamagedError}},
+		unknown: option.Choice{Value: choose.UnknownError, Words: []string{choose.UnknownError, choose.UnknownSkip}},
+		Place:   NewPlace(),
 	}
 }
 
@@ -100,7 +98,7 @@ func (o *Conversion) addRun(flags *pflag.FlagSet) {
 	flags.Var(&o.AIO.Backend, "backend", "how shards are re-read: auto, aio or pread")
 	flags.Var(QueueDepth(&o.AIO.Depth), "queue-depth", "reads of 1 MiB in flight, all shards being re-read together")
 	flags.Var(Period(&o.Grace), "grace", "after SIGTERM or SIGUSR1, how long the shards under way may take to be finished; no other is begun (0: all stops at once)")
-	flags.Var(&o.Progress, "progress", progress.Usage)
+	o.Progress.Add(flags)
 	flags.Var(option.MaxSize(&o.Encode.Limits.MaxDecode, decode.DefaultMaxDecode), "max-decode-size", "largest field that --decode takes, text aside")
 	o.Encode.Limits.MaxDepth = decode.DefaultMaxDepth
 	flags.Var(option.Between(&o.Encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting that --decode takes, 4 to 65535")
@@ -159,11 +157,11 @@ func (o *Conversion) Load(ctx context.Context) (*signature.PrivateKey, error) {
 
 // Ready returns the options that the flags give to package convert. ctx is the context of the
 // command; its Stopper drains the run. tool names the program in the manifest.
-func (o *Conversion) Ready(ctx context.Context, tool string, progress *progress.Reporter) convert.Options {
+func (o *Conversion) Ready(ctx context.Context, tool string, progress *terminal.Reporter) convert.Options {
 	opts := o.Options
 	opts.Input, opts.Tool = o.Staging(), tool
 	opts.Progress, opts.Doubt, opts.Listed, opts.Waiting = progress, progress.Warn, progress.Listed, progress.Waiting
-	opts.Drain = func() <-chan struct{} { return stop.From(ctx).Within(o.Grace) }
+	opts.Drain = func() <-chan struct{} { return terminal.Drain(ctx, o.Grace) }
 	opts.Bucket = o.Place.Options(progress.Note)
 	opts.Bucket.Client = opts.Input.Remote
 	if verboseCache() {

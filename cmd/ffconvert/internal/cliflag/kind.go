@@ -13,7 +13,6 @@ import (
 	"github.com/ffconvert/ffconvert/internal/check"
 	"github.com/ffconvert/ffconvert/internal/findings"
 	"github.com/ffconvert/ffconvert/internal/input"
-	"github.com/ffconvert/ffconvert/internal/input/kind"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -45,7 +44,7 @@ func (p Purpose) command(format string, flags []string, name string) string {
 }
 
 // HowTo returns the hint for an input of a kind.
-func (p Purpose) HowTo(k kind.Kind, path string) string {
+func (p Purpose) HowTo(k input.Kind, path string) string {
 	name := text.ShellWord(path)
 	switch {
 	case k.Format != "":
@@ -79,7 +78,7 @@ func (p Purpose) HowTo(k kind.Kind, path string) string {
 }
 
 // whatIs returns what an input of another kind is, with its hint if there is one.
-func (p Purpose) whatIs(k kind.Kind, path string) string {
+func (p Purpose) whatIs(k input.Kind, path string) string {
 	what := "it is " + k.What
 	if how := p.HowTo(k, path); how != "" {
 		what += ": " + how

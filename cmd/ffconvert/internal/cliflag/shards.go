@@ -12,7 +12,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/input"
-	"github.com/ffconvert/ffconvert/internal/input/kind"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -55,6 +54,6 @@ func namesShards(dir string) bool {
 
 // isText reports whether a file that is not named as a shard is text. A damaged shard may look like
 // text: its name decides.
-func isText(path string, k kind.Kind) bool {
+func isText(path string, k input.Kind) bool {
 	return !strings.HasSuffix(path, record.Ext) && slices.Contains([]string{"csv", "text", "json"}, k.ID)
 }

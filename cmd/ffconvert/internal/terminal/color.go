@@ -10,30 +10,23 @@ import (
 	"github.com/ffconvert/ffconvert/internal/findings"
 )
 
-// Values of --color.
-const (
-	ColorAuto   = "auto"
-	ColorAlways = "always"
-	ColorNever  = "never"
-)
-
 // A Paint says whether text is coloured.
 type Paint bool
 
-// PaintOf returns whether text written to w is coloured. In mode auto it is if w is a terminal and
-// NO_COLOR is not set (https://no-color.org).
+// PaintOf returns whether text written to w is coloured, for a mode of --color: always, never, or auto, which colours text for a
+// terminal if NO_COLOR is not set (https://no-color.org).
 func PaintOf(mode string, w io.Writer) Paint {
 	switch mode {
-	case ColorAlways:
+	case "always":
 		return true
-	case ColorNever:
+	case "never":
 		return false
 	}
-	return Paint(OnTerminal(w) && os.Getenv("NO_COLOR") == "")
+	return Paint(onTerminal(w) && os.Getenv("NO_COLOR") == "")
 }
 
-// OnTerminal reports whether w is a terminal that understands escape sequences.
-func OnTerminal(w io.Writer) bool { return IsTerminal(w) && os.Getenv("TERM") != "dumb" }
+// onTerminal reports whether w is a terminal that understands escape sequences.
+func onTerminal(w io.Writer) bool { return IsTerminal(w) && os.Getenv("TERM") != "dumb" }
 
 // IsTerminal reports whether w is a terminal of any kind.
 func IsTerminal(w io.Writer) bool {
@@ -51,11 +44,12 @@ func Columns(w io.Writer) int {
 	return 80
 }
 
+// Good, Warn and Bad colour text green, yellow and red.
 func (p Paint) Good(s string) string { return p.with("1;32", s) }
 func (p Paint) Warn(s string) string { return p.with("1;33", s) }
 func (p Paint) Bad(s string) string  { return p.with("1;31", s) }
 
-// Head colours a line up to its first colon.
+// Head colours a line up to its first colon, by dress.
 func (p Paint) Head(line string, dress func(string) string) string {
 	head, rest, ok := strings.Cut(line, ": ")
 	if !ok {

@@ -9,11 +9,11 @@ import (
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
-var named = regexp.MustCompile(`\boption [a-z][a-z0-9-]*`)
+var optionName = regexp.MustCompile(`\boption [a-z][a-z0-9-]*`)
 
 // Flags returns the text of a library with flags. Libraries do not know flags: they write "option NAME".
 func Flags(text string) string {
-	return named.ReplaceAllStringFunc(text, func(name string) string { return option.Flag(name[len("option "):]) })
+	return optionName.ReplaceAllStringFunc(text, func(name string) string { return option.Flag(name[len("option "):]) })
 }
 
 // ErrorText returns the text of an error with the flags of the options that it names.

@@ -1,13 +1,21 @@
-// Package terminal formats text for a terminal: escaped, coloured, numbers with their nouns.
+// Package terminal is what a command and the person, or the program, that started it exchange while it runs: progress on standard
+// error, as one line that is drawn again and again, as lines of a log, or as events, a JSON object a line; the closing line or the
+// error at the end; the signals that end a run, with time to finish the shards that are being written; and the forms of text:
+// escaped, coloured, numbers with their nouns.
+//
+//	ctx, stopper := terminal.NewStopper(os.Exit, terminal.Patience)
+//	r := terminal.NewReporter(flag, os.Stderr)
+//	r.Start("index", 0)
+//	r.Add(samples, bytes)
+//	r.Say(summary)
+//	err = stopper.End(ctx, err)
 package terminal
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -54,29 +62,6 @@ func EscapeJSON(doc []byte) []byte {
 	return b
 }
 
-// ErrorLines returns the lines of an error: one for each of the errors that were joined, equal ones once, with control
-// characters and newlines escaped.
-func ErrorLines(err error) []string {
-	if inner := errors.Unwrap(err); inner != nil && inner.Error() == err.Error() {
-		return ErrorLines(inner)
-	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var lines, texts []string
-		for _, e := range joined.Unwrap() {
-			texts = append(texts, e.Error())
-			for _, line := range ErrorLines(e) {
-				if !slices.Contains(lines, line) {
-					lines = append(lines, line)
-				}
-			}
-		}
-		if strings.Join(texts, "\n") == err.Error() {
-			return lines
-		}
-	}
-	return []string{text.Line(ErrorText(err))}
-}
-
 // Counted formats a number with its noun: "1 shard", "1,024 shards".
 func Counted(n int64, noun string) string {
 	return humanize.Comma(n) + " " + text.Plural(n, noun)
@@ -93,28 +78,10 @@ func CountedOf(n, of int64, noun string) string {
 // Moment formats a time in the local zone, to the minute.
 func Moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
+// RateText formats bytes a second; a negative number is a rate that is not known.
 func RateText(bytes float64) string {
 	if bytes < 0 {
 		return "? B/s"
 	}
 	return humanize.Bytes(uint64(bytes)) + "/s"
 }
-
-// Plain returns an error with the text of err on one line, with control characters escaped.
-func Plain(err error) error {
-	if err == nil {
-		return nil
-	}
-	return WithText(err, text.Line(ErrorText(err)))
-}
-
-// WithText returns an error that wraps err and has another text.
-func WithText(err error, text string) error { return &reworded{err, text} }
-
-type reworded struct {
-	error
-	text string
-}
-
-func (e *reworded) Error() string { return e.text }
-func (e *reworded) Unwrap() error { return e.error }

@@ -1,9 +1,0 @@
-//go:build !linux
-
-package atomicfile
-
-import "os"
-
-func renameNew(root *os.Root, from, to string) error { return renameByLink(root, from, to) }
-
-func renameOver(root *os.Root, from, to string) error { return root.Rename(from, to) }
