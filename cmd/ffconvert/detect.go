@@ -19,6 +19,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -192,8 +193,9 @@ func runAs(cmd, as *cobra.Command, f detected, args []string) error {
 		to := as.Flags().Lookup(flag.Name)
 		switch list, isList := flag.Value.(pflag.SliceValue); {
 		case cmd.InheritedFlags().Lookup(flag.Name) != nil: // a flag of all commands, applied already
+		case !cliflag.Given(flag):
 		case to == nil:
-			err = errors.Join(err, fmt.Errorf("--%s is not a flag of %s", flag.Name, f.Name))
+			err = errors.Join(err, fmt.Errorf("%s is not a flag of %s", option.Flag(flag.Name), f.Name))
 		case isList:
 			to.Changed = true
 			err = errors.Join(err, to.Value.(pflag.SliceValue).Replace(list.GetSlice()))

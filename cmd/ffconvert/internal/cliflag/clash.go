@@ -15,11 +15,8 @@ import (
 func Check(cmd *cobra.Command) error {
 	given := func(name string) bool {
 		f := cmd.Flags().Lookup(name)
-		if f == nil || f.Value.Type() != "bool" && !f.Changed {
+		if f == nil || f.Value.Type() != "bool" && !Given(f) {
 			return false
-		}
-		if m, ok := f.Value.(*merged); ok { // it has changed where one of its members was set
-			return m.String() != f.DefValue
 		}
 		value := f.Value.String() // of --split, names alone are for the option of a format
 		return value != "false" && (name != "split" || strings.Contains(value, "="))
@@ -45,11 +42,8 @@ func Check(cmd *cobra.Command) error {
 			add = "one"
 			others = []string{strings.Join(others[:last], ", ") + " or " + others[last]}
 		}
-		flag, sep := option.Flag(n.Name), " "
-		if strings.Contains(flag, " ") {
-			sep = "="
-		}
-		return fmt.Errorf("%s%s%s: %s without %s; add %s, or leave %s out", flag, sep, cmd.Flag(n.Name).Value, n.Why, others[0], add, flag)
+		f := cmd.Flag(n.Name)
+		return fmt.Errorf("%s: %s without %s; add %s, or leave %s out", shownAs(f, f.Value.String()), n.Why, others[0], add, shownName(f))
 	}
 	return nil
 }
