@@ -16,6 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset/signature"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -169,8 +170,8 @@ func (c *conversion) convert(ctx context.Context) (fmt.Stringer, error) {
 
 // hint adds hints to the errors of a conversion.
 func (c *conversion) hint(err error) error {
-	if at, ok := errors.AsType[*convert.AdvisedError](err); ok && at.Advice == convert.MoreRoomForAll {
-		at.Advice = convert.Advice(c.moreRoom())
+	if at, ok := errors.AsType[*place.Error](err); ok && at.Hint == convert.MoreRoomForAll {
+		at.Hint = c.moreRoom()
 	}
 	_, empty := errors.AsType[*convert.EmptyError](err)
 	if err = cliflag.Hint(err, "convert", c.Out); empty && c.Choice.Side != "" { // of a split
