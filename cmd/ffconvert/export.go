@@ -118,8 +118,7 @@ func (o *exportOptions) addFields(flags *pflag.FlagSet) {
 func (o *exportOptions) addWriting(flags *pflag.FlagSet, what string) {
 	o.Workers = runtime.GOMAXPROCS(0)
 	cliflag.Jobs(flags, &o.Workers, what+" written at once, 1024 at most; by default the CPUs that this process may use")
-	flags.Var(&o.AIO.Backend, "backend", "how files are read again: auto, aio or pread")
-	flags.Var(cliflag.QueueDepth(&o.AIO.Depth), "queue-depth", "reads of 1 MiB in flight")
+	cliflag.AIO(flags, &o.AIO)
 	flags.BoolVar(&o.NoVerify, "no-verify", false, "do not read the files again")
 }
 

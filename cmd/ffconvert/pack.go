@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
@@ -27,7 +26,6 @@ import (
 type packOptions struct {
 	packed.WriteOptions
 	limits   folderLimits
-	backend  aio.Backend
 	progress terminal.Progress
 }
 
@@ -55,7 +53,7 @@ re-read past the page cache and checked.
 	flags.BoolVar(&opts.Overwrite, "overwrite", false, "replace FILE.ffr where there is one")
 	flags.BoolVar(&opts.FollowOutside, "follow-outside", false, "follow symbolic links that lead out of the folder")
 	opts.limits.add(flags)
-	flags.Var(&opts.backend, "backend", "how the file is re-read: auto, aio or pread")
+	cliflag.AIO(flags, &opts.AIO)
 	opts.progress.Add(flags)
 	return cmd
 }
@@ -79,7 +77,6 @@ func runPack(ctx context.Context, opts packOptions, dir, file string) error {
 	progress := terminal.NewReporter(opts.progress, os.Stderr)
 	defer progress.Stop()
 	opts.MaxFile, opts.MaxFiles, opts.Progress = opts.limits.size, opts.limits.files, progress
-	opts.AIO = aio.Options{Backend: opts.backend}
 	report, err := packed.Write(ctx, dir, file, opts.WriteOptions)
 	if err != nil {
 		return err

@@ -95,8 +95,7 @@ func (o *Conversion) AddSizes(flags *pflag.FlagSet, noun string) {
 func (o *Conversion) addRun(flags *pflag.FlagSet) {
 	o.Workers = runtime.GOMAXPROCS(0)
 	Jobs(flags, &o.Workers, "shards written at once, 1024 at most; by default the CPUs that this process may use")
-	flags.Var(&o.AIO.Backend, "backend", "how shards are re-read: auto, aio or pread")
-	flags.Var(QueueDepth(&o.AIO.Depth), "queue-depth", "reads of 1 MiB in flight, all shards being re-read together")
+	AIO(flags, &o.AIO)
 	flags.Var(Period(&o.Grace), "grace", "after SIGTERM or SIGUSR1, how long the shards under way may take to be finished; no other is begun (0: all stops at once)")
 	o.Progress.Add(flags)
 	flags.Var(option.MaxSize(&o.Encode.Limits.MaxDecode, decode.DefaultMaxDecode), "max-decode-size", "largest field that --decode takes, text aside")

@@ -130,8 +130,19 @@ func size[T int | int64](p *T, check func(n option.Size, text string) error) pfl
 	return value[T]{p, "size", parse, func(n T) string { s := option.Size(n); return s.String() }}
 }
 
-// BlockSize returns the flag value of the bytes of one read.
-func BlockSize(p *int) pflag.Value {
+// AIO registers the flags of how shards are read, or read again. The fields of o that are not 0 are defaults; the others are
+// not set.
+func AIO(flags *pflag.FlagSet, o *aio.Options) {
+	flags.Var(&o.Backend, "backend", "how to read: auto, aio or pread")
+	if o.Depth > 0 { // the kernel takes 1024 at most
+		flags.Var(option.Between(&o.Depth, 1, 1024), "queue-depth", "reads in flight at once, of all shards together or of a batch")
+	}
+	if o.BlockSize > 0 {
+		flags.Var(blockSize(&o.BlockSize), "block-size", "bytes of one read at most, a multiple of 4096, 64MiB at most")
+	}
+}
+
+func blockSize(p *int) pflag.Value {
 	return size(p, func(n option.Size, _ string) error {
 		if most := option.Size(aio.MaxBlockSize); n < 4096 || n > most || n%4096 != 0 {
 			return fmt.Errorf("want a multiple of 4096, %s at most", &most)
@@ -160,9 +171,6 @@ func ShardSize(p *int64) pflag.Value {
 		return fmt.Errorf("want 64KiB or more; did you mean %d%s?", n, unit)
 	})
 }
-
-// QueueDepth returns the flag value of --queue-depth. The kernel accepts at most 1024 reads.
-func QueueDepth(p *int) option.Value { return option.Between(p, 1, 1024) }
 
 // maxJobs bounds the goroutines and the buffers of --jobs.
 const maxJobs = 1024
