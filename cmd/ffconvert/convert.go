@@ -40,18 +40,12 @@ func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
 	if !f.Directories {
 		opts.AddDecompression(cmd.Flags())
 	}
-	switch {
-	case f.Directories:
-		opts.Place.AddServices(cmd.Flags())
-	case f.plugin:
+	if f.plugin {
 		opts.Place.AddConnection(cmd.Flags())
-	default:
-		opts.Place.AddSources(cmd.Flags())
+	} else {
+		opts.Place.AddSources(cmd.Flags(), !f.Directories)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := opts.CacheFromEnvironment(cmd.Flags()); err != nil {
-			return err
-		}
 		c := conversion{opts: opts, stdout: cmd.OutOrStdout()}
 		c.Reader, c.Sources, c.Out = reader, args[:len(args)-1], args[len(args)-1]
 		if adapt != nil {

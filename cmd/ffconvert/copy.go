@@ -57,8 +57,7 @@ Another dataset in OUT2 is refused, or replaced by --overwrite.
 	cliflag.Jobs(flags, &opts.jobs, "files copied at once, 1024 at most")
 	cliflag.AIO(flags, &opts.aio)
 	opts.progress.Add(flags)
-	opts.AddUpload(flags)
-	opts.AddConnection(flags)
+	opts.AddPlace(flags, true)
 	return cmd
 }
 

@@ -43,7 +43,7 @@ formats, or of none, are refused with what they are.
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	opts.AddTo(cmd)
-	opts.Place.AddServices(flags)
+	opts.Place.AddSources(flags, false)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f, err := detect(cmd, args[:len(args)-1], opts.Input.MaxNames)
 		if err != nil {

@@ -76,7 +76,7 @@ func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 	o.AddCache(flags)
 	flags.Lookup("cache-dir").Usage = "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)"
 	o.AddDecompression(flags)
-	o.Place.AddSources(flags)
+	o.Place.AddSources(flags, true)
 }
 
 // options are what the flags say of an export.
@@ -125,9 +125,6 @@ func (o *exportOptions) addWriting(flags *pflag.FlagSet, what string) {
 // run opens the shards that all arguments but the last name, and calls use, with a reporter of progress.
 func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []string, use func(*export.Source, *terminal.Reporter) error) error {
 	sources, to := args[:len(args)-1], args[len(args)-1]
-	if err := o.CacheFromEnvironment(cmd.Flags()); err != nil {
-		return err
-	}
 	o.Encode.Missing = o.Missing.Value
 	if _, err := o.Load(ctx); err != nil {
 		return err

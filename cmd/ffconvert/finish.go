@@ -52,7 +52,7 @@ Where shards are missing they are named, and the status is 5: run their tasks ag
 	cliflag.AIO(flags, &opts.aio)
 	opts.sign.Add(flags)
 	opts.progress.Add(flags)
-	opts.AddPlace(flags)
+	opts.AddPlace(flags, false)
 	return cmd
 }
 

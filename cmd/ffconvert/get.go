@@ -38,7 +38,7 @@ func (l *lookupFlags) add(flags *pflag.FlagSet) {
 	flags.Var(option.MaxSize(&l.opts.Record.MaxSample, record.DefaultMaxSample), "max-sample-size", "largest sample that is read; it is held in memory whole")
 	l.addRecords(flags)
 	l.views = newViews()
-	l.views.AddPlace(flags)
+	l.views.AddPlace(flags, false)
 }
 
 // end ends the use of datasets in object stores. err is the error of the command.

@@ -61,7 +61,7 @@ sha256sum; the SHA-256 of this text is the root in the manifest. Nothing else is
 	flags.BoolVar(&opts.sums, "sha256", false, "print the SHA-256 of all files, for sha256sum -c in OUT")
 	opts.limits = cliflag.RecordLimits(flags)
 	flags.Var(option.MaxSize(&opts.MaxSample, record.DefaultMaxSample), "max-sample-size", "largest sample that is read for its key and fields; it is held in memory whole")
-	opts.AddPlace(flags)
+	opts.AddPlace(flags, false)
 	return cmd
 }
 

@@ -49,7 +49,7 @@ for no password and no signature is kept. A pipe:COMMAND is run again with --all
   ffconvert repair --plugin idx out/ images.gz labels.gz`,
 		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := opts.CacheFromEnvironment(cmd.Flags()); err != nil {
+			if _, err := opts.Load(cmd.Context()); err != nil {
 				return err
 			}
 			return runRepair(cmd.Context(), opts, args[0], args[1:], cmd.OutOrStdout())

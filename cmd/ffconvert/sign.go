@@ -49,7 +49,7 @@ Conversions and finish sign at their end with --sign.
 	cliflag.MarkProof(flags, "key")
 	opts.AddPassword(flags)
 	opts.progress.Add(flags)
-	opts.AddPlace(flags)
+	opts.AddPlace(flags, false)
 	return cmd
 }
 

@@ -83,7 +83,7 @@ the SHA-256 of every file. Checksums find faults, a signature finds what somebod
 	flags.BoolVar(&opts.record.AllowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	opts.proof.add(flags)
 	opts.progress.Add(flags)
-	opts.AddPlace(flags)
+	opts.AddPlace(flags, false)
 	return cmd
 }
 

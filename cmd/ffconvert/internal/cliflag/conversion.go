@@ -1,6 +1,7 @@
 package cliflag
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"time"
@@ -36,6 +37,7 @@ type Conversion struct {
 	Grace            time.Duration
 	Progress         terminal.Progress
 	Place            Place
+	cache            *pflag.FlagSet // has the flags of AddCache
 }
 
 // NewConversion returns the defaults.
@@ -80,7 +82,7 @@ func (o *Conversion) Add(flags *pflag.FlagSet) {
 func (o *Conversion) AddTo(cmd *cobra.Command) {
 	o.Add(cmd.Flags())
 	o.AddCache(cmd.Flags())
-	o.Place.AddUpload(cmd.Flags())
+	o.Place.addUpload(cmd.Flags(), true)
 }
 
 // AddSizes registers the flags of the sizes of what is written, shards or tars.
@@ -107,6 +109,7 @@ func (o *Conversion) addRun(flags *pflag.FlagSet) {
 
 // AddCache registers the flags of the cache.
 func (o *Conversion) AddCache(flags *pflag.FlagSet) {
+	o.cache = flags
 	flags.StringVar(&o.Input.CacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or inside OUT, removed at the end)")
 	flags.Var((*option.Size)(&o.Input.Quota), "cache-size", "most bytes in --cache-dir; 0 means no limit (WDS_CACHE_SIZE, where it is set, is the default)")
 }
@@ -125,8 +128,8 @@ func (o *Conversion) AddPlanned(flags *pflag.FlagSet) (limits *pflag.FlagSet) {
 	o.addRun(flags)
 	o.AddCache(flags)
 	o.AddDecompression(flags)
-	o.Place.AddSources(flags)
-	o.Place.AddUpload(flags)
+	o.Place.AddSources(flags, true)
+	o.Place.addUpload(flags, true)
 	limits = Limits()
 	flags.AddFlagSet(limits)
 	return limits
@@ -141,10 +144,10 @@ func (o *Conversion) Staging() stage.Options {
 	return in
 }
 
-// Load reads the files that flags name: lists of keys, and the key to sign with, which it returns; nil: nothing is signed. It
-// may ask for a password.
+// Load applies what the environment says of the cache, and reads the files that flags name: lists of keys, and the key to sign
+// with, which it returns; nil: nothing is signed. It may ask for a password.
 func (o *Conversion) Load(ctx context.Context) (*signature.PrivateKey, error) {
-	if err := o.readKeys(); err != nil {
+	if err := cmp.Or(o.cacheFromEnvironment(), o.readKeys()); err != nil {
 		return nil, err
 	}
 	key, err := o.Sign.Load(ctx)

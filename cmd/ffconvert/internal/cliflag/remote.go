@@ -29,15 +29,12 @@ func NewPlace() Place {
 	}
 }
 
-// AddSources registers the flags of sources.
-func (o *Place) AddSources(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.allowPipe, "allow-pipe", false, "let names be pipe:COMMAND, which runs a program of yours and reads its output")
-	o.AddServices(flags)
-}
-
-// AddServices registers the flags of services. Formats that read directories have no other flags of
-// AddSources, because a program cannot write a directory.
-func (o *Place) AddServices(flags *pflag.FlagSet) {
+// AddSources registers the flags of sources. Those of a format that reads directories are no pipes: a program cannot write a
+// directory.
+func (o *Place) AddSources(flags *pflag.FlagSet, pipes bool) {
+	if pipes {
+		flags.BoolVar(&o.allowPipe, "allow-pipe", false, "let names be pipe:COMMAND, which runs a program of yours and reads its output")
+	}
 	flags.StringArrayVar(&o.rewrite, "rewrite", nil, "change the start of names, REGEX=REPLACEMENT, before GOPEN_REWRITE and WDS_REWRITE; may be repeated, the first rule that changes a name counts")
 	o.AddConnection(flags)
 }
@@ -57,19 +54,18 @@ func (o *Place) AddConnection(flags *pflag.FlagSet) {
 // maxConnections bounds the memory of connections, 256 KiB each.
 const maxConnections = 512
 
-// AddUpload registers the flags of commands that write OUT.
-func (o *Place) AddUpload(flags *pflag.FlagSet) {
+// addUpload registers the flags of an OUT.
+func (o *Place) addUpload(flags *pflag.FlagSet, shards bool) {
 	flags.StringVar(&o.scratch.Scratch, "scratch-dir", "", "of an OUT in an object store: where its files lie while they are written or read (default ffconvert/scratch in the user's cache)")
 	flags.Var(option.MaxSize(&o.scratch.Size, bucket.DefaultSize), "scratch-size", "most bytes of shards in scratch-dir at once")
-	flags.Var(&o.readBack, "verify-remote", "how an upload is proven: checksum, which the service compares; or read, all bytes are read back, too")
+	if shards {
+		flags.Var(&o.readBack, "verify-remote", "how an upload is proven: checksum, which the service compares; or read, all bytes are read back, too")
+	}
 }
 
-// AddPlace registers the flags of a command that has no sources and uploads no shard.
-func (o *Place) AddPlace(flags *pflag.FlagSet) {
-	all := pflag.NewFlagSet("", pflag.ContinueOnError)
-	o.AddUpload(all)
-	flags.AddFlag(all.Lookup("scratch-dir"))
-	flags.AddFlag(all.Lookup("scratch-size"))
+// AddPlace registers the flags of a command that has an OUT and no sources; shards says whether it uploads any.
+func (o *Place) AddPlace(flags *pflag.FlagSet, shards bool) {
+	o.addUpload(flags, shards)
 	o.AddConnection(flags)
 }
 

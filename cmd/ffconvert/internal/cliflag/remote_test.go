@@ -35,7 +35,7 @@ func TestRemoteFlags(t *testing.T) {
 	} {
 		o := NewPlace()
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-		o.AddSources(flags)
+		o.AddSources(flags, true)
 		err := flags.Parse(strings.Fields(row.args))
 		if (err == nil) != (row.want != nil) || err == nil && !row.want(&o) {
 			t.Errorf("%s: %+v, %v", row.args, o, err)
@@ -58,7 +58,7 @@ func TestSecurityRemoteFlagsAreInNoPlan(t *testing.T) {
 	t.Parallel()
 	o := NewPlace()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	o.AddSources(flags)
+	o.AddSources(flags, true)
 	for _, name := range format.Names() {
 		f, _ := format.Named(name)
 		for _, opt := range f.Reader().Set.All() {
