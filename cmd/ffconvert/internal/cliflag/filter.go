@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -29,7 +30,7 @@ func (o *Conversion) addFilter(flags *pflag.FlagSet) {
 		}
 		return c.Name
 	}
-	flags.Var(value[*input.Command]{&o.Filter, "COMMAND", parse, show}, "filter", "pass the samples through a program of yours, which reads them as a CBOR sequence and answers each with a map, or an array of maps; run without a shell")
+	flags.Var(option.Func(&o.Filter, "COMMAND", parse, show), "filter", "pass the samples through a program of yours, which reads them as a CBOR sequence and answers each with a map, or an array of maps; run without a shell")
 	o.FilterTimeout = 10 * time.Minute
 	flags.Var(Period(&o.FilterTimeout), "filter-timeout", "how long the program of --filter may neither read nor write while it has samples to answer; 0 is forever")
 }

@@ -16,28 +16,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/option"
 )
 
-// A value is a flag value that a function parses.
-type value[T any] struct {
-	p     *T
-	typ   string
-	parse func(text string) (T, error)
-	show  func(T) string
-}
-
-func (v value[T]) Set(text string) error {
-	parsed, err := v.parse(text)
-	if err == nil {
-		*v.p = parsed
-	}
-	return err
-}
-
-func (v value[T]) Type() string   { return v.typ }
-func (v value[T]) String() string { return v.show(*v.p) }
-
 // parsed returns the flag value of a text, which parse may change.
 func parsed(p *string, typ string, parse func(text string) (string, error)) pflag.Value {
-	return value[string]{p, typ, parse, func(s string) string { return s }}
+	return option.Func(p, typ, parse, func(s string) string { return s })
 }
 
 // checked returns the flag value of a text that check accepts; nil: any but "".
@@ -78,7 +59,7 @@ func addSwitch[T comparable](flags *pflag.FlagSet, p *T, on T, name, usage strin
 		}
 		return yes, err
 	}
-	flags.VarPF(value[bool]{new(bool), "bool", parse, strconv.FormatBool}, name, "", usage).NoOptDefVal = "true"
+	flags.VarPF(option.Func(new(bool), "bool", parse, strconv.FormatBool), name, "", usage).NoOptDefVal = "true"
 }
 
 // maxPeriod is the longest time that a flag takes. Sums of a few of them fit in a [time.Duration].
@@ -114,7 +95,7 @@ func period(p *time.Duration, what string, least time.Duration) pflag.Value {
 		}
 		return d.String()
 	}
-	return value[time.Duration]{p, "duration", parse, show}
+	return option.Func(p, "duration", parse, show)
 }
 
 // size returns the flag value of a size in bytes that check accepts.
@@ -127,7 +108,7 @@ func size[T int | int64](p *T, check func(n option.Size, text string) error) pfl
 		}
 		return T(n), err
 	}
-	return value[T]{p, "size", parse, func(n T) string { s := option.Size(n); return s.String() }}
+	return option.Func(p, "size", parse, func(n T) string { s := option.Size(n); return s.String() })
 }
 
 // AIO registers the flags of how shards are read, or read again. The fields of o that are not 0 are defaults; the others are
