@@ -63,11 +63,7 @@ func newExportOptions() *exportOptions {
 func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 	o.AddChoice(flags)
 	flags.Uint64Var(&o.Seed, "seed", 0, "what --sample is drawn from")
-	for _, opt := range o.reader.Set.All() {
-		if flags.Lookup(opt.Name) == nil { // export tar and export folder have --key
-			cliflag.AddOption(flags, opt)
-		}
-	}
+	cliflag.AddOptions(flags, o.reader.Set) // export tar and export folder have --key
 	o.Progress.Add(flags)
 	flags.Var(option.MaxSize(&o.Encode.Limits.MaxDecode, decode.DefaultMaxDecode), "max-decode-size", "largest list or map in a record")
 	o.Encode.Limits.MaxDepth = decode.DefaultMaxDepth

@@ -12,15 +12,17 @@ import (
 // not keep them: a run that resumes may raise a limit, and a hostile plan cannot. SECURITY.md lists
 // them; TestSecurityLimits compares that list.
 
-// AddOptions registers the options of a format as flags.
+// AddOptions registers the options of a format as flags. A flag of the name of one, that is there already, stays.
 func AddOptions(flags *pflag.FlagSet, set *option.Set) {
 	for _, o := range set.All() {
-		AddOption(flags, o)
+		addOption(flags, o)
 	}
 }
 
-// AddOption registers one option of a format.
-func AddOption(flags *pflag.FlagSet, o *option.Option) {
+func addOption(flags *pflag.FlagSet, o *option.Option) {
+	if flags.Lookup(o.Name) != nil {
+		return
+	}
 	f := flags.VarPF(o, o.Name, "", o.Usage)
 	if o.Type() == "bool" {
 		f.NoOptDefVal = "true"
@@ -34,8 +36,8 @@ func Limits() *pflag.FlagSet {
 	for _, name := range format.Names() {
 		f, _ := format.Named(name)
 		for _, o := range f.Reader().Set.All() {
-			if o.Limit && all.Lookup(o.Name) == nil {
-				AddOption(all, o)
+			if o.Limit {
+				addOption(all, o)
 			}
 		}
 	}
