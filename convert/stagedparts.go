@@ -14,7 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A stagedParts makes parts local when their shards are written. It is a shard.PartProvider.
+// A stagedParts makes parts local when their shards are written. It is a write.PartProvider.
 type stagedParts struct {
 	*work
 	stager *stage.Stager
@@ -212,7 +212,7 @@ func (s *stagedParts) index(ctx context.Context, each plan.Encodings) ([]plan.Pa
 	return all, nil
 }
 
-// Take makes parts local and opens them: see shard.PartProvider.
+// Take makes parts local and opens them: see write.PartProvider.
 func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source, func() error, error) {
 	if _, err := s.open(ctx, true); err != nil {
 		return nil, nil, err

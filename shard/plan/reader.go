@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -101,7 +101,7 @@ func (f *File) lines(from, to int64, n int, into func(i int) any) error {
 		return fmt.Errorf("its table leads to %d", from)
 	}
 	in := bufio.NewScanner(io.NewSectionReader(f.r, from, to-from))
-	in.Buffer(nil, crcline.Max)
+	in.Buffer(nil, checksum.MaxLine)
 	for i := range n {
 		if !in.Scan() {
 			if err := in.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
