@@ -100,7 +100,7 @@ func (in *inputs) findEach(ctx context.Context) error {
 		in.names = append(in.names, found...)
 		total += int64(len(found)) * int64(c.passes())
 		if most := cmp.Or(opts.MaxNames, input.MaxNames); total > most {
-			return advise(FewerInputs, c.entry.Error("", fmt.Errorf("with all repetitions there are more than %s", text.Count(most, "input"))))
+			return advise(c.entry.Error("", fmt.Errorf("with all repetitions there are more than %s", text.Count(most, "input"))), "option max-names")
 		}
 	}
 	return nil
@@ -138,7 +138,7 @@ func (in *inputs) align() error {
 		why = fmt.Sprintf("the size of %s is not known beforehand", unknown)
 	}
 	if in.Cut == CutParts && why != "" {
-		return advise(NotAligned, fmt.Errorf("%w: %s", ErrNotAligned, why))
+		return advise(fmt.Errorf("%w: %s", ErrNotAligned, why), notAligned)
 	}
 	in.aligned = why == "" && (in.Cut == CutParts || in.Cut == CutAuto && remote)
 	return nil

@@ -110,8 +110,8 @@ func checkQuota(p *plan.Plan, found []input.Name, quota int64) error {
 	}
 	for i := range p.Shards {
 		if need := toFetchFor(p, found, i); need > quota {
-			return advise(MoreRoomForOne, &place.Error{Where: p.Shards[i].Name, Off: -1,
-				Err: fmt.Errorf("%w: its parts are %s bytes to fetch, and the cache has %s", stage.ErrQuota, humanize.Comma(need), humanize.Comma(quota))})
+			return &place.Error{Where: p.Shards[i].Name, Off: -1, Hint: moreRoomForOne,
+				Err: fmt.Errorf("%w: its parts are %s bytes to fetch, and the cache has %s", stage.ErrQuota, humanize.Comma(need), humanize.Comma(quota))}
 		}
 	}
 	return nil

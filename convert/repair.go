@@ -54,8 +54,8 @@ func (c Conversion) Repair(ctx context.Context, report func([]verify.Problem) er
 func (c Conversion) repair(ctx context.Context, out *dataset.Writing, report func([]verify.Problem) error) (*Repaired, error) {
 	kept, err := out.Kept()
 	if err != nil {
-		if at, ok := errors.AsType[*AdvisedError](planned(out.Dataset)); ok && at.Advice == theCopy {
-			return nil, at
+		if copied := planned(out.Dataset); errors.Is(copied, errCopy) {
+			return nil, copied
 		}
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (c Conversion) repair(ctx context.Context, out *dataset.Writing, report fun
 
 // rewrite opens the sources and writes the damaged and the unfinished shards.
 func (c Conversion) rewrite(ctx context.Context, out *dataset.Writing, kept *dataset.Kept) (report *write.Report, err error) {
-	r, err := c.resolvePlan(kept.Plan, kept.Named)
+	r, err := c.resolvePlan("repair", kept.Plan, kept.Named)
 	if err != nil {
 		return nil, err
 	}

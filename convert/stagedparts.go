@@ -139,7 +139,7 @@ func (s *stagedParts) open(ctx context.Context, planned bool) (*opened, error) {
 	}
 	like, ok := o.Source.(converters.Divisible)
 	if !ok {
-		return nil, advise(NotAligned, ErrNotAligned)
+		return nil, advise(ErrNotAligned, notAligned)
 	}
 	s.data, s.like = o, like
 	return o, nil

@@ -61,7 +61,7 @@ func (c Conversion) run(ctx context.Context, out *dataset.Task, task plan.Task) 
 			return nil, err
 		}
 	}
-	r, err := c.resolvePlan(s.Plan, named)
+	r, err := c.resolvePlan("run", s.Plan, named)
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func (w *work) removeCache(ctx context.Context, err error) error {
 func TemporaryCache(in *stage.Options) (remove func() error) {
 	dir, err := os.MkdirTemp("", "ffconvert-*")
 	if err != nil {
-		in.NoCache = advise(directoryForCache, fmt.Errorf("no place for copies of compressed or remote inputs: %v", err))
+		in.NoCache = advise(fmt.Errorf("no place for copies of compressed or remote inputs: %v", err), "name a directory that can be written to with option cache-dir")
 		return func() error { return nil }
 	}
 	in.CacheDir = dir
@@ -163,11 +163,11 @@ func (in *inputs) firstOf(n int) []bool {
 // adviseRoom adds advice to an error that the cache is too small for all parts of a new dataset.
 func (w *work) adviseRoom(err error) error {
 	e, ok := errors.AsType[*place.Error](err)
-	if _, advised := errors.AsType[*AdvisedError](err); advised || !ok || !errors.Is(err, stage.ErrQuota) || w.out == nil || w.existing != nil || w.directories() != nil {
+	if !ok || e.Hint == moreRoomForOne || !errors.Is(err, stage.ErrQuota) || w.out == nil || w.existing != nil || w.directories() != nil {
 		return err
 	}
-	e.Hint = ""
-	return advise(MoreRoomForAll, err)
+	e.Hint = MoreRoomForAll
+	return err
 }
 
 // Staging returns a function for input.Options.Progress. It starts the phase with the first staged
