@@ -69,7 +69,7 @@ func (f *Filter) ask(ctx context.Context, s *source, p int, a *answer) error {
 	}
 	a.samples = s.answered.WithParts(0, []converters.Part{{
 		Name: from.Name + " (filtered)", Path: copied.Path, Size: copied.Size, ModTime: copied.ModTime,
-		Copy: &converters.Copy{Content: a.report.Content, Sums: copied.Sums},
+		Copy: &converters.Copy{Content: a.report.Content, Check: copied.Sums.Check},
 	}})
 	return nil
 }
