@@ -171,4 +171,4 @@ func (j *job) setPart(copied *cache.Copy) {
 }
 
 // cacheError adds the source to an error of the cache.
-func (j *job) cacheError(err error) error { return cacheError(j.source.Name, j.cache.Dir(), err) }
+func (j *job) cacheError(err error) error { return cacheError(j.source.Name, j.cache.Dir, err) }
