@@ -56,13 +56,7 @@ func newCollections(s *spec.Spec, limits map[string]string) ([]collection, error
 func setOption(r *format.Reader, c *spec.Collection, name string) error {
 	o := r.Set.Lookup(name)
 	if o == nil {
-		var names []string
-		for _, o := range r.Set.All() {
-			if !o.Limit {
-				names = append(names, o.Name)
-			}
-		}
-		return fmt.Errorf("%s has no such option; it has %s", c.Format, strings.Join(names, ", "))
+		return fmt.Errorf("%s has no such option; it has %s", c.Format, strings.Join(option.Keys(r.Set), ", "))
 	}
 	if c.IsList(name) && !o.List() {
 		return errors.New("a list, where one value is wanted")

@@ -107,7 +107,7 @@ var badSpecs = []struct {
 	{"option of a few words", "dataset:\n- {shards: a, format: cbor, options: {format: json}}\n", "2:47", "want one of cbor, msgpack", false},
 	{"option that is not a list", "dataset:\n- {shards: a, format: csv, options: {header: [true]}}\n", "2:46", "a list, where one value is wanted", false},
 	{"option by two names", "dataset:\n- {shards: a, format: csv, options: {part: {count: 1}, data-part-num: 1}}\n", "2:56", `the option "data-part-num" appears twice`, true},
-	{"option that one flag has not", "dataset:\n- {shards: a, format: csv, options: {part: {size: 1}}}\n", "2:51", "options.part-size: csv has no such option", false},
+	{"option that one flag has not", "dataset:\n- {shards: a, format: csv, options: {part: {size: 1}}}\n", "2:51", "options.part: size: csv has no such option; it has part: {count, prefix, digits}, header", false},
 	{"option that is a map", "dataset:\n- {shards: a, format: csv, options: {dtype: {x: int64}}}\n", "2:45", "want text", false},
 	{"options in a list", "dataset:\n- {shards: a, options: [concatenated]}\n", "2:24", "not a list of keys and values", false},
 	{"seed below 0", "seed: -2\ndataset:\n- shards: a\n", "1:7", "from 0 to", false},

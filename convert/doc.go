@@ -32,6 +32,6 @@
 // specifications and flags use the same names. Conversion.Spec combines several collections into one dataset;
 // [ReadSpec] reads it from YAML.
 //
-// The package prints nothing and does not know flags. An [AdvisedError] has advice about what to do
-// next.
+// The package prints nothing and does not know flags. Errors end with what to do next, and name
+// options there, as in "option exact".
 package convert

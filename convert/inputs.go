@@ -100,7 +100,7 @@ func (in *inputs) findEach(ctx context.Context) error {
 		in.names = append(in.names, found...)
 		total += int64(len(found)) * int64(c.passes())
 		if most := cmp.Or(opts.MaxNames, input.MaxNames); total > most {
-			return advise(FewerInputs, c.entry.Error("", fmt.Errorf("with all repetitions there are more than %s", text.Count(most, "input"))))
+			return advise(c.entry.Error("", fmt.Errorf("with all repetitions there are more than %s", text.Count(most, "input"))), "option max-names")
 		}
 	}
 	return nil
@@ -138,7 +138,7 @@ func (in *inputs) align() error {
 		why = fmt.Sprintf("the size of %s is not known beforehand", unknown)
 	}
 	if in.Cut == CutParts && why != "" {
-		return advise(NotAligned, fmt.Errorf("%w: %s", ErrNotAligned, why))
+		return advise(fmt.Errorf("%w: %s", ErrNotAligned, why), notAligned)
 	}
 	in.aligned = why == "" && (in.Cut == CutParts || in.Cut == CutAuto && remote)
 	return nil
@@ -176,7 +176,7 @@ func (in *inputs) trimmable() bool {
 
 // parts returns the parts before staging.
 func (in *inputs) parts() []converters.Part {
-	all, _ := passes(in, in.names)
+	all := passes(in, in.names)
 	parts := make([]converters.Part, len(all))
 	for i, n := range all {
 		parts[i] = n.Part()
@@ -187,20 +187,17 @@ func (in *inputs) parts() []converters.Part {
 // places returns the index of the input of each part: a collection may be read in several passes. It is not for
 // directories, whose parts are not known yet.
 func (in *inputs) places() []int {
-	all, _ := passes(in, indices(len(in.names)))
-	return all
+	return passes(in, indices(len(in.names)))
 }
 
 // passes returns the elements of each, one for each input, in part order: repeated for each pass over a collection.
-// firsts has the number of the first part of each collection.
-func passes[T any](in *inputs, each []T) (all []T, firsts []int) {
+func passes[T any](in *inputs, each []T) (all []T) {
 	for i, some := range split(in, each) {
-		firsts = append(firsts, len(all))
 		for range in.collections[i].passes() {
 			all = append(all, some...)
 		}
 	}
-	return all, firsts
+	return all
 }
 
 // split divides all, which has one element for each input, among the collections.

@@ -15,6 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // An output is the place of a dataset: a local directory, or a URL in an object store. A dataset at a URL is written
@@ -151,16 +152,17 @@ func unplanned(name string, there func(file string) (bool, error)) error {
 		return err
 	}
 	if complete {
-		return advise(verifyOrPlan, fmt.Errorf("%s: here is the manifest of a dataset that was complete, and its plan is gone", name))
+		return advise(fmt.Errorf("%s: here is the manifest of a dataset that was complete, and its plan is gone", name),
+			"ffconvert verify "+text.ShellWord(name)+" checks the dataset, the command that made it writes the plan anew")
 	}
 	copied, err := there(dataset.CopyName)
 	if err != nil {
 		return err
 	}
 	if copied {
-		return advise(theCopy, fmt.Errorf("%s: %w: a copy of a dataset is not finished", name, ErrUnplanned))
+		return advise(fmt.Errorf("%s: %w", name, errCopy), "the same ffconvert copy goes on")
 	}
-	return advise(aPlan, fmt.Errorf("%s: %w", name, ErrUnplanned))
+	return advise(fmt.Errorf("%s: %w", name, ErrUnplanned), "ffconvert plan makes one")
 }
 
 // ReadStatus reads the progress of the dataset in a directory or an object store. It locks and changes nothing.
@@ -175,6 +177,9 @@ func ReadStatus(ctx context.Context, name string, b bucket.Options) (*dataset.St
 
 // ErrUnplanned reports a directory without a plan.
 var ErrUnplanned = place.New(place.Unfinished, "no plan is here yet")
+
+// errCopy reports a directory with an unfinished copy.
+var errCopy = fmt.Errorf("%w: a copy of a dataset is not finished", ErrUnplanned)
 
 // errExport reports a directory with an unfinished export.
 var errExport = place.New(place.Unfinished, "an export is here, and it is not finished")
@@ -196,7 +201,7 @@ func (o *output) checkPlan() error {
 		return err
 	}
 	if begun, err := fs.Glob(os.DirFS(dir), dataset.WorkDir+"/*.journal"); err != nil || len(begun) > 0 { // an export
-		return advise(theExport, cmp.Or(err, fmt.Errorf("%s: %w", dir, errExport)))
+		return advise(cmp.Or(err, fmt.Errorf("%s: %w", dir, errExport)), "the same ffconvert export goes on")
 	}
 	return unplanned(dir, func(file string) (bool, error) {
 		_, err := os.Lstat(filepath.Join(dir, file))

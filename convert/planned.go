@@ -14,9 +14,9 @@ import (
 )
 
 // resolvePlan returns the request that made a dataset, from its plan. named has the sources as the user named them
-// then; nil: not known. The plan may be hostile, so only programs that the caller names are run.
-func (c Conversion) resolvePlan(p *plan.Plan, named []string) (*request, error) {
-	r := &request{Conversion: c, existing: p, renamed: len(c.Sources) > 0}
+// then; nil: not known. command is the one that the caller runs. The plan may be hostile, so only programs that the caller names are run.
+func (c Conversion) resolvePlan(command string, p *plan.Plan, named []string) (*request, error) {
+	r := &request{Conversion: c, command: command, existing: p, renamed: len(c.Sources) > 0}
 	if err := r.checkFilter(); err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (c Conversion) resolvePlan(p *plan.Plan, named []string) (*request, error) 
 	case known && c.Program != nil:
 		return nil, r.noProgram()
 	case !known && c.Program == nil:
-		return nil, advise(ProgramArguments, fmt.Errorf("%s: it was made by the program %q, which no plan alone runs", c.Out, p.Source.Format))
+		return nil, ProgramError(c.Out, p.Source.Format, "which no plan alone runs")
 	case !known:
 		var err error
 		if r.program, err = c.Program(p.Source.Format); err != nil {
@@ -48,7 +48,7 @@ func (c Conversion) resolvePlan(p *plan.Plan, named []string) (*request, error) 
 			}
 		}
 		if len(r.Sources) == 0 || slices.Contains(r.Sources, "-") || slices.Contains(r.Sources, "@-") {
-			return nil, advise(namedSources, fmt.Errorf("%s: its sources must be named", c.Out))
+			return nil, r.nameSources(fmt.Errorf("%s: its sources must be named", c.Out))
 		}
 	}
 	r.Reader = f.Reader()
@@ -99,7 +99,7 @@ func (r *request) noProgram() error {
 func (r *request) checkFilter() error {
 	switch planned := r.existing.Source.Filter; {
 	case planned != "" && r.Filter == nil:
-		return advise(theFilter, fmt.Errorf("%s: its samples passed through the program %s, which no plan alone runs", r.Out, text.Name(planned)))
+		return advise(fmt.Errorf("%s: its samples passed through the program %s, which no plan alone runs", r.Out, text.Name(planned)), "give it again with option filter")
 	case planned == "" && r.Filter != nil:
 		return place.Options("%s: it was made without option filter; leave it out, or plan anew with it", r.Out)
 	}
@@ -111,5 +111,15 @@ func (r *request) adviseNames(err error) error {
 	if r.renamed || !errors.Is(err, input.ErrNotFound) {
 		return err
 	}
-	return advise(namedSources, err)
+	return r.nameSources(err)
+}
+
+func (r *request) nameSources(err error) error {
+	return advise(err, fmt.Sprintf("run it where the conversion was planned, or name the sources: ffconvert %s %s SOURCE", r.command, text.ShellWord(r.Out)))
+}
+
+// ProgramError returns the error for a dataset that a program made if that may not be run; why says so.
+func ProgramError(out, program, why string) error {
+	return advise(fmt.Errorf("%s: it was made by the program %q, %s", out, program, why),
+		"to run a plugin again, name it and its arguments: ffconvert repair --plugin NAME "+text.ShellWord(out)+" ARGS")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 var urlStart = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
@@ -112,38 +113,21 @@ func realPath(name string) (string, error) {
 	return filepath.Join(parent, filepath.Base(name)), err
 }
 
-// An Advice is a hint about an error, as a hint of place.Error is. COMMAND and OUT in it stand for the failed command
-// and the directory of its dataset.
-type Advice string
+// MoreRoomForAll is the hint of an error that the cache is too small for all parts together. A caller may replace it.
+const MoreRoomForAll = "raise option cache-size"
 
 const (
-	MoreRoomForAll    Advice = "" // the command has the text: a larger cache, or fewer parts at once
-	MoreRoomForOne    Advice = "raise option cache-size, or make more shards, by option shards or option shard-size, where it has several parts"
-	directoryForCache Advice = "name a directory that can be written to with option cache-dir"
-	NotAligned        Advice = "leave option whole-parts out; option exact cuts at samples"
-	FewerInputs       Advice = "option max-names"
-	namedSources      Advice = "run it where the conversion was planned, or name the sources: ffconvert COMMAND OUT SOURCE"
-	ProgramArguments  Advice = "to run a plugin again, name it and its arguments: ffconvert COMMAND --plugin NAME OUT ARGS"
-	theFilter         Advice = "give it again with option filter"
-	aPlan             Advice = "ffconvert plan makes one"
-	verifyOrPlan      Advice = "ffconvert verify OUT checks the dataset, the command that made it writes the plan anew"
-	theCopy           Advice = "the same ffconvert copy goes on"
-	theExport         Advice = "the same ffconvert export goes on"
+	moreRoomForOne = "raise option cache-size, or make more shards, by option shards or option shard-size, where it has several parts"
+	notAligned     = "leave option whole-parts out; option exact cuts at samples"
 )
 
-// An AdvisedError is an error with an advice.
-type AdvisedError struct {
-	Advice Advice
-	Err    error
-}
-
-func (e *AdvisedError) Error() string { return e.Err.Error() }
-func (e *AdvisedError) Unwrap() error { return e.Err }
-
-// advise adds advice to an error, if there is one.
-func advise(advice Advice, err error) error {
-	if err == nil {
+// advise adds to an error, if there is one, what to do about it, with the names of options.
+func advise(err error, advice string) error {
+	switch {
+	case err == nil:
 		return nil
+	case strings.HasSuffix(err.Error(), ")"):
+		return place.Options("%w; %s", err, advice)
 	}
-	return &AdvisedError{advice, err}
+	return place.Options("%w (%s)", err, advice)
 }

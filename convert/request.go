@@ -21,6 +21,7 @@ type request struct {
 	collections []collection
 	program     *input.Command // its output is the input; nil: none
 
+	command   string     // run or repair, of existing
 	existing  *plan.Plan // the plan whose shards are written; nil: make a new one
 	renamed   bool       // the caller names sources that replace the names in the plan
 	firstPart int        // number in the dataset of existing.Parts[0]

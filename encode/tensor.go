@@ -38,7 +38,7 @@ func parseEdge(s string) (edge, error) {
 		h, err = strconv.ParseUint(height, 10, 32)
 	}
 	if err != nil || min(w, h) < 1 || max(w, h) > mostEdge {
-		return edge{}, fmt.Errorf("resize %.40q: want the pixels of the shorter edge (256), or width and height (224x224), each 1 to %d", s, mostEdge)
+		return edge{}, place.Options("option resize %.40q: want the pixels of the shorter edge (256), or width and height (224x224), each 1 to %d", s, mostEdge)
 	}
 	if !both {
 		return edge{short: int(w)}, nil
@@ -75,7 +75,7 @@ type tensors struct {
 func newTensors(o *Options) (*tensors, error) {
 	if o.Tensor == "" {
 		if o.Resize != "" {
-			return nil, place.Options("resize: pictures are resized where they become pixels; name their fields with option tensor")
+			return nil, place.Options("option resize: pictures are resized where they become pixels; name their fields with option tensor")
 		}
 		return nil, nil
 	}

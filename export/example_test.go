@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
@@ -37,7 +38,7 @@ func Example() {
 			return err
 		}
 		fmt.Println(done.Files[0].Name, done.Totals.Samples, "samples,", done.Totals.Bytes, "bytes")
-		fmt.Println(done.Again)
+		fmt.Println(strings.ReplaceAll(done.Again, dir+"/", ""))
 		return export.Stream(ctx, os.Stdout, src, "jsonl", export.Options{})
 	})
 	if err != nil {

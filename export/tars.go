@@ -115,6 +115,7 @@ func Tars(ctx context.Context, src *Source, name string, opts Options) (report *
 	report = &Report{Path: out.Path(out.manifest)}
 	if earlier != nil {
 		report.Manifest = *earlier
+		report.Again = t.again(earlier)
 		return report, w.present(earlier.Files)
 	}
 	if err := w.plan(ctx, &t); err != nil {
@@ -146,7 +147,9 @@ func Tars(ctx context.Context, src *Source, name string, opts Options) (report *
 	}
 	report.Written, report.Backend = w.written, w.backend
 	report.Seconds = time.Since(began).Seconds()
-	return report, out.commit(m)
+	err = out.commit(m)
+	m.Again = t.again(m)
+	return report, err
 }
 
 func (m *Manifest) add(f finished) {

@@ -86,6 +86,12 @@ func (t *template) pattern(n int) string {
 	return fmt.Sprintf("%s{%0*d..%0*d}%s", t.before, width, 0, width, n-1, t.last)
 }
 
+// again returns the command of a manifest, which names the tars next to it, with their directory.
+func (t *template) again(m *Manifest) string {
+	tars := t.pattern(len(m.Files))
+	return strings.Replace(m.Again, quoted(tars), quoted(filepath.Join(t.dir, tars)), 1)
+}
+
 // manifest returns the name of the manifest next to the tars: train-%06d.tar has train.export.json.
 func (t *template) manifest() string {
 	stem := t.before

@@ -38,18 +38,16 @@ func newBenchCommand() *cobra.Command {
 
 type benchReadOptions struct {
 	benchOptions
-	backend     aio.Backend
-	depth       int
-	blockSize   cliflag.BlockSize
-	allowLegacy bool
-	format      option.Choice
+	record record.Options
+	format option.Choice
 }
 
 // maxBatch bounds the memory of a batch, which is held whole.
 const maxBatch = 65536
 
 func newBenchReadCommand() *cobra.Command {
-	opts := benchReadOptions{benchOptions: benchOptions{Batch: 128, Jobs: 2}, depth: record.BatchDepth, blockSize: cliflag.BlockSize{Size: record.BatchBlockSize}, format: formatValue()}
+	opts := benchReadOptions{benchOptions: benchOptions{Batch: 128, Jobs: 2}, format: formatValue()}
+	opts.record.AIO = aio.Options{Depth: record.BatchDepth, BlockSize: record.BatchBlockSize}
 	cmd := &cobra.Command{
 		Use:   "read OUT|FILE",
 		Short: "Read random batches of samples, as a training job does",
@@ -75,11 +73,9 @@ Of a dataset the shards that its manifest names are read; the report says how ma
 	opts.Duration = 10 * time.Second
 	flags.Var(cliflag.PeriodAbove(&opts.Duration), "duration", "begin no batch after so long")
 	cliflag.Jobs(flags, &opts.Jobs, "batches read at once, 1024 at most")
-	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads in flight, of each batch")
-	flags.Var(&opts.blockSize, "block-size", "bytes of one read at most, a multiple of 4096, 64MiB at most")
-	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
+	cliflag.AIO(flags, &opts.record.AIO)
 	flags.Uint64Var(&opts.Seed, "seed", 0, "of the random order; the same gives the same order")
-	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
+	flags.BoolVar(&opts.record.AllowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	flags.Var(&opts.format, "format", "output: text or json")
 	return cmd
 }
@@ -92,15 +88,11 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 	if err != nil {
 		return err
 	}
-	how := record.Options{
-		AllowLegacy: opts.allowLegacy,
-		AIO:         aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize.Size)},
-	}
 	var r *record.Reader
 	if opts.Of = of; paths != nil {
-		r, err = record.OpenFiles(paths, how)
+		r, err = record.OpenFiles(paths, opts.record)
 	} else {
-		r, err = record.Open(path, how)
+		r, err = record.Open(path, opts.record)
 	}
 	if errors.Is(err, record.ErrLegacy) {
 		return terminal.Plain(fmt.Errorf("%w%s", err, cliflag.Legacy))

@@ -58,7 +58,7 @@ error.
 		if _, err := os.Lstat(args[0]); err != nil && cliflag.Nearest(args[0], cmd.Commands()) != "" {
 			return cliflag.WantCommand(cmd, args)
 		}
-		f, err := detect(cmd, args, opts.convert.MaxNames)
+		f, err := detect(cmd, args, opts.convert.Input.MaxNames)
 		if err != nil {
 			return notDetected(cmd, opts, err)
 		}
@@ -114,7 +114,7 @@ what they accept is a note.
 	reader := f.Reader()
 	opts.add(flags, f, reader.Set)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := opts.convert.CacheFromEnvironment(cmd.Flags()); err != nil {
+		if _, err := opts.convert.Load(cmd.Context()); err != nil {
 			return err
 		}
 		c := conversion{purpose: cliflag.Checking, opts: opts.convert, stdout: cmd.OutOrStdout()}
@@ -173,14 +173,12 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f sourceFormat, set *option.Set
 	o.workers = runtime.GOMAXPROCS(0)
 	cliflag.Jobs(flags, &o.workers, "parts looked at, at once, 1024 at most; by default the CPUs that this process may use")
 	pick("progress", "max-decode-size", "max-decode-depth", "max-names")
-	pick("cache-size")
-	flags.StringVar(&o.convert.CacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)")
-	if f.Directories {
-		o.convert.Remote.AddServices(flags)
-	} else {
+	pick("cache-size", "cache-dir")
+	flags.Lookup("cache-dir").Usage = "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)"
+	if !f.Directories {
 		pick("max-ratio", "max-window")
-		o.convert.Remote.Add(flags)
 	}
+	o.convert.Place.AddSources(flags, !f.Directories)
 }
 
 // waivers are flags that make a source accept input that it refuses by default. A check sets them, so
@@ -199,7 +197,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) (err error) 
 	defer func() { err = errors.Join(err, reports.close()) }()
 	progress := terminal.NewReporter(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
-	c.Options = c.opts.Options(ctx, tool(), progress)
+	c.Options = c.opts.Ready(ctx, tool(), progress)
 	if err := cliflag.CheckEncoding(c.Encode); err != nil {
 		return err
 	}

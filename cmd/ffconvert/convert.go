@@ -16,6 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset/signature"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -39,18 +40,12 @@ func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
 	if !f.Directories {
 		opts.AddDecompression(cmd.Flags())
 	}
-	switch {
-	case f.Directories:
-		opts.Remote.AddServices(cmd.Flags())
-	case f.plugin:
-		opts.Remote.AddConnection(cmd.Flags())
-	default:
-		opts.Remote.Add(cmd.Flags())
+	if f.plugin {
+		opts.Place.AddConnection(cmd.Flags())
+	} else {
+		opts.Place.AddSources(cmd.Flags(), !f.Directories)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := opts.CacheFromEnvironment(cmd.Flags()); err != nil {
-			return err
-		}
 		c := conversion{opts: opts, stdout: cmd.OutOrStdout()}
 		c.Reader, c.Sources, c.Out = reader, args[:len(args)-1], args[len(args)-1]
 		if adapt != nil {
@@ -73,17 +68,15 @@ type conversion struct {
 
 // run runs the conversion, or one for each side of a split.
 func (c *conversion) run(ctx context.Context) error {
-	choice, err := c.opts.Choose.Choice(c.opts.Seed)
-	if err != nil {
+	var err error
+	if c.sign, err = c.opts.Load(ctx); err != nil {
 		return err
 	}
-	if c.sign, err = c.opts.Sign.Load(ctx); err != nil {
-		return err
-	}
+	choice := c.opts.Choice
 	if choice.Split == "" && choice.SplitBy == "" && (c.Reader == nil || c.Reader.Splits() == nil) {
 		return c.one(ctx, choice)
 	}
-	sides, err := c.sides(ctx, choice)
+	sides, err := c.sides(ctx)
 	if err != nil {
 		return c.hint(err)
 	}
@@ -106,22 +99,18 @@ func (c *conversion) run(ctx context.Context) error {
 }
 
 // sides returns the conversions of a split, which may have to index all samples.
-func (c *conversion) sides(ctx context.Context, choice choose.Options) ([]convert.Conversion, error) {
+func (c *conversion) sides(ctx context.Context) ([]convert.Conversion, error) {
 	progress := terminal.NewReporter(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
-	c.Options = c.opts.Options(ctx, tool(), progress)
-	c.Choice = choice
+	c.Options = c.opts.Ready(ctx, tool(), progress)
 	return c.Sides(ctx)
 }
 
 func (c *conversion) one(ctx context.Context, choice choose.Options) error {
 	progress := terminal.NewReporter(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
-	c.Options = c.opts.Options(ctx, tool(), progress)
+	c.Options = c.opts.Ready(ctx, tool(), progress)
 	c.Choice = choice
-	if c.sign != nil {
-		c.Sign = c.sign.Sign
-	}
 	if err := cliflag.CheckEncoding(c.Encode); err != nil {
 		return err
 	}
@@ -175,8 +164,8 @@ func (c *conversion) convert(ctx context.Context) (fmt.Stringer, error) {
 
 // hint adds hints to the errors of a conversion.
 func (c *conversion) hint(err error) error {
-	if at, ok := errors.AsType[*convert.AdvisedError](err); ok && at.Advice == convert.MoreRoomForAll {
-		at.Advice = convert.Advice(c.moreRoom())
+	if at, ok := errors.AsType[*place.Error](err); ok && at.Hint == convert.MoreRoomForAll {
+		at.Hint = c.moreRoom()
 	}
 	_, empty := errors.AsType[*convert.EmptyError](err)
 	if err = cliflag.Hint(err, "convert", c.Out); empty && c.Choice.Side != "" { // of a split
@@ -188,12 +177,12 @@ func (c *conversion) hint(err error) error {
 // moreRoom is the hint if the cache is too small for all parts together.
 func (c *conversion) moreRoom() string {
 	bySlice, orNot := "ffconvert plan "+c.formatName(), ""
-	if c.opts.Exact {
+	if c.Cut == convert.CutSamples {
 		bySlice, orNot = bySlice+" --exact", " leave --exact out,"
 	}
 	bySlice += " --task K/N …"
 	switch {
-	case c.opts.Shuffle:
+	case c.Shuffle != nil:
 		return "raise --cache-size: --shuffle wants all parts here at once"
 	case c.Choice.Ordered() || c.Choice.Sort != "":
 		return "raise --cache-size: --limit, --slice and --sort want all parts here at once"

@@ -21,13 +21,12 @@ type copyOptions struct {
 	cliflag.Place
 	overwrite bool
 	jobs      int
-	backend   aio.Backend
-	depth     int
+	aio       aio.Options
 	progress  terminal.Progress
 }
 
 func newCopyCommand() *cobra.Command {
-	opts := copyOptions{Place: cliflag.NewPlace(), jobs: 4, depth: 32}
+	opts := copyOptions{Place: cliflag.NewPlace(), jobs: 4, aio: aio.Options{Depth: 32}}
 	cmd := &cobra.Command{
 		Use:   "copy OUT OUT2",
 		Short: "Copy a finished dataset to another place, and prove it there",
@@ -56,11 +55,9 @@ Another dataset in OUT2 is refused, or replaced by --overwrite.
 	flags.SortFlags = false
 	flags.BoolVar(&opts.overwrite, "overwrite", false, "replace another dataset in OUT2")
 	cliflag.Jobs(flags, &opts.jobs, "files copied at once, 1024 at most")
-	flags.Var(&opts.backend, "backend", "how files of a directory are read again: auto, aio or pread")
-	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads of 1 MiB in flight")
+	cliflag.AIO(flags, &opts.aio)
 	opts.progress.Add(flags)
-	opts.AddUpload(flags)
-	opts.AddConnection(flags)
+	opts.AddPlace(flags, true)
 	return cmd
 }
 
@@ -69,7 +66,7 @@ func runCopy(ctx context.Context, opts copyOptions, from, to string) error {
 	defer shown.Stop()
 	done, err := transfer.Copy(ctx, from, to, transfer.Options{
 		Bucket: opts.Options(shown.Note), Overwrite: opts.overwrite, Workers: opts.jobs,
-		AIO:      aio.Options{Backend: opts.backend, Depth: opts.depth},
+		AIO:      opts.aio,
 		Start:    func(bytes int64) { shown.Start("copy", bytes) },
 		Progress: func(n int64) { shown.Add(0, n) },
 	})

@@ -19,6 +19,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -42,9 +43,9 @@ formats, or of none, are refused with what they are.
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	opts.AddTo(cmd)
-	opts.Remote.AddServices(flags)
+	opts.Place.AddSources(flags, false)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		f, err := detect(cmd, args[:len(args)-1], opts.MaxNames)
+		f, err := detect(cmd, args[:len(args)-1], opts.Input.MaxNames)
 		if err != nil {
 			return err
 		}
@@ -192,8 +193,9 @@ func runAs(cmd, as *cobra.Command, f detected, args []string) error {
 		to := as.Flags().Lookup(flag.Name)
 		switch list, isList := flag.Value.(pflag.SliceValue); {
 		case cmd.InheritedFlags().Lookup(flag.Name) != nil: // a flag of all commands, applied already
+		case !cliflag.Given(flag):
 		case to == nil:
-			err = errors.Join(err, fmt.Errorf("--%s is not a flag of %s", flag.Name, f.Name))
+			err = errors.Join(err, fmt.Errorf("%s is not a flag of %s", option.Flag(flag.Name), f.Name))
 		case isList:
 			to.Changed = true
 			err = errors.Join(err, to.Value.(pflag.SliceValue).Replace(list.GetSlice()))

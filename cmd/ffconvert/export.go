@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -19,7 +18,6 @@ import (
 	"github.com/ffconvert/ffconvert/export"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/option"
-	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -53,8 +51,7 @@ manifest is beside them.
 type exportOptions struct {
 	cliflag.Conversion
 	reader  *format.Reader // of the format ffr
-	choice  choose.Options
-	ordinal bool // keys are numbers
+	ordinal bool           // keys are numbers
 }
 
 func newExportOptions() *exportOptions {
@@ -64,29 +61,25 @@ func newExportOptions() *exportOptions {
 
 // addSource registers the flags of the shards that are read.
 func (o *exportOptions) addSource(flags *pflag.FlagSet) {
-	o.Choose.AddChoice(flags)
+	o.AddChoice(flags)
 	flags.Uint64Var(&o.Seed, "seed", 0, "what --sample is drawn from")
-	for _, opt := range o.reader.Set.All() {
-		if flags.Lookup(opt.Name) == nil { // export tar and export folder have --key
-			cliflag.AddOption(flags, opt)
-		}
-	}
+	cliflag.AddOptions(flags, o.reader.Set) // export tar and export folder have --key
 	o.Progress.Add(flags)
-	cliflag.Size(flags, &o.Encode.Limits.MaxDecode, "max-decode-size", decode.DefaultMaxDecode, "largest list or map in a record")
+	flags.Var(option.MaxSize(&o.Encode.Limits.MaxDecode, decode.DefaultMaxDecode), "max-decode-size", "largest list or map in a record")
 	o.Encode.Limits.MaxDepth = decode.DefaultMaxDepth
 	flags.Var(option.Between(&o.Encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting in a record, 4 to 65535")
-	cliflag.Count(flags, &o.MaxNames, "max-names", int64(input.MaxNames), "most inputs that OUT may stand for")
+	flags.Var(option.Count(&o.Input.MaxNames, int64(input.MaxNames)), "max-names", "most inputs that OUT may stand for")
 	o.AddCache(flags)
 	flags.Lookup("cache-dir").Usage = "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)"
 	o.AddDecompression(flags)
-	o.Remote.Add(flags)
+	o.Place.AddSources(flags, true)
 }
 
 // options are what the flags say of an export.
 func (o *exportOptions) options(shown *terminal.Reporter) export.Options {
 	return export.Options{
-		Encode: o.Encode, Choice: o.choice, Ordinal: o.ordinal, Sizes: o.Sizes, Workers: o.Workers, NoVerify: o.NoVerify,
-		AIO: o.aio(), Progress: shown, Tool: tool(),
+		Encode: o.Encode, Choice: o.Choice, Ordinal: o.ordinal, Sizes: o.Sizes, Workers: o.Workers, NoVerify: o.NoVerify,
+		AIO: o.AIO, Progress: shown, Tool: tool(),
 	}
 }
 
@@ -121,32 +114,24 @@ func (o *exportOptions) addFields(flags *pflag.FlagSet) {
 func (o *exportOptions) addWriting(flags *pflag.FlagSet, what string) {
 	o.Workers = runtime.GOMAXPROCS(0)
 	cliflag.Jobs(flags, &o.Workers, what+" written at once, 1024 at most; by default the CPUs that this process may use")
-	flags.Var(&o.Backend, "backend", "how files are read again: auto, aio or pread")
-	flags.Var(cliflag.QueueDepth(&o.Depth), "queue-depth", "reads of 1 MiB in flight")
+	cliflag.AIO(flags, &o.AIO)
 	flags.BoolVar(&o.NoVerify, "no-verify", false, "do not read the files again")
 }
-
-// aio returns the options of reading again.
-func (o *exportOptions) aio() aio.Options { return aio.Options{Backend: o.Backend, Depth: o.Depth} }
 
 // run opens the shards that all arguments but the last name, and calls use, with a reporter of progress.
 func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []string, use func(*export.Source, *terminal.Reporter) error) error {
 	sources, to := args[:len(args)-1], args[len(args)-1]
-	if err := o.CacheFromEnvironment(cmd.Flags()); err != nil {
-		return err
-	}
 	o.Encode.Missing = o.Missing.Value
-	var err error
-	if o.choice, err = o.Choose.Choice(o.Seed); err != nil {
+	if _, err := o.Load(ctx); err != nil {
 		return err
 	}
 	shown := terminal.NewReporter(o.Progress, os.Stderr)
 	defer shown.Stop()
-	c := convert.Conversion{Reader: o.reader, Sources: sources, Options: convert.Options{Encode: o.Encode, Input: o.Input(), Listed: shown.Listed}}
+	c := convert.Conversion{Reader: o.reader, Sources: sources, Options: convert.Options{Encode: o.Encode, Input: o.Staging(), Listed: shown.Listed}}
 	if err := convert.LocalPath(to); err != nil {
 		return err
 	}
-	err = c.WithSamples(ctx, o.ordinal, func(s *format.Samples) error {
+	err := c.WithSamples(ctx, o.ordinal, func(s *format.Samples) error {
 		return use(&export.Source{
 			Samples: s.Source, Whole: s.Whole, Description: s.Description, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads,
 			Options: []any{s.Options, s.Added}, Changed: s.Changed,
@@ -154,7 +139,7 @@ func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []stri
 	})
 	if errors.Is(err, plan.ErrEmpty) {
 		err = fmt.Errorf("%s: %w to export", input.Shown(sources[0]), err)
-		if !o.choice.IsZero() {
+		if !o.Choice.IsZero() {
 			err = fmt.Errorf("%w: those that it has were not chosen", err)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/export"
-	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 func newExportFolderCommand() *cobra.Command {
@@ -133,10 +132,7 @@ same command is run again. A key or a field that webdataset would split otherwis
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	opts.addWriting(flags, "tars")
-	flags.Var(&opts.ShardSize, "shard-size", "target size of a tar (default: at least 256MiB each, 200 tars at most)")
-	flags.Var(&opts.MinSize, "min-shard-size", "least mean size of a tar (default 256MiB, or none with --shard-size or --shards)")
-	flags.Var(option.AtLeast(&opts.Sizes.Max, 1), "max-shards", "most tars (default 200, or none with --shard-size or --shards)")
-	flags.Var(option.AtLeast(&opts.Sizes.Shards, 1), "shards", "exact number of tars (default by size)")
+	opts.AddSizes(flags, "tar")
 	flags.Int64Var(&opts.Sizes.MaxSamples, "max-count", 0, "samples of each tar but the last, as webdataset's ShardWriter(maxcount=…) cuts them; a tar that reaches --shard-size ends sooner")
 	flags.Int64Var(&modified, "mtime", 0, "time of all members, in seconds since 1970")
 	opts.addKey(flags)
@@ -146,7 +142,6 @@ same command is run again. A key or a field that webdataset would split otherwis
 		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *terminal.Reporter) error {
 			tars := opts.options(shown)
 			tars.ModTime = modified
-			tars.Sizes.ShardSize, tars.Sizes.Min = int64(opts.ShardSize), int64(opts.MinSize)
 			done, err := export.Tars(cmd.Context(), src, args[len(args)-1], tars)
 			if err != nil {
 				return err

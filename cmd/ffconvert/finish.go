@@ -19,14 +19,13 @@ type finishOptions struct {
 	cliflag.Place
 	wait     time.Duration
 	verify   bool
-	backend  aio.Backend
-	depth    int
+	aio      aio.Options
 	sign     cliflag.Sign
 	progress terminal.Progress
 }
 
 func newFinishCommand() *cobra.Command {
-	opts := finishOptions{Place: cliflag.NewPlace(), depth: verify.DefaultDepth}
+	opts := finishOptions{Place: cliflag.NewPlace(), aio: aio.Options{Depth: verify.DefaultDepth}}
 	cmd := &cobra.Command{
 		Use:   "finish OUT",
 		Short: "Complete a dataset whose shards tasks have written",
@@ -50,11 +49,10 @@ Where shards are missing they are named, and the status is 5: run their tasks ag
 	flags.SortFlags = false
 	flags.Var(cliflag.Period(&opts.wait), "wait", "wait so long for missing shards (default: do not)")
 	flags.BoolVar(&opts.verify, "verify", false, "re-read all shards")
-	flags.Var(&opts.backend, "backend", "how shards are re-read: auto, aio or pread")
-	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads of 1 MiB in flight")
+	cliflag.AIO(flags, &opts.aio)
 	opts.sign.Add(flags)
 	opts.progress.Add(flags)
-	opts.AddPlace(flags)
+	opts.AddPlace(flags, false)
 	return cmd
 }
 
@@ -66,7 +64,7 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 	progress := terminal.NewReporter(opts.progress, os.Stderr)
 	defer progress.Stop()
 	how := convert.Options{
-		Verify: opts.verify, AIO: aio.Options{Backend: opts.backend, Depth: opts.depth},
+		Verify: opts.verify, AIO: opts.aio,
 		Tool: "ffconvert " + version, Progress: progress, Waiting: progress.Waiting, Bucket: opts.Options(progress.Note),
 	}
 	if key != nil {

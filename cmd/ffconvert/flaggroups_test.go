@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"iter"
 	"regexp"
 	"strings"
@@ -129,6 +130,30 @@ func TestMergedFlags(t *testing.T) {
 			t.Errorf("%s: %v", row.args, err)
 		} else if f := c.Flags().Lookup(row.flag); !f.Changed || f.Value.String() != row.want {
 			t.Errorf("%s: --%s is %s", row.args, row.flag, f.Value)
+		}
+	}
+}
+
+// A merged flag completes its names, and the values of each.
+func TestMergedCompletion(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{
+		"tar --aio ":                "backend= queue-depth= :6",
+		"tar --aio backend=":        "backend=auto backend=aio backend=pread :4",
+		"tar --keys unknown=":       "unknown=error unknown=skip :4",
+		"csv --table quotes=":       "quotes=auto quotes=yes quotes=no :4",
+		"tar --bucket verify=":      "verify=checksum verify=read :4",
+		"run --s3 path-style=":      "path-style=auto path-style=path path-style=host :4",
+		"tar --max nosuch=":         "",
+		"tar --sign password-file=": ":0",
+	} {
+		words := strings.Split("__completeNoDesc "+typed, " ")
+		root := newRootCommand()
+		var out bytes.Buffer
+		root.SetOut(&out)
+		root.SetArgs(words)
+		if err := root.Execute(); err != nil || want != "" && strings.Join(strings.Fields(out.String()), " ") != want {
+			t.Errorf("%s: %s, %v; want %s", typed, out.String(), err, want)
 		}
 	}
 }

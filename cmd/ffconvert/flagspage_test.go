@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
@@ -27,14 +28,15 @@ func TestFlagsPage(t *testing.T) {
 		group, at          int
 		name, value, usage string
 	}
-	commands, old := make(map[row][]string), make(map[string]string)
+	commands, old, everywhere := make(map[row][]string), make(map[string]string), make(map[*cobra.Command]bool)
 	for f, c := range flagsOfAll(t) {
+		everywhere[c] = true
 		g, at := cliflag.PlaceOf(f)
-		shown := option.Flag(f.Name)
-		if merged := strings.Contains(shown, " "); f.Hidden && !merged {
+		shown, merged := "--"+f.Name, option.Flag(f.Name)
+		if f.Hidden && merged == shown {
 			continue
-		} else if merged {
-			old["--"+f.Name] = shown
+		} else if f.Hidden {
+			old[shown], shown = merged, merged
 		}
 		r := row{g, at, shown, valueOf(f), f.Usage}
 		if name := strings.TrimPrefix(c.CommandPath(), "ffconvert "); !slices.Contains(commands[r], name) {
@@ -61,7 +63,7 @@ func TestFlagsPage(t *testing.T) {
 		if strings.Contains(r.name, " ") {
 			sep = "="
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.TrimRight(r.name+sep+r.value, " ="), strings.ReplaceAll(r.usage, "|", `\|`), commandList(commands[r], names))
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.TrimRight(r.name+sep+r.value, " ="), strings.ReplaceAll(r.usage, "|", `\|`), commandList(commands[r], names, len(everywhere)))
 	}
 	b.WriteString("\n## Old names\n\nThey go on working, without a place in the help.\n\n| old | now |\n| --- | --- |\n")
 	for _, name := range slices.Sorted(maps.Keys(old)) {
@@ -85,16 +87,17 @@ func valueOf(f *pflag.Flag) string {
 	return strings.ReplaceAll(f.Value.Type(), "|", "/")
 }
 
-// commandList names commands: plan and check of a format are "plan" and "check", all formats "every format".
-func commandList(list, formats []string) string {
-	if len(list) > 40 {
+// commandList names commands, of which there are so many everywhere: plan and check of a format are "plan" and "check", all
+// formats "every format".
+func commandList(list, formats []string, everywhere int) string {
+	if len(list) == everywhere {
 		return "all"
 	}
 	var short []string
 	all := !slices.ContainsFunc(formats, func(f string) bool { return !slices.Contains(list, f) })
 	for _, name := range list {
 		switch first, second, _ := strings.Cut(name, " "); {
-		case slices.Contains(formats, second) || second == "spec":
+		case slices.Contains(formats, second) || second == "spec", second == "msgpack":
 			name = first
 		case all && slices.Contains(formats, name):
 			name = "every format"

@@ -35,10 +35,10 @@ type lookupFlags struct {
 }
 
 func (l *lookupFlags) add(flags *pflag.FlagSet) {
-	cliflag.Size(flags, &l.opts.Record.MaxSample, "max-sample-size", record.DefaultMaxSample, "largest sample that is read; it is held in memory whole")
+	flags.Var(option.MaxSize(&l.opts.Record.MaxSample, record.DefaultMaxSample), "max-sample-size", "largest sample that is read; it is held in memory whole")
 	l.addRecords(flags)
 	l.views = newViews()
-	l.views.AddPlace(flags)
+	l.views.AddPlace(flags, false)
 }
 
 // end ends the use of datasets in object stores. err is the error of the command.
@@ -49,8 +49,8 @@ func (l *lookupFlags) addRecords(flags *pflag.FlagSet) {
 	l.records = option.Choice{Words: []string{"msgpack", "cbor", "pickle", "arrow", "raw"}}
 	flags.BoolVar(&l.opts.Record.AllowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	flags.Var(&l.records, "records", "what the records of other people's shards, and raw ones, are: msgpack, cbor, pickle, arrow or raw (default: opaque bytes)")
-	cliflag.Count(flags, &l.opts.Record.MaxSamples, "max-samples", record.MaxSamples, "most samples of a shard accepted")
-	cliflag.Size(flags, &l.opts.Limits.MaxDecode, "max-decode-size", decode.DefaultMaxDecode, "largest list or map that is decoded")
+	flags.Var(option.Count(&l.opts.Record.MaxSamples, record.MaxSamples), "max-samples", "most samples of a shard accepted")
+	flags.Var(option.MaxSize(&l.opts.Limits.MaxDecode, decode.DefaultMaxDecode), "max-decode-size", "largest list or map that is decoded")
 	l.opts.Limits.MaxDepth = decode.DefaultMaxDepth
 	flags.Var(option.Between(&l.opts.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting that is decoded, 4 to 65535")
 }

@@ -60,8 +60,8 @@ sha256sum; the SHA-256 of this text is the root in the manifest. Nothing else is
 	flags.BoolVar(&opts.Deep, "deep", false, "read every sample to count the fields")
 	flags.BoolVar(&opts.sums, "sha256", false, "print the SHA-256 of all files, for sha256sum -c in OUT")
 	opts.limits = cliflag.RecordLimits(flags)
-	cliflag.Size(flags, &opts.MaxSample, "max-sample-size", record.DefaultMaxSample, "largest sample that is read for its key and fields; it is held in memory whole")
-	opts.AddPlace(flags)
+	flags.Var(option.MaxSize(&opts.MaxSample, record.DefaultMaxSample), "max-sample-size", "largest sample that is read for its key and fields; it is held in memory whole")
+	opts.AddPlace(flags, false)
 	return cmd
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/test/arrowtest"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/internal/test/parquettest"
@@ -207,8 +207,8 @@ func TestLimitFlags(t *testing.T) {
 		var size int64
 		var count int
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-		cliflag.Size(flags, &size, "size", 1<<20, "")
-		cliflag.Count(flags, &count, "count", 5, "")
+		flags.Var(option.MaxSize(&size, 1<<20), "size", "")
+		flags.Var(option.Count(&count, 5), "count", "")
 		err := flags.Parse([]string{row.arg})
 		if got := strings.TrimSpace(sprint(size, count)); (err == nil) != (row.want != "") || err == nil && got != row.want {
 			t.Errorf("%s: %s, %v", row.arg, got, err)

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -26,7 +26,6 @@ import (
 type packOptions struct {
 	packed.WriteOptions
 	limits   folderLimits
-	backend  aio.Backend
 	progress terminal.Progress
 }
 
@@ -54,7 +53,7 @@ re-read past the page cache and checked.
 	flags.BoolVar(&opts.Overwrite, "overwrite", false, "replace FILE.ffr where there is one")
 	flags.BoolVar(&opts.FollowOutside, "follow-outside", false, "follow symbolic links that lead out of the folder")
 	opts.limits.add(flags)
-	flags.Var(&opts.backend, "backend", "how the file is re-read: auto, aio or pread")
+	cliflag.AIO(flags, &opts.AIO)
 	opts.progress.Add(flags)
 	return cmd
 }
@@ -78,7 +77,6 @@ func runPack(ctx context.Context, opts packOptions, dir, file string) error {
 	progress := terminal.NewReporter(opts.progress, os.Stderr)
 	defer progress.Stop()
 	opts.MaxFile, opts.MaxFiles, opts.Progress = opts.limits.size, opts.limits.files, progress
-	opts.AIO = aio.Options{Backend: opts.backend}
 	report, err := packed.Write(ctx, dir, file, opts.WriteOptions)
 	if err != nil {
 		return err
@@ -132,8 +130,8 @@ func runUnpack(ctx context.Context, how terminal.Progress, limits folderLimits, 
 type folderLimits struct{ size, files int64 }
 
 func (l *folderLimits) add(flags *pflag.FlagSet) {
-	cliflag.Size(flags, &l.size, "max-file-size", packed.DefaultMaxFile, "largest file accepted; it is held in memory whole")
-	cliflag.Count(flags, &l.files, "max-files", int64(record.MaxSamples-1), "most files accepted; their names are held in memory")
+	flags.Var(option.MaxSize(&l.size, packed.DefaultMaxFile), "max-file-size", "largest file accepted; it is held in memory whole")
+	flags.Var(option.Count(&l.files, int64(record.MaxSamples-1)), "max-files", "most files accepted; their names are held in memory")
 }
 
 // open opens a packed folder within the limits. The names are one sample more than the files.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/internal/input"
 )
@@ -40,7 +41,10 @@ func addPlugin(root *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	}
-	root.AddCommand(newPluginCommand(args[0], path))
+	cmd := newPluginCommand(args[0], path)
+	cliflag.MergeFlags(cmd)
+	cliflag.CompleteFlags(cmd)
+	root.AddCommand(cmd)
 	return nil
 }
 

@@ -49,7 +49,7 @@ for no password and no signature is kept. A pipe:COMMAND is run again with --all
   ffconvert repair --plugin idx out/ images.gz labels.gz`,
 		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := opts.CacheFromEnvironment(cmd.Flags()); err != nil {
+			if _, err := opts.Load(cmd.Context()); err != nil {
 				return err
 			}
 			return runRepair(cmd.Context(), opts, args[0], args[1:], cmd.OutOrStdout())
@@ -68,7 +68,7 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	}
 	progress := terminal.NewReporter(opts.Progress, os.Stderr)
 	defer progress.Stop()
-	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Options(ctx, tool(), progress)}
+	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Ready(ctx, tool(), progress)}
 	if opts.plugin != "" {
 		c.Program = func(format string) (*input.Command, error) { return opts.program(format, dir, sources) }
 	}
@@ -91,7 +91,7 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 // program returns the plugin that made the dataset. It is run only if --plugin names it.
 func (o *repairOptions) program(format, dir string, args []string) (*input.Command, error) {
 	if o.plugin != format || !pluginName.MatchString(o.plugin) {
-		return nil, &convert.AdvisedError{Advice: convert.ProgramArguments, Err: fmt.Errorf("%s: it was made by the program %q, not by %q", dir, format, o.plugin)}
+		return nil, convert.ProgramError(dir, format, fmt.Sprintf("not by %q", o.plugin))
 	}
 	path, err := exec.LookPath(pluginPrefix + o.plugin)
 	if err != nil {

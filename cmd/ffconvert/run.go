@@ -46,7 +46,7 @@ Fetched and decompressed inputs lie inside OUT, unless --cache-dir names a disk 
   ffconvert run out/                    # all that is missing, on this machine`,
 		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := opts.CacheFromEnvironment(cmd.Flags()); err != nil {
+			if _, err := opts.Load(cmd.Context()); err != nil {
 				return err
 			}
 			return runRun(cmd.Context(), opts, args[0], args[1:])
@@ -67,7 +67,7 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	}
 	progress := terminal.NewReporter(opts.Progress, os.Stderr)
 	defer progress.Stop()
-	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Options(ctx, tool(), progress)}
+	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Ready(ctx, tool(), progress)}
 	report, err := c.Run(ctx, task)
 	progress.Stop()
 	if err != nil {

@@ -45,11 +45,11 @@ Conversions and finish sign at their end with --sign.
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Var(&opts.Key, "key", "file of the private key")
+	flags.Var(cliflag.Name(&opts.Key), "key", "file of the private key")
 	cliflag.MarkProof(flags, "key")
 	opts.AddPassword(flags)
 	opts.progress.Add(flags)
-	opts.AddPlace(flags)
+	opts.AddPlace(flags, false)
 	return cmd
 }
 

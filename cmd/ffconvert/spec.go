@@ -47,7 +47,7 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
 	flags.SortFlags = false
 	opts.AddTo(cmd)
 	opts.AddDecompression(flags)
-	opts.Remote.Add(flags)
+	opts.Place.AddSources(flags, true)
 	flags.AddFlagSet(limits)
 	var file *spec.Spec
 	cmd.Args = func(cmd *cobra.Command, args []string) (err error) { // before flags are checked against each other

@@ -61,7 +61,7 @@ again writes its shard. The rate is that of the last ten minutes.
 	flags.SortFlags = false
 	flags.Var(&opts.format, "format", "text or json, which has all names")
 	flags.BoolVar(&opts.missing, "missing", false, "name the shards that are missing, a line each")
-	opts.AddPlace(flags)
+	opts.AddPlace(flags, false)
 	return cmd
 }
 

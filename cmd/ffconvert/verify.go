@@ -28,24 +28,20 @@ import (
 
 type verifyOptions struct {
 	cliflag.Place
-	backend     aio.Backend
-	depth       int
-	workers     int
-	blockSize   cliflag.BlockSize
-	limits      *record.Options
-	proof       proof
-	allowLegacy bool
-	format      option.Choice
-	reports     []string
-	progress    terminal.Progress
+	aio      aio.Options
+	workers  int
+	record   *record.Options
+	proof    proof
+	format   option.Choice
+	reports  []string
+	progress terminal.Progress
 }
 
 func newVerifyCommand() *cobra.Command {
 	opts := verifyOptions{
-		Place:     cliflag.NewPlace(),
-		format:    option.Choice{Value: "text", Words: findings.Formats()},
-		depth:     verify.DefaultDepth,
-		blockSize: cliflag.BlockSize{Size: 1 << 20},
+		Place:  cliflag.NewPlace(),
+		format: option.Choice{Value: "text", Words: findings.Formats()},
+		aio:    aio.Options{Depth: verify.DefaultDepth, BlockSize: 1 << 20},
 	}
 	cmd := &cobra.Command{
 		Use:   "verify OUT|FILE...",
@@ -81,15 +77,13 @@ the SHA-256 of every file. Checksums find faults, a signature finds what somebod
 	flags.SortFlags = false
 	flags.Var(&opts.format, "format", "output: text, json, junit, sarif, github or markdown")
 	addReport(flags, &opts.reports)
-	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
-	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads in flight, all shards together")
-	flags.Var(&opts.blockSize, "block-size", "bytes of one read, a multiple of 4096, 64MiB at most")
+	cliflag.AIO(flags, &opts.aio)
 	cliflag.Jobs(flags, &opts.workers, "shards read at once, 1024 at most (default half the CPUs, 4 at the most; where SHA-256 are compared all, 16 at the most)")
-	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
-	opts.limits = cliflag.RecordLimits(flags)
+	opts.record = cliflag.RecordLimits(flags)
+	flags.BoolVar(&opts.record.AllowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	opts.proof.add(flags)
 	opts.progress.Add(flags)
-	opts.AddPlace(flags)
+	opts.AddPlace(flags, false)
 	return cmd
 }
 
@@ -112,9 +106,9 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	}
 	progress.Start("verify", work.bytes())
 	report, err := work.run(ctx, verify.Options{
-		AIO:      aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize.Size)},
+		AIO:      opts.aio,
 		Workers:  opts.workers,
-		Record:   record.Options{AllowLegacy: opts.allowLegacy, MaxSamples: opts.limits.MaxSamples},
+		Record:   *opts.record,
 		Progress: progress.Add,
 	})
 	progress.Stop()
@@ -160,14 +154,14 @@ type verifyDone struct {
 
 // A proof is what verify compares beyond the checksums, and of which shards: the flags that ask for it.
 type proof struct {
-	keyName cliflag.Name
+	keyName string
 	key     *signature.PublicKey // of keyName: the manifest must be signed by it; nil: signatures are not looked at
 	sha256  bool                 // of every file that is read; implied by the others
 	sample  sampleValue          // the shards that are read
 }
 
 func (p *proof) add(flags *pflag.FlagSet) {
-	flags.Var(&p.keyName, "key", "public key of minisign, or its file: the manifest must be signed by it, and the SHA-256 of all files be those of the manifest")
+	flags.Var(cliflag.Name(&p.keyName), "key", "public key of minisign, or its file: the manifest must be signed by it, and the SHA-256 of all files be those of the manifest")
 	flags.BoolVar(&p.sha256, "sha256", false, "compare the SHA-256 of all files with the manifest, signed or not")
 	flags.Var(&p.sample, "sample", "read a share of the shards, drawn at random, or so many of them: 1%, 20 (default all)")
 	flags.Uint64Var(&p.sample.Seed, "seed", 0, "what --sample draws from, to read the same shards again (default random)")
@@ -182,7 +176,7 @@ func (p *proof) load(flags *pflag.FlagSet) (err error) {
 		p.sample.Seed = uint64(rand.Uint32())
 	}
 	if p.keyName != "" {
-		p.key, err = signature.ReadPublicKey(string(p.keyName))
+		p.key, err = signature.ReadPublicKey(p.keyName)
 	}
 	return err
 }

@@ -39,11 +39,6 @@ type file struct {
 	Hashes map[string]string // hexadecimal digests by algorithm
 }
 
-type indexJSON struct {
-	Version int         `json:"version"`
-	Shards  []shardJSON `json:"shards"`
-}
-
 type shardJSON struct {
 	configJSON
 	Samples int64     `json:"samples"`
@@ -69,7 +64,10 @@ type fileJSON struct {
 
 // ParseIndex parses an index.json. name is for errors.
 func ParseIndex(text []byte, name string) ([]Shard, error) {
-	var index indexJSON
+	var index struct {
+		Version int         `json:"version"`
+		Shards  []shardJSON `json:"shards"`
+	}
 	fail := func(err error) error { return &converters.Error{Where: name, Off: -1, Err: err} }
 	if err := json.Unmarshal(text, &index); err != nil {
 		return nil, fail(fmt.Errorf("%w: %v", converters.ErrMalformed, checksum.Words(err)))

@@ -20,9 +20,9 @@ var layers = []struct {
 	{"bytes", []string{"aio", "record", "verify", "internal/direct"}},
 	{"samples", []string{"converters", "decode", "encode", "internal/arrowipc", "internal/heads", "internal/jsonvalue", "internal/samples/wrap", "internal/sidecar"}},
 	{"files", []string{"internal/cache", "internal/input", "internal/stage", "internal/store"}},
-	{"plan", []string{"internal/samples/choose", "shard/plan"}},
+	{"shards", []string{"internal/samples/choose", "shard"}},
 	{"dataset", []string{"dataset"}},
-	{"programs", []string{"convert", "export", "internal/browse", "internal/check", "internal/findings", "internal/samples", "loader", "packed", "shard"}},
+	{"programs", []string{"convert", "export", "internal/browse", "internal/check", "internal/findings", "internal/samples", "loader", "packed"}},
 	{"commands", []string{"cmd/ffconvert"}},
 }
 

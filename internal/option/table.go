@@ -87,14 +87,36 @@ func IsMerged(flag string) bool {
 	return slices.ContainsFunc(Merged, func(m struct{ Name, Members, Usage string }) bool { return m.Name == flag })
 }
 
-// Of returns the option that a merged flag sets by this name.
+// Of returns the option that a merged flag sets by this name, or a text that is no option and says where it was.
 func Of(flag, name string) string {
 	for option, m := range members() {
 		if m == [2]string{flag, name} {
 			return option
 		}
 	}
-	return flag + "-" + name
+	if flag != "max" {
+		return flag + ": " + name
+	}
+	return "max-" + name
+}
+
+// Keys returns the options of a set but limits, as a specification has them: header, or table: {columns, quotes}.
+func Keys(s *Set) []string {
+	var keys []string
+	last := "" // merged flag of the last key
+	for _, o := range s.all {
+		switch flag, name := Member(o.Name); {
+		case o.Limit:
+		case flag == "":
+			keys, last = append(keys, o.Name), ""
+		case flag == last:
+			key := &keys[len(keys)-1]
+			*key = strings.TrimSuffix(*key, "}") + ", " + name + "}"
+		default:
+			keys, last = append(keys, flag+": {"+name+"}"), flag
+		}
+	}
+	return keys
 }
 
 // Flag returns what sets an option on the command line: --seed, or --max row-size for max-row-size.

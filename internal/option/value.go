@@ -28,6 +28,11 @@ func (v value[T]) Set(text string) error {
 	return err
 }
 
+// Func returns a value of a type that parse reads and show writes.
+func Func[T any](p *T, typ string, parse func(text string) (T, error), show func(T) string) Value {
+	return value[T]{p, typ, parse, show}
+}
+
 func (v value[T]) Type() string   { return v.typ }
 func (v value[T]) String() string { return v.show(*v.p) }
 
@@ -40,12 +45,12 @@ func Bool(p *bool) Value {
 		}
 		return b, err
 	}
-	return value[bool]{p, "bool", parse, strconv.FormatBool}
+	return Func(p, "bool", parse, strconv.FormatBool)
 }
 
 // Text is any text.
 func Text(p *string) Value {
-	return value[string]{p, "string", func(text string) (string, error) { return text, nil }, func(text string) string { return text }}
+	return Func(p, "string", func(text string) (string, error) { return text, nil }, func(text string) string { return text })
 }
 
 // List is several texts with commas between them, a line of CSV. The first Set replaces the default, others append.
@@ -63,7 +68,7 @@ func List(p *[]string) Value {
 		given = true
 		return append([]string{}, list...), nil
 	}
-	return value[[]string]{p, listType, parse, Join}
+	return Func(p, listType, parse, Join)
 }
 
 // listType is the type of a list.
@@ -146,7 +151,7 @@ func MaxSizeTo(p *int64, n, most int64) Value {
 		}
 		return int64(n), err
 	}
-	return value[int64]{p, "size", parse, func(n int64) string { return (*Size)(&n).String() }}
+	return Func(p, "size", parse, func(n int64) string { return (*Size)(&n).String() })
 }
 
 // Count is a whole number of 1 or more; n by default.
@@ -176,5 +181,5 @@ func number[T int | int64](p *T, least, most int64) Value {
 		}
 		return 0, fmt.Errorf("want a whole number of %d or more", least)
 	}
-	return value[T]{p, "number", parse, func(n T) string { return strconv.FormatInt(int64(n), 10) }}
+	return Func(p, "number", parse, func(n T) string { return strconv.FormatInt(int64(n), 10) })
 }

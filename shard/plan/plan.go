@@ -20,6 +20,7 @@ var ErrEmpty = place.New(place.Refused, "no samples")
 type Plan struct {
 	Recipe
 	Whole   bool    `json:"whole_parts,omitempty"` // part-aligned: cut between parts; else at samples
+	Lead    int     `json:"lead,omitempty"`        // the first part with samples, if Whole and the dataset is one collection
 	Columns Columns `json:"index"`                 // of all indexes
 	Parts   []Part  `json:"-"`
 	Shards  []Shard `json:"-"`

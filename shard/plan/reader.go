@@ -163,10 +163,9 @@ func (f *File) parts(first, last int) ([]Part, error) {
 	return parts, err
 }
 
-// lead returns the first part with samples, and its number. For a part-aligned plan, whose samples are not
-// counted, it returns part 0.
+// lead returns the first part with samples, and its number.
 func (f *File) lead() (Part, int, error) {
-	for i := range f.Head.Parts {
+	for i := f.Head.Lead; i >= 0 && i < f.Head.Parts; i++ {
 		part, err := f.parts(i, i+1)
 		if err != nil {
 			return Part{}, 0, err

@@ -6,11 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/internal/input"
-	"github.com/ffconvert/ffconvert/internal/option"
 )
 
 // The environment variables of webdataset's cache. Flags take precedence.
@@ -27,26 +24,23 @@ func verboseCache() bool {
 	return err == nil && n != 0
 }
 
-// CacheFromEnvironment applies the variables if the flags were not given.
-func (o *Conversion) CacheFromEnvironment(flags *pflag.FlagSet) error {
-	if flags.Lookup("cache-dir") == nil {
-		return nil
-	}
-	if os.Getenv(CacheDirVariable) != "" && !flags.Changed("cache-dir") {
+// cacheFromEnvironment applies the variables if the flags were not given.
+func (o *Conversion) cacheFromEnvironment() error {
+	if os.Getenv(CacheDirVariable) != "" && !o.cache.Changed("cache-dir") {
 		var err error
-		if o.CacheDir, err = CacheDir(); err != nil {
+		if o.Input.CacheDir, err = CacheDir(); err != nil {
 			return err
 		}
 	}
-	if err := LocalDir(o.CacheDir); err != nil {
+	if err := LocalDir(o.Input.CacheDir); err != nil {
 		return err
 	}
-	if text := os.Getenv(cacheSizeVariable); text != "" && !flags.Changed("cache-size") {
+	if text := os.Getenv(cacheSizeVariable); text != "" && !o.cache.Changed("cache-size") {
 		n, err := strconv.ParseFloat(text, 64) // a float, as webdataset accepts 1e12
 		if err != nil || n != n || n > 1<<62 {
 			return fmt.Errorf("%s=%q: want a number of bytes, -1 for no limit", cacheSizeVariable, text)
 		}
-		o.CacheSize = option.Size(max(n, 0))
+		o.Input.Quota = int64(max(n, 0))
 	}
 	return nil
 }

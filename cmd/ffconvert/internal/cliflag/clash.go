@@ -15,7 +15,7 @@ import (
 func Check(cmd *cobra.Command) error {
 	given := func(name string) bool {
 		f := cmd.Flags().Lookup(name)
-		if f == nil || f.Value.Type() != "bool" && !f.Changed {
+		if f == nil || f.Value.Type() != "bool" && !Given(f) {
 			return false
 		}
 		value := f.Value.String() // of --split, names alone are for the option of a format
@@ -42,11 +42,8 @@ func Check(cmd *cobra.Command) error {
 			add = "one"
 			others = []string{strings.Join(others[:last], ", ") + " or " + others[last]}
 		}
-		flag, sep := option.Flag(n.Name), " "
-		if strings.Contains(flag, " ") {
-			sep = "="
-		}
-		return fmt.Errorf("%s%s%s: %s without %s; add %s, or leave %s out", flag, sep, cmd.Flag(n.Name).Value, n.Why, others[0], add, flag)
+		f := cmd.Flag(n.Name)
+		return fmt.Errorf("%s: %s without %s; add %s, or leave %s out", shownAs(f, f.Value.String()), n.Why, others[0], add, shownName(f))
 	}
 	return nil
 }

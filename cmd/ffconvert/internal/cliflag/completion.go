@@ -1,6 +1,7 @@
 package cliflag
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,35 +30,51 @@ func choices(f *pflag.Flag) []string {
 // CompleteFlags registers the completion of flag values of cmd and all its subcommands.
 func CompleteFlags(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		words, how := choices(f), cobra.ShellCompDirectiveNoFileComp
-		switch f.Name {
-		case "encode":
-			words = encodingWords()
-		case "dtype":
-			words = []string{"float64", "float32", "int64"}
-		case "delimiter":
-			words = []string{"tab", ",", ";", "|"}
-		case "cache-dir":
-			how = cobra.ShellCompDirectiveFilterDirs
-		case "classes", "sign", "password-file":
-			how = cobra.ShellCompDirectiveDefault
-		case "key":
-			if f.Annotations[proofMark] != nil {
-				how = cobra.ShellCompDirectiveDefault
+		// The only error: the completion of a flag that two commands share is registered already.
+		_ = cmd.RegisterFlagCompletionFunc(f.Name, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+			words, how := completionsOf(f)
+			v, ok := f.Value.(*merged)
+			if !ok {
+				return words, how
 			}
-		}
-		if v, ok := f.Value.(*merged); ok {
+			if name, _, ok := strings.Cut(typed, "="); ok && v.members[name] != "" {
+				words, how = completionsOf(v.flags.Lookup(v.members[name]))
+				for i := range words {
+					words[i] = name + "=" + words[i]
+				}
+				return words, how
+			}
 			for _, name := range v.names {
 				words = append(words, name+"=")
 			}
-			how |= cobra.ShellCompDirectiveNoSpace
-		}
-		// The only error: the completion of a flag that two commands share is registered already.
-		_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, how))
+			return words, how | cobra.ShellCompDirectiveNoSpace
+		})
 	})
 	for _, c := range cmd.Commands() {
 		CompleteFlags(c)
 	}
+}
+
+// completionsOf returns the values of a flag by itself.
+func completionsOf(f *pflag.Flag) (words []string, how cobra.ShellCompDirective) {
+	words, how = slices.Clone(choices(f)), cobra.ShellCompDirectiveNoFileComp
+	switch f.Name {
+	case "encode":
+		words = encodingWords()
+	case "dtype":
+		words = []string{"float64", "float32", "int64"}
+	case "delimiter":
+		words = []string{"tab", ",", ";", "|"}
+	case "cache-dir", "scratch-dir":
+		how = cobra.ShellCompDirectiveFilterDirs
+	case "classes", "sign", "password-file":
+		how = cobra.ShellCompDirectiveDefault
+	case "key":
+		if f.Annotations[proofMark] != nil {
+			how = cobra.ShellCompDirectiveDefault
+		}
+	}
+	return words, how
 }
 
 // encodingWords returns the values of --encode, each with a line of help.

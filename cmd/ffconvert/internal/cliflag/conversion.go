@@ -1,6 +1,7 @@
 package cliflag
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"time"
@@ -11,64 +12,42 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/option"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// Conversion has the flags that the commands of all formats have.
+// Conversion has the flags that the commands of all formats have. Most set an option of the conversion itself; Progress and Sign
+// hide the fields of these names, which [Conversion.Ready] sets.
 type Conversion struct {
-	Encode        encode.Options
-	Missing       option.Choice
-	Damaged       option.Choice
-	Sizes         plan.Sizes
-	ShardSize     shardSize
-	MinSize       option.Size
-	Shuffle       bool
-	Seed          uint64
-	Choose        Choose
-	Filter        *input.Command
-	FilterTimeout time.Duration
-
-	Workers   int
-	Overwrite bool
-	NoVerify  bool
-	Verify    bool
-	DryRun    bool
-
-	IntoNonempty bool
-	Sign         Sign
-
-	Exact, WholeParts bool
-	Backend           aio.Backend
-	Depth             int
-	Grace             time.Duration
-	Progress          terminal.Progress
-
-	CacheDir  string
-	CacheSize option.Size
-	MaxRatio  int64
-	MaxWindow int64
-	MaxNames  int64
-
-	Remote Remote
-	Bucket Bucket
+	convert.Options
+	Seed             uint64
+	Missing, Damaged option.Choice
+	keys, drop       string // @FILE
+	unknown          option.Choice
+	maxKeys          int64 // bytes
+	DryRun           bool
+	Sign             Sign
+	Grace            time.Duration
+	Progress         terminal.Progress
+	Place            Place
+	cache            *pflag.FlagSet // has the flags of AddCache
 }
 
 // NewConversion returns the defaults.
 func NewConversion() Conversion {
 	return Conversion{
-		Missing:   option.Choice{Value: encode.MissingError, Words: []string{encode.MissingError, encode.MissingSkip}},
-		Damaged:   option.Choice{Value: encode.DamagedKeep, Words: []string{encode.DamagedKeep, encode.DamagedSkip, encode.DamagedError}},
-		Choose:    newChoose(),
-		Depth:     verify.DefaultDepth,
-		CacheSize: 256 << 30,
-		Remote:    newRemote(),
-		Bucket:    newBucket(),
+		Options: convert.Options{AIO: aio.Options{Depth: verify.DefaultDepth}, Input: stage.Options{Quota: 256 << 30}},
+		Missing: option.Choice{Value: encode.MissingError, Words: []string{encode.MissingError, encode.MissingSkip}},
+		Damaged: option.Choice{Value: encode.DamagedKeep, Words: []string{encode.DamagedKeep, encode.DamagedSkip, encode.DamagedError}},
+		unknown: option.Choice{Value: choose.UnknownError, Words: []string{choose.UnknownError, choose.UnknownSkip}},
+		Place:   NewPlace(),
 	}
 }
 
@@ -82,16 +61,14 @@ func (o *Conversion) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Encode.Resize, "resize", "", "size of the pictures of --tensor: 256, of the shorter edge, or 224x224, width and height (default as they are)")
 	flags.Var(&o.Missing, "missing", "what to do with a sample that lacks a field: error, or skip and count")
 	flags.Var(&o.Damaged, "damaged", "what to do with a sample of which a picture, a sound or a film is cut or empty: keep and count, skip and count, or error; the last two read all sources twice")
-	o.Choose.add(flags)
+	o.AddChoice(flags)
+	o.addSplits(flags)
 	o.addFilter(flags)
-	flags.Var(&o.ShardSize, "shard-size", "target size of a shard (default: at least 256MiB each, 200 shards at most)")
-	flags.Var(&o.MinSize, "min-shard-size", "least mean size of a shard (default 256MiB, or none with --shard-size or --shards)")
-	flags.Var(option.AtLeast(&o.Sizes.Max, 1), "max-shards", "most shards (default 200, or none with --shard-size or --shards)")
-	flags.Var(option.AtLeast(&o.Sizes.Shards, 1), "shards", "exact number of shards (default by size)")
-	flags.BoolVar(&o.Shuffle, "shuffle", false, "put all samples in random order")
+	o.AddSizes(flags, "shard")
+	addSwitch(flags, &o.Shuffle, &plan.Shuffle{}, "shuffle", "put all samples in random order")
 	flags.Uint64Var(&o.Seed, "seed", 0, "what --shuffle, --sample and --split draw from")
-	flags.BoolVar(&o.Exact, "exact", false, "have all parts here first and cut shards at samples (default for local sources)")
-	flags.BoolVar(&o.WholeParts, "whole-parts", false, "cut shards between parts, by their sizes, so that each is fetched once and when it is needed (default for remote sources)")
+	addSwitch(flags, &o.Cut, convert.CutSamples, "exact", "have all parts here first and cut shards at samples (default for local sources)")
+	addSwitch(flags, &o.Cut, convert.CutParts, "whole-parts", "cut shards between parts, by their sizes, so that each is fetched once and when it is needed (default for remote sources)")
 	flags.BoolVar(&o.DryRun, "dry-run", false, "print the plan and write nothing")
 	flags.BoolVar(&o.Overwrite, "overwrite", false, "replace another dataset in OUT")
 	flags.BoolVar(&o.IntoNonempty, "into-nonempty", false, "put the dataset into OUT though files of other programs are there, which stay")
@@ -105,35 +82,43 @@ func (o *Conversion) Add(flags *pflag.FlagSet) {
 func (o *Conversion) AddTo(cmd *cobra.Command) {
 	o.Add(cmd.Flags())
 	o.AddCache(cmd.Flags())
-	o.Bucket.AddUpload(cmd.Flags())
+	o.Place.addUpload(cmd.Flags(), true)
+}
+
+// AddSizes registers the flags of the sizes of what is written, shards or tars.
+func (o *Conversion) AddSizes(flags *pflag.FlagSet, noun string) {
+	flags.Var(ShardSize(&o.Sizes.ShardSize), "shard-size", "target size of a "+noun+" (default: at least 256MiB each, 200 "+noun+"s at most)")
+	flags.Var((*option.Size)(&o.Sizes.Min), "min-shard-size", "least mean size of a "+noun+" (default 256MiB, or none with --shard-size or --shards)")
+	flags.Var(option.AtLeast(&o.Sizes.Max, 1), "max-shards", "most "+noun+"s (default 200, or none with --shard-size or --shards)")
+	flags.Var(option.AtLeast(&o.Sizes.Shards, 1), "shards", "exact number of "+noun+"s (default by size)")
 }
 
 // addRun registers the flags that change neither the plan nor a byte of a shard.
 func (o *Conversion) addRun(flags *pflag.FlagSet) {
 	o.Workers = runtime.GOMAXPROCS(0)
 	Jobs(flags, &o.Workers, "shards written at once, 1024 at most; by default the CPUs that this process may use")
-	flags.Var(&o.Backend, "backend", "how shards are re-read: auto, aio or pread")
-	flags.Var(QueueDepth(&o.Depth), "queue-depth", "reads of 1 MiB in flight, all shards being re-read together")
-	flags.Var(period{p: &o.Grace}, "grace", "after SIGTERM or SIGUSR1, how long the shards under way may take to be finished; no other is begun (0: all stops at once)")
+	AIO(flags, &o.AIO)
+	flags.Var(Period(&o.Grace), "grace", "after SIGTERM or SIGUSR1, how long the shards under way may take to be finished; no other is begun (0: all stops at once)")
 	o.Progress.Add(flags)
-	Size(flags, &o.Encode.Limits.MaxDecode, "max-decode-size", decode.DefaultMaxDecode, "largest field that --decode takes, text aside")
+	flags.Var(option.MaxSize(&o.Encode.Limits.MaxDecode, decode.DefaultMaxDecode), "max-decode-size", "largest field that --decode takes, text aside")
 	o.Encode.Limits.MaxDepth = decode.DefaultMaxDepth
 	flags.Var(option.Between(&o.Encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting that --decode takes, 4 to 65535")
-	Count(flags, &o.Encode.Limits.MaxPixels, "max-pixels", decode.DefaultMaxPixels, "largest picture that --tensor decodes, in pixels, each up to 20 bytes of memory")
-	Count(flags, &o.MaxNames, "max-names", int64(input.MaxNames), "most inputs that the sources may stand for")
+	flags.Var(option.Count(&o.Encode.Limits.MaxPixels, decode.DefaultMaxPixels), "max-pixels", "largest picture that --tensor decodes, in pixels, each up to 20 bytes of memory")
+	flags.Var(option.Count(&o.Input.MaxNames, int64(input.MaxNames)), "max-names", "most inputs that the sources may stand for")
 }
 
 // AddCache registers the flags of the cache.
 func (o *Conversion) AddCache(flags *pflag.FlagSet) {
-	flags.StringVar(&o.CacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or inside OUT, removed at the end)")
-	flags.Var(&o.CacheSize, "cache-size", "most bytes in --cache-dir; 0 means no limit (WDS_CACHE_SIZE, where it is set, is the default)")
+	o.cache = flags
+	flags.StringVar(&o.Input.CacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or inside OUT, removed at the end)")
+	flags.Var((*option.Size)(&o.Input.Quota), "cache-size", "most bytes in --cache-dir; 0 means no limit (WDS_CACHE_SIZE, where it is set, is the default)")
 }
 
 // AddDecompression registers the limits of decompression. Formats that read directories have none:
 // files in a directory are not decompressed.
 func (o *Conversion) AddDecompression(flags *pflag.FlagSet) {
-	Count(flags, &o.MaxRatio, "max-ratio", int64(stage.DefaultMaxRatio), "refuse an input that decompresses to more than so many times its size")
-	Size(flags, &o.MaxWindow, "max-window", stage.DefaultMaxWindow, "largest window of zstd and xz accepted; each file that is being decompressed holds one or two")
+	flags.Var(option.Count(&o.Input.MaxRatio, int64(stage.DefaultMaxRatio)), "max-ratio", "refuse an input that decompresses to more than so many times its size")
+	flags.Var(option.MaxSize(&o.Input.MaxWindow, stage.DefaultMaxWindow), "max-window", "largest window of zstd and xz accepted; each file that is being decompressed holds one or two")
 }
 
 // AddPlanned registers the flags of run and repair, which write shards from a plan. limits are the
@@ -143,47 +128,50 @@ func (o *Conversion) AddPlanned(flags *pflag.FlagSet) (limits *pflag.FlagSet) {
 	o.addRun(flags)
 	o.AddCache(flags)
 	o.AddDecompression(flags)
-	o.Remote.Add(flags)
-	o.Bucket.AddUpload(flags)
+	o.Place.AddSources(flags, true)
+	o.Place.addUpload(flags, true)
 	limits = Limits()
 	flags.AddFlagSet(limits)
 	return limits
 }
 
-// Input returns the options that the flags give to packages input and internal/stage.
-func (o *Conversion) Input() stage.Options {
-	in := stage.Options{Options: input.Options{MaxNames: o.MaxNames, Laid: input.NewLaid(o.CacheDir)}, CacheDir: o.CacheDir, Workers: o.Workers, Quota: int64(o.CacheSize), MaxRatio: o.MaxRatio, MaxWindow: o.MaxWindow, Guarded: true}
-	o.Remote.apply(&in)
+// Staging returns the options that the flags give to packages input and internal/stage.
+func (o *Conversion) Staging() stage.Options {
+	in := o.Input
+	in.Laid, in.Workers, in.Guarded = input.NewLaid(in.CacheDir), o.Workers, true
+	in.AllowPipe, in.Rewrite, in.Fetches = o.Place.allowPipe, o.Place.rewrite, o.Place.service.Connections
+	in.Remote = o.Place.client()
 	return in
 }
 
-// Options returns the options that the flags give to package convert. ctx is the context of the
-// command; its Stopper drains the run. tool names the program in the manifest.
-func (o *Conversion) Options(ctx context.Context, tool string, progress *terminal.Reporter) convert.Options {
-	opts := convert.Options{
-		Encode: o.Encode, Sizes: o.Sizes, Filter: o.Filter, FilterTimeout: o.FilterTimeout, Input: o.Input(),
-		Workers: o.Workers, Overwrite: o.Overwrite, IntoNonempty: o.IntoNonempty, NoVerify: o.NoVerify, Verify: o.Verify,
-		AIO: aio.Options{Backend: o.Backend, Depth: o.Depth}, Tool: tool,
-		Progress: progress, Doubt: progress.Warn, Listed: progress.Listed, Waiting: progress.Waiting,
-		Drain: func() <-chan struct{} { return terminal.Drain(ctx, o.Grace) },
+// Load applies what the environment says of the cache, and reads the files that flags name: lists of keys, and the key to sign
+// with, which it returns; nil: nothing is signed. It may ask for a password.
+func (o *Conversion) Load(ctx context.Context) (*signature.PrivateKey, error) {
+	if err := cmp.Or(o.cacheFromEnvironment(), o.readKeys()); err != nil {
+		return nil, err
 	}
-	opts.Bucket = o.Bucket.options(opts.Input.Remote, progress.Note)
+	key, err := o.Sign.Load(ctx)
+	if key != nil {
+		o.Options.Sign = key.Sign
+	}
+	return key, err
+}
+
+// Ready returns the options that the flags give to package convert. ctx is the context of the
+// command; its Stopper drains the run. tool names the program in the manifest.
+func (o *Conversion) Ready(ctx context.Context, tool string, progress *terminal.Reporter) convert.Options {
+	opts := o.Options
+	opts.Input, opts.Tool = o.Staging(), tool
+	opts.Progress, opts.Doubt, opts.Listed, opts.Waiting = progress, progress.Warn, progress.Listed, progress.Waiting
+	opts.Drain = func() <-chan struct{} { return terminal.Drain(ctx, o.Grace) }
+	opts.Bucket = o.Place.Options(progress.Note)
+	opts.Bucket.Client = opts.Input.Remote
 	if verboseCache() {
 		opts.Input.Verbose = progress.Note
 	}
-	opts.Encode.Missing = o.Missing.Value
-	if o.Damaged.Value != encode.DamagedKeep {
-		opts.Encode.Damaged = o.Damaged.Value
-	}
-	opts.Sizes.ShardSize, opts.Sizes.Min = int64(o.ShardSize), int64(o.MinSize)
-	if o.Shuffle {
+	opts.Encode.Missing, opts.Encode.Damaged = o.Missing.Value, o.Damaged.Value
+	if o.Shuffle != nil {
 		opts.Shuffle = &plan.Shuffle{Seed: o.Seed}
-	}
-	switch {
-	case o.Exact:
-		opts.Cut = convert.CutSamples
-	case o.WholeParts:
-		opts.Cut = convert.CutParts
 	}
 	return opts
 }

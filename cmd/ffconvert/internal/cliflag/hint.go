@@ -45,11 +45,7 @@ func Hint(err error, command, out string) error {
 		if full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT); full && convert.IsURL(out) && !strings.HasSuffix(err.Error(), ")") {
 			return withHint(err, "free space there, or name another directory: --bucket scratch-dir")
 		}
-		at, ok := errors.AsType[*convert.AdvisedError](err)
-		if !ok || at.Advice == convert.MoreRoomForAll {
-			return err
-		}
-		return withHint(err, strings.NewReplacer("COMMAND", command, "OUT", text.ShellWord(out)).Replace(terminal.Flags(string(at.Advice))))
+		return err
 	})
 }
 

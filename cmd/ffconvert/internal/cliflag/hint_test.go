@@ -7,19 +7,18 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/stage"
+	"github.com/ffconvert/ffconvert/record"
 )
 
 // Each of the errors that were joined has its hint, inside the brackets that it has.
 func TestHinted(t *testing.T) {
 	t.Parallel()
-	quota := &convert.AdvisedError{Advice: convert.FewerInputs, Err: fmt.Errorf("%w: in c", stage.ErrQuota)}
 	staged := &converters.Error{Where: "a.tar", Off: 512, Err: fmt.Errorf("%w (run it again)", stage.ErrCopy)}
-	err := Hint(errors.Join(quota, staged), "convert", "out")
-	want := fmt.Sprintf("%v: in c (--max names)\na.tar: offset 512: %v (run it again; --cache-dir names their directory)", stage.ErrQuota, stage.ErrCopy)
-	if err.Error() != want || !errors.Is(err, stage.ErrQuota) || !errors.Is(err, stage.ErrCopy) {
+	err := Hint(errors.Join(fmt.Errorf("b.ffr: %w", record.ErrLegacy), staged), "convert", "out")
+	want := fmt.Sprintf("b.ffr: %v; --allow-legacy accepts it\na.tar: offset 512: %v (run it again; --cache-dir names their directory)", record.ErrLegacy, stage.ErrCopy)
+	if err.Error() != want || !errors.Is(err, record.ErrLegacy) || !errors.Is(err, stage.ErrCopy) {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

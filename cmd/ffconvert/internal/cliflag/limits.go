@@ -12,15 +12,17 @@ import (
 // not keep them: a run that resumes may raise a limit, and a hostile plan cannot. SECURITY.md lists
 // them; TestSecurityLimits compares that list.
 
-// AddOptions registers the options of a format as flags.
+// AddOptions registers the options of a format as flags. A flag of the name of one, that is there already, stays.
 func AddOptions(flags *pflag.FlagSet, set *option.Set) {
 	for _, o := range set.All() {
-		AddOption(flags, o)
+		addOption(flags, o)
 	}
 }
 
-// AddOption registers one option of a format.
-func AddOption(flags *pflag.FlagSet, o *option.Option) {
+func addOption(flags *pflag.FlagSet, o *option.Option) {
+	if flags.Lookup(o.Name) != nil {
+		return
+	}
 	f := flags.VarPF(o, o.Name, "", o.Usage)
 	if o.Type() == "bool" {
 		f.NoOptDefVal = "true"
@@ -34,8 +36,8 @@ func Limits() *pflag.FlagSet {
 	for _, name := range format.Names() {
 		f, _ := format.Named(name)
 		for _, o := range f.Reader().Set.All() {
-			if o.Limit && all.Lookup(o.Name) == nil {
-				AddOption(all, o)
+			if o.Limit {
+				addOption(all, o)
 			}
 		}
 	}
@@ -53,19 +55,9 @@ func Changed(flags *pflag.FlagSet) map[string]string {
 	return set
 }
 
-// Size registers a limit in bytes.
-func Size(flags *pflag.FlagSet, p *int64, name string, most int64, usage string) {
-	flags.Var(option.MaxSize(p, most), name, usage)
-}
-
-// Count registers a limit that is a number.
-func Count[T int | int64](flags *pflag.FlagSet, p *T, name string, most T, usage string) {
-	flags.Var(option.Count(p, most), name, usage)
-}
-
 // RecordLimits registers --max-samples, and returns the options that hold its value after parsing.
 func RecordLimits(flags *pflag.FlagSet) *record.Options {
 	var o record.Options
-	Count(flags, &o.MaxSamples, "max-samples", record.MaxSamples, "most samples of a shard accepted; each takes 12 bytes of memory")
+	flags.Var(option.Count(&o.MaxSamples, record.MaxSamples), "max-samples", "most samples of a shard accepted; each takes 12 bytes of memory")
 	return &o
 }

@@ -17,9 +17,26 @@ func isMember(f *pflag.Flag) bool {
 	return f.Hidden && into != ""
 }
 
-// A merged is the value of a flag of a group.
+// shownName returns what sets a flag of a command: --seed, or --max row-size for one behind a merged flag.
+func shownName(f *pflag.Flag) string {
+	if isMember(f) {
+		return option.Flag(f.Name)
+	}
+	return "--" + f.Name
+}
+
+// shownAs returns a flag of a command with a value: --seed 8, or --max row-size=8MiB.
+func shownAs(f *pflag.Flag, value string) string {
+	if isMember(f) {
+		return option.Flag(f.Name) + "=" + value
+	}
+	return "--" + f.Name + " " + value
+}
+
+// A merged is the value of a flag of [option.Merged].
 type merged struct {
-	pflag.Value // of the flag by itself; nil: it has none
+	pflag.Value      // of the flag by itself; nil: it has none
+	given       bool // the flag by itself was
 	flags       *pflag.FlagSet
 	names       []string
 	members     map[string]string // flags by name
@@ -30,11 +47,12 @@ func (v *merged) Set(text string) error {
 	if full := v.members[name]; ok && full != "" {
 		err := v.flags.Set(full, value)
 		if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-			err = bad.Unwrap() // without the old name
+			err = reason(bad.GetFlag(), bad.Unwrap()) // without the old name
 		}
 		return err
 	}
 	if v.Value != nil {
+		v.given = true
 		return v.Value.Set(text)
 	}
 	return fmt.Errorf("want NAME=VALUE, where NAME is one of %s", strings.Join(v.names, ", "))
@@ -52,6 +70,12 @@ func (v *merged) String() string {
 		return v.Value.String()
 	}
 	return ""
+}
+
+// Given reports whether a flag was given. A merged flag that set others alone was not: they were.
+func Given(f *pflag.Flag) bool {
+	m, ok := f.Value.(*merged)
+	return f.Changed && (!ok || m.given)
 }
 
 // MergeFlags adds the flags of [option.Merged] to cmd and its subcommands.

@@ -20,37 +20,19 @@ import (
 
 // Sign has the flags of commands that sign a dataset.
 type Sign struct {
-	Key      Name // file of the private key; "": nothing is signed
-	Password Name // file of its password; "": the user is asked
-}
-
-// A Name is the value of a flag that must not be empty. It refuses --key "$KEY" where KEY is not set: ignoring the flag
-// would turn the check off.
-type Name string
-
-func (n *Name) String() string { return string(*n) }
-
-// Type implements [pflag.Value].
-func (n *Name) Type() string { return "text" }
-
-// Set implements [pflag.Value].
-func (n *Name) Set(text string) error {
-	if text == "" {
-		return errors.New("want a name; leave the flag out if it is not wanted")
-	}
-	*n = Name(text)
-	return nil
+	Key      string // file of the private key; "": nothing is signed
+	Password string // file of its password; "": the user is asked
 }
 
 // Add registers --sign and --password-file.
 func (s *Sign) Add(flags *pflag.FlagSet) {
-	flags.Var(&s.Key, "sign", "sign the dataset with this private key of minisign, when it is finished")
+	flags.Var(Name(&s.Key), "sign", "sign the dataset with this private key of minisign, when it is finished")
 	s.AddPassword(flags)
 }
 
 // AddPassword registers --password-file.
 func (s *Sign) AddPassword(flags *pflag.FlagSet) {
-	flags.Var(&s.Password, "password-file", "file whose first line is the password of the private key (default: ask on the terminal)")
+	flags.Var(Name(&s.Password), "password-file", "file whose first line is the password of the private key (default: ask on the terminal)")
 }
 
 // Load reads the key, if one is named, and asks for its password: before the work, not at its end.
@@ -58,11 +40,11 @@ func (s *Sign) Load(ctx context.Context) (*signature.PrivateKey, error) {
 	if s.Key == "" {
 		return nil, nil
 	}
-	return signature.ReadPrivateKey(string(s.Key), func() (string, error) {
+	return signature.ReadPrivateKey(s.Key, func() (string, error) {
 		if s.Password != "" {
-			return firstLine(string(s.Password))
+			return firstLine(s.Password)
 		}
-		return ask(ctx, string(s.Key))
+		return ask(ctx, s.Key)
 	})
 }
 

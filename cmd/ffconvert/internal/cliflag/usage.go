@@ -13,7 +13,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -191,7 +190,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 			return fmt.Errorf("unknown flag -%s; %s --help-all lists all", name, cmd.CommandPath())
 		}
 		if near := nearestFlag(cmd, name); near != "" {
-			return fmt.Errorf("unknown flag --%s; did you mean %s?", name, option.Flag(near))
+			return fmt.Errorf("unknown flag --%s; did you mean %s?", name, shownName(cmd.Flag(near)))
 		}
 		return fmt.Errorf("unknown flag --%s; %s --help-all lists all", name, cmd.CommandPath())
 	}
@@ -210,16 +209,22 @@ func ValueError(err error) error {
 	}
 	f, value := bad.GetFlag(), bad.GetValue()
 	cause := bad.Unwrap()
+	if errors.Is(cause, plan.ErrTask) { // its text has the value
+		return fmt.Errorf("--%s: %w", f.Name, cause)
+	}
+	return fmt.Errorf("--%s %q: %w", f.Name, value, reason(f, cause))
+}
+
+// reason returns why a flag refused a value, without the words of strconv.
+func reason(f *pflag.Flag, cause error) error {
 	number, isNumber := errors.AsType[*strconv.NumError](cause)
 	switch {
-	case errors.Is(cause, plan.ErrTask): // the text of ErrTask has the value
-		return fmt.Errorf("--%s: %w", f.Name, cause)
 	case isNumber && errors.Is(number, strconv.ErrRange):
-		return fmt.Errorf("--%s %q: the number is too large", f.Name, value)
+		return errors.New("the number is too large")
 	case isNumber, f.Value.Type() == "stringSlice", choices(f) != nil:
-		return fmt.Errorf("--%s %q: want %s", f.Name, value, wanted(f))
+		return errors.New("want " + wanted(f))
 	}
-	return fmt.Errorf("--%s %q: %w", f.Name, value, cause)
+	return cause
 }
 
 // wanted describes the values that a flag accepts.
@@ -231,15 +236,15 @@ func wanted(f *pflag.Flag) string {
 	case "bool":
 		return "true or false"
 	case "uint64":
-		return "a whole number of 0 or more, as in --" + f.Name + " 8"
+		return "a whole number of 0 or more, as in " + shownAs(f, "8")
 	case "int", "int64", "number":
-		return "a whole number, as in --" + f.Name + " 8"
+		return "a whole number, as in " + shownAs(f, "8")
 	case "duration":
-		return "a time with a unit, as in --" + f.Name + " 90s or 15m"
+		return "a time with a unit, as in " + shownAs(f, "90s or 15m")
 	case "size":
-		return "a size, as in --" + f.Name + " 256MiB"
+		return "a size, as in " + shownAs(f, "256MiB")
 	case "stringSlice":
-		return "a list with commas, as in --" + f.Name + " a,b"
+		return "a list with commas, as in " + shownAs(f, "a,b")
 	}
 	return f.Usage
 }

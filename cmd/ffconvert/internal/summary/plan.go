@@ -8,8 +8,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/internal/text"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -131,7 +131,7 @@ type task struct {
 	proof
 }
 
-func NewTask(dir string, r *shard.Report) task {
+func NewTask(dir string, r *write.Report) task {
 	return task{
 		Done: true, Out: dir, Task: r.Task.String(), Shards: r.Shards, Earlier: newEarlier(r),
 		Samples: r.Samples, Bytes: r.Bytes, Written: r.Written, Seconds: r.Seconds, proof: newProof(r),

@@ -14,9 +14,9 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/text"
-	"github.com/ffconvert/ffconvert/shard"
 )
 
 // A Conversion is the closing line of a conversion and of finish.
@@ -79,7 +79,7 @@ type Earlier struct {
 	Others int      `json:"shards_there"`          // written by another process meanwhile, with the same bytes
 }
 
-func newEarlier(r *shard.Report) Earlier { return Earlier{r.Kept, r.Lost, r.Others} }
+func newEarlier(r *write.Report) Earlier { return Earlier{r.Kept, r.Lost, r.Others} }
 
 // A proof describes which shards this run re-read and checked, how, and when the others were.
 type proof struct {
@@ -95,7 +95,7 @@ type proof struct {
 	kept       bool       // there are shards that were kept
 }
 
-func newProof(r *shard.Report) proof {
+func newProof(r *write.Report) proof {
 	p := proof{Verified: r.Verified, Reread: r.Reread, Backend: r.Backend, Fallback: r.Fallback, From: r.From, Uploaded: r.Uploaded, ReadBack: r.ReadBack, NotRead: r.Unread, kept: r.Kept > 0}
 	if !r.VerifiedAt.IsZero() {
 		at := r.VerifiedAt.UTC()
@@ -166,7 +166,7 @@ func (e Earlier) lost() string {
 	return fmt.Sprintf(", %s damaged or missing since and written anew", e.Lost[0])
 }
 
-func NewConversion(out string, r *shard.Report) Conversion {
+func NewConversion(out string, r *write.Report) Conversion {
 	t := &r.Manifest.Totals
 	return Conversion{
 		Done: true, Out: out,

@@ -27,7 +27,12 @@ func replaceHints(s string, err error) string {
 	case *store.Error:
 		hint = e.Hint
 	case *place.OptionsError:
-		s = strings.Replace(s, e.Error(), Flags(e.Error()), 1)
+		before, within, after := e.Error(), "", ""
+		if inner := e.Unwrap(); inner != nil {
+			within = inner.Error()
+			before, after, _ = strings.Cut(before, within)
+		}
+		s = strings.Replace(s, e.Error(), Flags(before)+within+Flags(after), 1)
 	}
 	if hint != "" {
 		s = strings.Replace(s, "("+hint, "("+Flags(hint), 1)

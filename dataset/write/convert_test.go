@@ -1,4 +1,4 @@
-package shard_test
+package write_test
 
 import (
 	"context"

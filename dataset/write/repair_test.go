@@ -1,4 +1,4 @@
-package shard_test
+package write_test
 
 import (
 	"errors"
@@ -13,10 +13,10 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -26,7 +26,7 @@ func TestRepair(t *testing.T) {
 	src := memsource.New(11, 3, 100, 2000)
 	plan := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 	reference := t.TempDir()
-	if _, err := shardtest.Write(t, src, plan, reference, shard.WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, plan, reference, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	want := shardtest.Everything(t, reference)
@@ -128,7 +128,7 @@ func TestRepairRefuses(t *testing.T) {
 	src := memsource.New(12, 2, 50, 2000)
 	p := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 	dir := t.TempDir()
-	if _, err := shardtest.Write(t, src, p, dir, shard.WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, p, dir, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	sound := shardtest.Everything(t, dir)
@@ -161,7 +161,7 @@ func TestRepairRefuses(t *testing.T) {
 		}
 	}
 	// The conversion itself would have taken the damaged shard for sound by its header.
-	if _, err := shardtest.Write(t, src, p, dir, shard.WriteOptions{}); err != nil || !maps.Equal(shardtest.Everything(t, dir), sound) {
+	if _, err := shardtest.Write(t, src, p, dir, write.Options{}); err != nil || !maps.Equal(shardtest.Everything(t, dir), sound) {
 		t.Errorf("the same conversion after a repair that failed: %v, or other bytes", err)
 	}
 	shardtest.Flip(t, dir, dataset.PlanName, 40)
@@ -209,7 +209,7 @@ func TestWriteNamesTheChange(t *testing.T) {
 		other := memsource.New(14, 2, 50, 500)
 		opts := row.change(other)
 		before := shardtest.Everything(t, dir)
-		_, err := shardtest.Write(t, other, shardtest.NewPlan(t, other, row.enc, opts), dir, shard.WriteOptions{})
+		_, err := shardtest.Write(t, other, shardtest.NewPlan(t, other, row.enc, opts), dir, write.Options{})
 		if !errors.Is(err, row.want) || !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%s: %v; want %v, saying %q", row.name, err, row.want, row.says)
 		}

@@ -1,4 +1,4 @@
-package shard
+package write
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // stay. The caller must have verified all other shards. The source must have the same parts in the
 // same order; their paths and times may differ. parts may be nil if no shard needs writing: Repair then
 // restores the other files from the plan.
-func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, out *dataset.Writing, opts WriteOptions) (*Report, error) {
+func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, out *dataset.Writing, opts Options) (*Report, error) {
 	if parts == nil {
 		parts = absent{kept.Plan}
 	}

@@ -1,4 +1,4 @@
-package shard
+package write
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -17,6 +18,7 @@ import (
 func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	jobs := cmp.Or(w.opts.Workers, runtime.GOMAXPROCS(0))
 	w.workers = max(1, min(jobs, len(todo)))
+	w.readers = max(1, jobs/w.workers)
 	total := int64(0)
 	for _, i := range todo {
 		total += w.plan.Weight(i)
@@ -64,7 +66,7 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 		return err
 	})
 	for range w.workers {
-		filling.Go(func() error { return w.work(fctx, next, full, max(1, jobs/w.workers), endFilling) })
+		filling.Go(func() error { return w.work(fctx, next, full, endFilling) })
 	}
 	err = filling.Wait()
 	close(full)
@@ -102,17 +104,14 @@ func openShards(workers, files int) int {
 	return max(workers, min(2*workers, files/16))
 }
 
-// work fills shards, each with that number of readers, in its own memory. Several run concurrently. fail stops the
+// work fills shards in its own memory. Several run concurrently. fail stops the
 // others.
-func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *filled, readers int, fail context.CancelCauseFunc) (err error) {
-	k := &worker{writer: w}
-	for range readers {
-		k.encoders = append(k.encoders, newEncoders(w.specs...))
-	}
-	if k.blocks, err = newBlocks(w.workers); err != nil {
+func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *filled, fail context.CancelCauseFunc) (err error) {
+	to, err := shard.NewWriter(w.specs, w.readers, w.workers)
+	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, k.blocks.free()) }()
+	defer func() { err = errors.Join(err, to.Close()) }()
 	for {
 		select {
 		case w.open <- struct{}{}:
@@ -124,7 +123,7 @@ func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *fille
 			<-w.open
 			return nil
 		}
-		s, err := k.write(ctx, t)
+		s, err := w.fill(ctx, to, t)
 		if err != nil {
 			fail(err)
 		}

@@ -1,4 +1,4 @@
-package shard_test
+package write_test
 
 import (
 	"errors"
@@ -16,10 +16,10 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -55,9 +55,9 @@ func TestTasks(t *testing.T) {
 			reference := t.TempDir()
 			var err error
 			if p.Whole {
-				_, err = shardtest.WriteStock(t, &shardtest.Stocked{Source: src}, p, reference, shard.WriteOptions{})
+				_, err = shardtest.WriteStock(t, &shardtest.Stocked{Source: src}, p, reference, write.Options{})
 			} else {
-				_, err = shardtest.Write(t, src, p, reference, shard.WriteOptions{})
+				_, err = shardtest.Write(t, src, p, reference, write.Options{})
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -85,7 +85,7 @@ func TestTasks(t *testing.T) {
 					all.Go(func() {
 						limit <- struct{}{}
 						defer func() { <-limit }()
-						report, err := shardtest.RunTask(t, dir, task, src, row.together, shard.WriteOptions{Workers: 2})
+						report, err := shardtest.RunTask(t, dir, task, src, row.together, write.Options{Workers: 2})
 						if err != nil || report.Manifest != nil || report.Task != task {
 							t.Errorf("seed %d: task %v: %+v, %v", seed, task, report, err)
 						}
@@ -96,7 +96,7 @@ func TestTasks(t *testing.T) {
 				if err != nil || s.Done != len(p.Shards) || len(s.Running)+len(s.Missing) > 0 || s.Complete || s.DoneSize != s.Bytes {
 					t.Errorf("seed %d: status %+v, %v", seed, s, err)
 				}
-				report, err := shardtest.Finish(t, dir, shard.WriteOptions{Verify: seed%2 == 0})
+				report, err := shardtest.Finish(t, dir, write.Options{Verify: seed%2 == 0})
 				if err != nil || report.Manifest == nil || !report.Manifest.Verified || report.Verified != (seed%2 == 0) || report.VerifiedAt.IsZero() != report.Verified {
 					t.Fatalf("seed %d: finish: %+v, %v", seed, report, err)
 				}
@@ -181,7 +181,7 @@ func TestFinishMissing(t *testing.T) {
 			t.Parallel()
 			dir := shardtest.Begin(t, p, stockedSource{&shardtest.Stocked{Source: src}})
 			for _, k := range []int{3, 0, 1} {
-				if _, err := shardtest.RunTask(t, dir, plan.Task{K: k, N: 4}, src, false, shard.WriteOptions{}); err != nil {
+				if _, err := shardtest.RunTask(t, dir, plan.Task{K: k, N: 4}, src, false, write.Options{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -189,7 +189,7 @@ func TestFinishMissing(t *testing.T) {
 				row.harm(t, dir)
 			}
 			before := shardtest.Files(t, dir)
-			_, err := shardtest.Finish(t, dir, shard.WriteOptions{Verify: row.verify})
+			_, err := shardtest.Finish(t, dir, write.Options{Verify: row.verify})
 			missing, ok := errors.AsType[*dataset.Missing](err)
 			if !ok || !errors.Is(err, dataset.ErrMissing) || strings.Join(missing.Shards, ", ") != row.want || missing.Of != 8 {
 				t.Fatalf("finish: %v", err)
@@ -198,11 +198,11 @@ func TestFinishMissing(t *testing.T) {
 				t.Error("finish has changed something")
 			}
 			for k := range 4 { // whatever is missing, its task makes it
-				if _, err := shardtest.RunTask(t, dir, plan.Task{K: k, N: 4}, src, false, shard.WriteOptions{}); err != nil {
+				if _, err := shardtest.RunTask(t, dir, plan.Task{K: k, N: 4}, src, false, write.Options{}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if _, err := shardtest.Finish(t, dir, shard.WriteOptions{Verify: true}); err != nil {
+			if _, err := shardtest.Finish(t, dir, write.Options{Verify: true}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -231,17 +231,17 @@ func TestFinishUnknown(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			dir := shardtest.Begin(t, p, src)
-			if _, err := shardtest.RunTask(t, dir, plan.Task{}, src, true, shard.WriteOptions{}); err != nil {
+			if _, err := shardtest.RunTask(t, dir, plan.Task{}, src, true, write.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			path := filepath.Join(dir, name)
 			if err := errors.Join(os.Rename(path, path+".saved"), row.harm(path)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := shardtest.Finish(t, dir, shard.WriteOptions{}); !errors.Is(err, row.want) || errors.Is(err, dataset.ErrMissing) {
+			if _, err := shardtest.Finish(t, dir, write.Options{}); !errors.Is(err, row.want) || errors.Is(err, dataset.ErrMissing) {
 				t.Errorf("finish: %v", err)
 			}
-			if _, err := shardtest.RunTask(t, dir, plan.Task{}, src, true, shard.WriteOptions{}); !errors.Is(err, row.want) {
+			if _, err := shardtest.RunTask(t, dir, plan.Task{}, src, true, write.Options{}); !errors.Is(err, row.want) {
 				t.Errorf("run: %v", err)
 			}
 			if _, err := os.Stat(filepath.Join(dir, dataset.ManifestName)); !errors.Is(err, os.ErrNotExist) {
@@ -258,7 +258,7 @@ func TestTaskRefusesChangedSources(t *testing.T) {
 	p := shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 4}})
 	dir := shardtest.Begin(t, p, stockedSource{&shardtest.Stocked{Source: src}})
 	other := memsource.New(86, 4, 30, 900)
-	if _, err := shardtest.RunTask(t, dir, plan.Task{K: 1, N: 4}, other, false, shard.WriteOptions{}); !errors.Is(err, converters.ErrChanged) {
+	if _, err := shardtest.RunTask(t, dir, plan.Task{K: 1, N: 4}, other, false, write.Options{}); !errors.Is(err, converters.ErrChanged) {
 		t.Errorf("other sources: %v", err)
 	}
 	if names, err := filepath.Glob(filepath.Join(dir, "*.ffr")); err != nil || len(names) > 0 {
@@ -304,7 +304,7 @@ func TestNameIsTaken(t *testing.T) {
 			dir := shardtest.Begin(t, p, stockedSource{&shardtest.Stocked{Source: src}})
 			copyTo(t, dir, row.from, row.damage)
 			before := shardtest.Files(t, dir)
-			report, err := shardtest.RunTask(t, dir, plan.Task{K: 1, N: 2}, src, false, shard.WriteOptions{})
+			report, err := shardtest.RunTask(t, dir, plan.Task{K: 1, N: 2}, src, false, write.Options{})
 			if !errors.Is(err, row.want) {
 				t.Fatalf("error %v, want %v", err, row.want)
 			}
@@ -329,7 +329,7 @@ func TestFinishTooEarlyChangesNothing(t *testing.T) {
 	src := memsource.New(81, 7, 30, 900)
 	p := shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 9}})
 	dir := shardtest.Begin(t, p, src)
-	if _, err := shardtest.RunTask(t, dir, plan.Task{K: 1, N: 3}, src, true, shard.WriteOptions{}); err != nil {
+	if _, err := shardtest.RunTask(t, dir, plan.Task{K: 1, N: 3}, src, true, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	mine := []string{filepath.Join(dir, dataset.TmpDir, "aaaaaaaaaaaaa", "PART_00000.ffr.tmp"), filepath.Join(dir, dataset.RunningDir, "PART_00000")}
@@ -354,7 +354,7 @@ func TestFinishTooEarlyChangesNothing(t *testing.T) {
 	}
 	before := tree()
 	for _, verify := range []bool{false, true} {
-		if _, err := shardtest.Finish(t, dir, shard.WriteOptions{Verify: verify}); !errors.Is(err, dataset.ErrMissing) {
+		if _, err := shardtest.Finish(t, dir, write.Options{Verify: verify}); !errors.Is(err, dataset.ErrMissing) {
 			t.Errorf("verify %v: %v", verify, err)
 		}
 	}
@@ -369,7 +369,7 @@ func TestFinishVerifies(t *testing.T) {
 	src := memsource.New(85, 2, 30, 900)
 	dir := shardtest.Begin(t, shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards), stockedSource{&shardtest.Stocked{Source: src}})
 	for k := range 2 {
-		if _, err := shardtest.RunTask(t, dir, plan.Task{K: k, N: 2}, src, false, shard.WriteOptions{NoVerify: true}); err != nil {
+		if _, err := shardtest.RunTask(t, dir, plan.Task{K: k, N: 2}, src, false, write.Options{NoVerify: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -378,7 +378,7 @@ func TestFinishVerifies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	report, err := shard.Finish(t.Context(), out, shard.WriteOptions{Verify: true})
+	report, err := write.Finish(t.Context(), out, write.Options{Verify: true})
 	if err != nil {
 		t.Fatal(err)
 	}

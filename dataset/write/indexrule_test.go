@@ -1,4 +1,4 @@
-package shard_test
+package write_test
 
 import (
 	"bytes"
@@ -12,11 +12,11 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -44,7 +44,7 @@ func TestIndexRule(t *testing.T) {
 	var first map[string]string
 	for _, workers := range []int{1, 16} {
 		dir := t.TempDir()
-		if _, err := shardtest.Write(t, src, p, dir, shard.WriteOptions{Workers: workers}); err != nil {
+		if _, err := shardtest.Write(t, src, p, dir, write.Options{Workers: workers}); err != nil {
 			t.Fatal(err)
 		}
 		files := shardtest.Files(t, dir)
@@ -130,7 +130,7 @@ func TestIndexWithoutRule(t *testing.T) {
 			enc.Missing = encode.MissingSkip
 			p := shardtest.NewPlan(t, src, enc, row.opts)
 			dir := t.TempDir()
-			if _, err := shardtest.Write(t, src, p, dir, shard.WriteOptions{}); err != nil {
+			if _, err := shardtest.Write(t, src, p, dir, write.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			for i := range p.Shards {
@@ -156,7 +156,7 @@ func TestIndexRuleLabels(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, rawRow, plan.Options{Sizes: plan.Sizes{Shards: 1}}), dir, shard.WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, rawRow, plan.Options{Sizes: plan.Sizes{Shards: 1}}), dir, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	x := shardtest.ReadIndex(t, dir, "PART_00000.ffr")
@@ -182,7 +182,7 @@ func TestIndexRuleAligned(t *testing.T) {
 			src.Data[row.odd][7].Fields[0].Value = converters.Bytes([]byte("other"))
 			dir := t.TempDir()
 			p := shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 3}})
-			if _, err := shardtest.Write(t, src, p, dir, shard.WriteOptions{}); err != nil {
+			if _, err := shardtest.Write(t, src, p, dir, write.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			for i, want := range row.alike {
@@ -205,7 +205,7 @@ func TestIndexFormIsKept(t *testing.T) {
 		return p
 	}
 	reference := t.TempDir()
-	if _, err := shardtest.Write(t, src, newPlan(false), reference, shard.WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, newPlan(false), reference, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	want := shardtest.Files(t, reference)
@@ -226,13 +226,13 @@ func TestIndexFormIsKept(t *testing.T) {
 				t.Fatal(err)
 			}
 			harm(t, dir)
-			if _, err := shardtest.Write(t, src, newPlan(true), dir, shard.WriteOptions{}); err != nil {
+			if _, err := shardtest.Write(t, src, newPlan(true), dir, write.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			if !maps.Equal(shardtest.Files(t, dir), want) {
 				t.Error("files differ")
 			}
-			if _, err := shardtest.Write(t, src, newPlan(true), dir, shard.WriteOptions{Overwrite: true}); err != nil {
+			if _, err := shardtest.Write(t, src, newPlan(true), dir, write.Options{Overwrite: true}); err != nil {
 				t.Fatal(err)
 			}
 			if x := shardtest.ReadIndex(t, dir, "PART_00001.ffr"); x.Rule == nil {
@@ -251,7 +251,7 @@ func TestIndexRuleChanged(t *testing.T) {
 	src.Data[0][40].Fields[0].Value = converters.Bytes([]byte("shorter"))
 	src.Data[0][50].Fields[0].Value = converters.Bytes([]byte("longer by"))
 	dir := t.TempDir()
-	_, err := shardtest.Write(t, src, p, dir, shard.WriteOptions{})
+	_, err := shardtest.Write(t, src, p, dir, write.Options{})
 	if at, ok := errors.AsType[*converters.Error](err); !errors.Is(err, converters.ErrChanged) || !ok || at.Off != 40 {
 		t.Errorf("error %v", err)
 	}

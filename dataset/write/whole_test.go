@@ -1,4 +1,4 @@
-package shard_test
+package write_test
 
 import (
 	"errors"
@@ -15,11 +15,11 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -35,7 +35,7 @@ func TestWholeParts(t *testing.T) {
 	for i, s := range pl.Shards {
 		alone := &memsource.Source{Data: src.Data[s.First : s.First+s.Parts]}
 		dir := t.TempDir()
-		if _, err := shardtest.Write(t, alone, shardtest.NewPlan(t, alone, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 1}}), dir, shard.WriteOptions{}); err != nil {
+		if _, err := shardtest.Write(t, alone, shardtest.NewPlan(t, alone, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 1}}), dir, write.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		want[s.Name] = shardtest.Files(t, dir)["PART_00000.ffr"]
@@ -44,7 +44,7 @@ func TestWholeParts(t *testing.T) {
 		}
 	}
 	exact := t.TempDir()
-	report, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 3}}), exact, shard.WriteOptions{})
+	report, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 3}}), exact, write.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestWholeParts(t *testing.T) {
 	for _, workers := range []int{1, 2, 16} {
 		dir := t.TempDir()
 		stock := &shardtest.Stocked{Source: src}
-		report, err := shardtest.WriteStock(t, stock, pl, dir, shard.WriteOptions{Workers: workers})
+		report, err := shardtest.WriteStock(t, stock, pl, dir, write.Options{Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestWholeParts(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if _, err := shardtest.Write(t, src, pl, dir, shard.WriteOptions{}); err != nil || !maps.Equal(shardtest.Files(t, dir), all) {
+	if _, err := shardtest.Write(t, src, pl, dir, write.Options{}); err != nil || !maps.Equal(shardtest.Files(t, dir), all) {
 		t.Errorf("a source that is here whole: %v, or other bytes", err)
 	}
 	if keys := shardtest.ReadIndex(t, dir, "PART_00002.ffr").Keys; !strings.HasPrefix(keys[0], fmt.Sprint(pl.Shards[2].First, "/")) {
@@ -106,7 +106,7 @@ func TestWholePartsResume(t *testing.T) {
 	src := memsource.New(61, 6, 20, 500)
 	p := shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 3}})
 	reference := t.TempDir()
-	if _, err := shardtest.WriteStock(t, &shardtest.Stocked{Source: src}, p, reference, shard.WriteOptions{}); err != nil {
+	if _, err := shardtest.WriteStock(t, &shardtest.Stocked{Source: src}, p, reference, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
@@ -117,8 +117,8 @@ func TestWholePartsResume(t *testing.T) {
 		}
 		return nil
 	}}
-	_, err := shardtest.WriteStock(t, stock, p, dir, shard.WriteOptions{Workers: 1})
-	if u, ok := errors.AsType[*shard.Unfinished](err); !ok || !errors.Is(err, broken) || stock.Held != 0 {
+	_, err := shardtest.WriteStock(t, stock, p, dir, write.Options{Workers: 1})
+	if u, ok := errors.AsType[*write.Unfinished](err); !ok || !errors.Is(err, broken) || stock.Held != 0 {
 		t.Fatalf("%v (%+v), %d shards held", err, u, stock.Held)
 	}
 	if _, err := dataset.ReadManifest(dir); !errors.Is(err, os.ErrNotExist) {
@@ -131,7 +131,7 @@ func TestWholePartsResume(t *testing.T) {
 		}
 	}
 	again := &shardtest.Stocked{Source: src}
-	report, err := shardtest.WriteStock(t, again, p, dir, shard.WriteOptions{})
+	report, err := shardtest.WriteStock(t, again, p, dir, write.Options{})
 	if err != nil || report.Kept != finished || !maps.Equal(shardtest.Files(t, dir), shardtest.Files(t, reference)) {
 		t.Fatalf("%+v, %v, or other bytes; %d were finished", report, err, finished)
 	}
@@ -144,10 +144,10 @@ func TestWholePartsResume(t *testing.T) {
 
 	other := &shardtest.Stocked{Source: src}
 	marks := &marked{other}
-	if _, err := shardtest.WriteStock(t, marks, p, dir, shard.WriteOptions{}); !errors.Is(err, converters.ErrChanged) {
+	if _, err := shardtest.WriteStock(t, marks, p, dir, write.Options{}); !errors.Is(err, converters.ErrChanged) {
 		t.Errorf("a part with another mark: %v", err)
 	}
-	if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 3}}), dir, shard.WriteOptions{}); !errors.Is(err, dataset.ErrOccupied) || !strings.Contains(err.Error(), "option exact") && !strings.Contains(err.Error(), "option whole-parts") {
+	if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 3}}), dir, write.Options{}); !errors.Is(err, dataset.ErrOccupied) || !strings.Contains(err.Error(), "option exact") && !strings.Contains(err.Error(), "option whole-parts") {
 		t.Errorf("a plan cut at samples: %v", err)
 	}
 }
@@ -167,7 +167,7 @@ func TestWholePartsRepair(t *testing.T) {
 	src := memsource.New(62, 6, 20, 500)
 	plan := shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 3}})
 	dir := t.TempDir()
-	if _, err := shardtest.WriteStock(t, &shardtest.Stocked{Source: src}, plan, dir, shard.WriteOptions{}); err != nil {
+	if _, err := shardtest.WriteStock(t, &shardtest.Stocked{Source: src}, plan, dir, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	want := shardtest.Everything(t, dir)
@@ -192,7 +192,7 @@ func TestWholePartsRepair(t *testing.T) {
 		}
 		kept.Damaged = row.damaged
 		stock := &shardtest.Stocked{Source: src}
-		_, err = shard.Repair(t.Context(), stock, kept, out, shard.WriteOptions{})
+		_, err = write.Repair(t.Context(), stock, kept, out, write.Options{})
 		if err := errors.Join(err, out.Close()); err != nil || !slices.Equal(stock.Taken, row.taken) {
 			t.Fatalf("%s: %v; parts were taken %v times", row.name, err, stock.Taken)
 		}
@@ -214,7 +214,7 @@ func TestWholePartsWithoutSamples(t *testing.T) {
 	p := shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 3}})
 	src.Data[1] = nil
 	dir := t.TempDir()
-	_, err := shardtest.WriteStock(t, &shardtest.Stocked{Source: src}, p, dir, shard.WriteOptions{})
+	_, err := shardtest.WriteStock(t, &shardtest.Stocked{Source: src}, p, dir, write.Options{})
 	if !errors.Is(err, plan.ErrEmpty) || !strings.Contains(err.Error(), "part-1") || strings.Contains(err.Error(), " to ") {
 		t.Errorf("%v", err)
 	}
@@ -323,7 +323,7 @@ func TestWholeProgress(t *testing.T) {
 				t.Fatal(err)
 			}
 			progress := &told{}
-			if _, err := shardtest.WriteStock(t, &shardtest.Stocked{Source: src}, plan, t.TempDir(), shard.WriteOptions{Progress: progress, NoVerify: row.noVerify}); err != nil {
+			if _, err := shardtest.WriteStock(t, &shardtest.Stocked{Source: src}, plan, t.TempDir(), write.Options{Progress: progress, NoVerify: row.noVerify}); err != nil {
 				t.Fatal(err)
 			}
 			stored := int64(len(parts)) * row.size

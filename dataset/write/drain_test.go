@@ -1,4 +1,4 @@
-package shard_test
+package write_test
 
 import (
 	"context"
@@ -10,10 +10,10 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -61,7 +61,7 @@ func TestWatcher(t *testing.T) {
 	shardtest.Remove(t, dir, "PART_00001.ffr")
 	shardtest.Remove(t, dir, "PART_00003.ffr")
 	w := &watched{}
-	report, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{Progress: w, NoVerify: true})
+	report, err := shardtest.Write(t, src, plan, dir, write.Options{Progress: w, NoVerify: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestWriteDrains(t *testing.T) {
 				close(drain)
 			}
 			stock := &shardtest.Stocked{Source: src}
-			run := func(dir string, opts shard.WriteOptions) (*shard.Report, error) {
+			run := func(dir string, opts write.Options) (*write.Report, error) {
 				opts.Workers = row.workers
 				if row.plan.Whole {
 					return shardtest.WriteStock(t, stock, row.plan, dir, opts)
@@ -119,7 +119,7 @@ func TestWriteDrains(t *testing.T) {
 				return shardtest.Write(t, src, row.plan, dir, opts)
 			}
 			dir := t.TempDir()
-			_, err := run(dir, shard.WriteOptions{Drain: drain, Progress: w})
+			_, err := run(dir, write.Options{Drain: drain, Progress: w})
 			begun, finished := w.names()
 			if !slices.Equal(begun, finished) {
 				t.Errorf("begun %q, finished %q", begun, finished)
@@ -128,7 +128,7 @@ func TestWriteDrains(t *testing.T) {
 				if err != nil {
 					t.Errorf("error %v, though everything was begun", err)
 				}
-			} else if u, ok := errors.AsType[*shard.Unfinished](err); !errors.Is(err, shard.ErrDrained) || !ok || u.Finished != len(finished) || u.Shards != 6 {
+			} else if u, ok := errors.AsType[*write.Unfinished](err); !errors.Is(err, write.ErrDrained) || !ok || u.Finished != len(finished) || u.Shards != 6 {
 				t.Errorf("error %v (%+v) with %q finished", err, u, finished)
 			}
 			if row.at == "" && len(begun) > 0 {
@@ -137,12 +137,12 @@ func TestWriteDrains(t *testing.T) {
 			if stock.Held > 0 {
 				t.Errorf("the parts of %d shards are held", stock.Held)
 			}
-			kept, err := run(dir, shard.WriteOptions{})
+			kept, err := run(dir, write.Options{})
 			if err != nil || kept.Kept != len(finished) {
 				t.Fatalf("the next run: %v, %+v", err, kept)
 			}
 			fresh := t.TempDir()
-			if _, err := run(fresh, shard.WriteOptions{}); err != nil {
+			if _, err := run(fresh, write.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			if !maps.Equal(shardtest.Files(t, dir), shardtest.Files(t, fresh)) {
@@ -161,8 +161,8 @@ func TestWriteDrainsWhileItFetches(t *testing.T) {
 		drain := make(chan struct{})
 		stock := &slowStock{Stocked: shardtest.Stocked{Source: src}, held: held, begun: func() { close(drain) }}
 		dir := t.TempDir()
-		_, err := shardtest.WriteStock(t, stock, plan, dir, shard.WriteOptions{Workers: 1, Drain: drain})
-		if u, ok := errors.AsType[*shard.Unfinished](err); !errors.Is(err, shard.ErrDrained) || !ok || u.Finished != held {
+		_, err := shardtest.WriteStock(t, stock, plan, dir, write.Options{Workers: 1, Drain: drain})
+		if u, ok := errors.AsType[*write.Unfinished](err); !errors.Is(err, write.ErrDrained) || !ok || u.Finished != held {
 			t.Errorf("while shard %d was fetched: error %v (%+v)", held, err, u)
 		}
 		if put := shardtest.Files(t, dir); len(put) != 2*held {

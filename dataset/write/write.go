@@ -1,4 +1,4 @@
-package shard
+package write
 
 import (
 	"cmp"
@@ -17,15 +17,15 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Write writes the shards of a plan and commits them with a manifest: it combines [dataset.Writing.Begin],
-// [Run] of the whole plan, and [Finish]. It keeps shards that an earlier run of the same plan has
-// finished: to resume an interrupted Write, call it again; the resulting bytes are the same.
+// All writes the shards of a plan and commits them with a manifest: it combines [dataset.Writing.Begin],
+// [Slice] of the whole plan, and [Finish]. It keeps shards that an earlier run of the same plan has
+// finished: to resume an interrupted All, call it again; the resulting bytes are the same.
 // After an error each file with a final name is complete and sound, and the directory has no
 // manifest.
 //
 // A PartProvider may fetch the parts of the next shard while others are written, and only then find a bad
-// part. If that ends the first run before any shard is finished, Write removes the plan.
-func Write(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.Writing, opts WriteOptions) (*Report, error) {
+// part. If that ends the first run before any shard is finished, All removes the plan.
+func All(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.Writing, opts Options) (*Report, error) {
 	w, err := newWhole(parts, p, out, opts)
 	if err != nil {
 		return nil, err
@@ -47,11 +47,11 @@ func Write(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.W
 	return report, nil
 }
 
-// Run writes the shards of a slice of a plan; [dataset.Writing.Begin] has put the plan into the directory. parts has
+// Slice writes the shards of a slice of a plan; [dataset.Writing.Begin] has put the plan into the directory. parts has
 // the parts of the slice. Other processes may write the same or other slices at the same time, on any machine: the
 // first process to name a shard wins, and the others compare theirs with it. Run may be called again
 // at any time, and keeps sound shards. [Finish] writes the manifest.
-func Run(ctx context.Context, parts PartProvider, slice *plan.Slice, out *dataset.Task, opts WriteOptions) (*Report, error) {
+func Slice(ctx context.Context, parts PartProvider, slice *plan.Slice, out *dataset.Task, opts Options) (*Report, error) {
 	w, err := newWriter(parts, slice, out, opts)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func Run(ctx context.Context, parts PartProvider, slice *plan.Slice, out *datase
 	return report, nil
 }
 
-// Unfinished is the error of a Write or Repair that stopped while shards were being written.
+// Unfinished is the error of All, Slice or Repair that stopped while shards were being written.
 type Unfinished struct {
 	Finished int // shards of the plan that are finished; they are kept
 	Shards   int // shards of the plan
@@ -96,8 +96,9 @@ type writer struct {
 	specs    []*encode.Spec   // by Part.Encode
 	journal  *dataset.Journal
 	claims   *dataset.Claims
-	opts     WriteOptions
+	opts     Options
 	workers  int
+	readers  int           // of a shard
 	open     chan struct{} // one element for each shard that is being filled or finished
 	progress plan.Progress // of the phase that writes
 	watcher  watcher
@@ -116,14 +117,14 @@ type writer struct {
 }
 
 // newWriter prepares to write a slice. It does not open the journal; the caller closes it.
-func newWriter(parts PartProvider, slice *plan.Slice, out *dataset.Task, opts WriteOptions) (w *writer, err error) {
+func newWriter(parts PartProvider, slice *plan.Slice, out *dataset.Task, opts Options) (w *writer, err error) {
 	w = &writer{parts: parts, slice: slice, plan: slice.Plan, out: out, opts: opts, watcher: watcherOf(opts.Progress), sound: make(map[string]bool), reread: make(map[string]bool), began: time.Now()}
 	w.specs, err = w.plan.Specs()
 	return w, err
 }
 
 // newWhole prepares to write a whole plan, and begins the plan in the output.
-func newWhole(parts PartProvider, p *plan.Plan, out *dataset.Writing, opts WriteOptions) (*writer, error) {
+func newWhole(parts PartProvider, p *plan.Plan, out *dataset.Writing, opts Options) (*writer, error) {
 	w, err := newWriter(parts, plan.All(p), out.Task, opts)
 	if w.whole = out; err == nil {
 		w.journal, err = out.Begin(p, parts.Parts(), opts.Named, opts.Overwrite)

@@ -1,4 +1,4 @@
-package shard_test
+package write_test
 
 import (
 	"bytes"
@@ -14,11 +14,11 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -35,7 +35,7 @@ func TestWriteIsTheSameForAllWorkers(t *testing.T) {
 			var want map[string]string
 			for _, workers := range []int{1, 2, 16} {
 				dir := t.TempDir()
-				report, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{Workers: workers})
+				report, err := shardtest.Write(t, src, plan, dir, write.Options{Workers: workers})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -63,7 +63,7 @@ func TestWriteRecords(t *testing.T) {
 	src := memsource.New(3, 2, 100, 300)
 	plan := shardtest.NewPlan(t, src, encode.Options{Encoding: "raw:cls", Missing: encode.MissingSkip}, shardtest.FourShards)
 	dir := t.TempDir()
-	report, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{})
+	report, err := shardtest.Write(t, src, plan, dir, write.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestWriteResumes(t *testing.T) {
 	src := memsource.New(5, 3, 100, 2000)
 	plan := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 	reference := t.TempDir()
-	if _, err := shardtest.Write(t, src, plan, reference, shard.WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, plan, reference, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	want := shardtest.Files(t, reference)
@@ -134,7 +134,7 @@ func TestWriteResumes(t *testing.T) {
 				t.Fatal(err)
 			}
 			row.harm(t, dir)
-			report, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{})
+			report, err := shardtest.Write(t, src, plan, dir, write.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +162,7 @@ func TestWriteFails(t *testing.T) {
 	src := memsource.New(6, 2, 12, 400)
 	plan := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 	reference := t.TempDir()
-	if _, err := shardtest.Write(t, src, plan, reference, shard.WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, plan, reference, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	want := shardtest.Files(t, reference)
@@ -176,7 +176,7 @@ func TestWriteFails(t *testing.T) {
 			return nil
 		}
 		dir := t.TempDir()
-		_, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{Workers: 1})
+		_, err := shardtest.Write(t, src, plan, dir, write.Options{Workers: 1})
 		if err == nil {
 			if fault != 24 {
 				t.Errorf("%d faults were injected, want one a sample: 24", fault)
@@ -195,7 +195,7 @@ func TestWriteFails(t *testing.T) {
 			t.Fatalf("fault %d left a manifest", fault)
 		}
 		src.Fail = nil
-		if _, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{}); err != nil || !maps.Equal(shardtest.Files(t, dir), want) {
+		if _, err := shardtest.Write(t, src, plan, dir, write.Options{}); err != nil || !maps.Equal(shardtest.Files(t, dir), want) {
 			t.Fatalf("fault %d: the rerun gave %v or other bytes", fault, err)
 		}
 	}
@@ -214,7 +214,7 @@ func TestWriteRefusesChangedSources(t *testing.T) {
 			plan := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 			change(src)
 			dir := t.TempDir()
-			if _, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{}); !errors.Is(err, converters.ErrChanged) {
+			if _, err := shardtest.Write(t, src, plan, dir, write.Options{}); !errors.Is(err, converters.ErrChanged) {
 				t.Errorf("error %v, want %v", err, converters.ErrChanged)
 			}
 			if _, err := dataset.ReadManifest(dir); !errors.Is(err, os.ErrNotExist) {
@@ -240,7 +240,7 @@ func TestWriteCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if _, err := shard.Write(ctx, shard.Local(src), plan, out, shard.WriteOptions{Workers: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := write.All(ctx, write.Local(src), plan, out, write.Options{Workers: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package shard
+package write
 
 import (
 	"context"
@@ -18,12 +18,12 @@ import (
 // file stays: name returns first = false. name replaces an existing file that is damaged or contradicts the
 // journal.
 func (k *finisher) name(ctx context.Context, f *files.Temp, done *dataset.Finished) (first bool, err error) {
-	switch found, err := k.compare(ctx, done); {
+	switch there, equal, err := k.compare(ctx, done); {
 	case err != nil:
 		return false, err
-	case found == equal:
+	case equal:
 		return false, nil
-	case found == unusable:
+	case there:
 		return true, f.Replace(done.Name)
 	}
 	err = f.Commit(done.Name)
@@ -31,51 +31,43 @@ func (k *finisher) name(ctx context.Context, f *files.Temp, done *dataset.Finish
 		return err == nil, err
 	}
 	// Another process named it first.
-	found, err := k.compare(ctx, done)
-	if err == nil && found != equal {
+	_, equal, err := k.compare(ctx, done)
+	if err == nil && !equal {
 		err = fmt.Errorf("%s: it was damaged while it was given its name; run the same command again", k.out.Path(done.Name))
 	}
 	return false, err
 }
 
-// A comparison is the result of compare.
-type comparison int
-
-const (
-	nothing  comparison = iota
-	equal               // the same shard exists
-	unusable            // the file is damaged, or differs from the shard in the journal
-)
-
-// compare examines the file under the final name of a shard. Sound shards are equal if their headers
-// are, which hold the CRC of every sample. compare reads the whole file to see whether it is sound, unless
-// verification is off. If another sound shard is there and the journal has no line for it, the error is
+// compare examines the file under the final name of a shard: whether there is one, and whether it is the same shard. If
+// it is another, its name may be taken: the file is damaged, or differs from the shard in the journal. Sound shards are
+// equal if their headers are, which hold the CRC of every sample. compare reads the whole file to see whether it is
+// sound, unless verification is off. If another sound shard is there and the journal has no line for it, the error is
 // [converters.ErrChanged]: it was made from other sources.
-func (k *finisher) compare(ctx context.Context, done *dataset.Finished) (comparison, error) {
+func (k *finisher) compare(ctx context.Context, done *dataset.Finished) (there, equal bool, err error) {
 	found, err := k.out.Header(done.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nothing, nil
+		return false, false, nil
 	case errors.Is(err, record.ErrCorrupt):
-		return unusable, nil
+		return true, false, nil
 	case err != nil:
-		return nothing, err
+		return false, false, err
 	}
 	if found.Samples == done.Samples && found.Size == done.Bytes && found.HeaderCRC == done.HeaderCRC {
 		if k.reader == nil {
-			return equal, nil
+			return true, true, nil
 		}
 		switch err := k.verify(ctx, done.Name, done, discard{}); {
 		case err == nil:
-			return equal, nil
+			return true, true, nil
 		case ctx.Err() != nil:
-			return nothing, err
+			return false, false, err
 		}
-		return unusable, nil
+		return true, false, nil
 	}
 	if k.journal.Knew(done.Name) { // and the new shard matches the journal
-		return unusable, nil
+		return true, false, nil
 	}
-	return nothing, &converters.Error{Where: done.Name, Off: -1, Hint: plan.StartAnew,
+	return false, false, &converters.Error{Where: done.Name, Off: -1, Hint: plan.StartAnew,
 		Err: fmt.Errorf("%w: it is there already with %d bytes and the header checksum %08x, its sources give %d with %08x", converters.ErrChanged, found.Size, found.HeaderCRC, done.Bytes, done.HeaderCRC)}
 }

@@ -1,4 +1,4 @@
-package shard_test
+package write_test
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -25,7 +25,7 @@ func BenchmarkWrite(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := shard.Write(context.Background(), shard.Local(src), plan, out, shard.WriteOptions{NoVerify: true}); err != nil {
+		if _, err := write.All(context.Background(), write.Local(src), plan, out, write.Options{NoVerify: true}); err != nil {
 			b.Fatal(err)
 		}
 		if err := out.Close(); err != nil {

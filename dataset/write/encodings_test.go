@@ -1,4 +1,4 @@
-package shard_test
+package write_test
 
 import (
 	"bytes"
@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -48,7 +48,7 @@ func TestEncodings(t *testing.T) {
 			var want map[string]string
 			for workers, plan := range map[int]*plan.Plan{1: p, 16: read} {
 				dir := t.TempDir()
-				report, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{Workers: workers})
+				report, err := shardtest.Write(t, src, plan, dir, write.Options{Workers: workers})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -101,11 +101,11 @@ func TestEncodingsClash(t *testing.T) {
 	t.Parallel()
 	src := memsource.New(63, 2, 20, 50)
 	dir := t.TempDir()
-	if _, err := shardtest.Write(t, src, shardtest.PlanEach(t, src, []int{0, 1}, plan.Options{}, encode.Options{}, encode.Options{Fields: "bin"}), dir, shard.WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, shardtest.PlanEach(t, src, []int{0, 1}, plan.Options{}, encode.Options{}, encode.Options{Fields: "bin"}), dir, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	before := shardtest.Files(t, dir)
-	_, err := shardtest.Write(t, src, shardtest.PlanEach(t, src, []int{0, 1}, plan.Options{}, encode.Options{}, encode.Options{Rename: []string{"x=bin"}}), dir, shard.WriteOptions{})
+	_, err := shardtest.Write(t, src, shardtest.PlanEach(t, src, []int{0, 1}, plan.Options{}, encode.Options{}, encode.Options{Rename: []string{"x=bin"}}), dir, write.Options{})
 	if !errors.Is(err, dataset.ErrOccupied) || !strings.Contains(err.Error(), "option fields") {
 		t.Errorf("error %v", err)
 	}

@@ -1,4 +1,4 @@
-package shard_test
+package write_test
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/tar"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -19,7 +19,7 @@ func Example() {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	const name = "../testdata/shards-000.tar"
+	const name = "../../testdata/shards-000.tar"
 	st, err := os.Stat(name)
 	if err != nil {
 		panic(err)
@@ -43,7 +43,7 @@ func Example() {
 		panic(err)
 	}
 	defer out.Close()
-	report, err := shard.Write(ctx, shard.Local(src), p, out, shard.WriteOptions{})
+	report, err := write.All(ctx, write.Local(src), p, out, write.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -1,4 +1,4 @@
-package shard_test
+package write_test
 
 import (
 	"context"
@@ -10,10 +10,10 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -42,15 +42,15 @@ func TestFilledShardsAreFinished(t *testing.T) {
 		for range 5 {
 			src.bad = func(run converters.Run) bool { return run == p.Shards[at].Runs[0] }
 			dir := t.TempDir()
-			_, err := shardtest.Write(t, src, p, dir, shard.WriteOptions{Workers: 1})
-			if u, ok := errors.AsType[*shard.Unfinished](err); !ok || !errors.Is(err, errBroken) || u.Finished != at {
+			_, err := shardtest.Write(t, src, p, dir, write.Options{Workers: 1})
+			if u, ok := errors.AsType[*write.Unfinished](err); !ok || !errors.Is(err, errBroken) || u.Finished != at {
 				t.Fatalf("shard %d fails: error %v (%+v)", at, err, u)
 			}
 			if files := shardtest.Files(t, dir); len(files) != 2*at {
 				t.Errorf("shard %d fails: %d files", at, len(files))
 			}
 			src.bad = func(converters.Run) bool { return false }
-			report, err := shardtest.Write(t, src, p, dir, shard.WriteOptions{})
+			report, err := shardtest.Write(t, src, p, dir, write.Options{})
 			if err != nil || report.Kept != at {
 				t.Fatalf("after shard %d has failed: %v, %+v", at, err, report)
 			}
@@ -96,7 +96,7 @@ func TestFirstFailureIsReported(t *testing.T) {
 	p := shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 2}})
 	for range 10 {
 		stock := &crowdedStock{Stocked: shardtest.Stocked{Source: src}, free: make(chan struct{})}
-		_, err := shardtest.WriteStock(t, stock, p, t.TempDir(), shard.WriteOptions{Workers: 1})
+		_, err := shardtest.WriteStock(t, stock, p, t.TempDir(), write.Options{Workers: 1})
 		if !errors.Is(err, errBroken) || errors.Is(err, errNext) || stock.Held > 0 {
 			t.Fatalf("error %v, the parts of %d shards are held", err, stock.Held)
 		}
@@ -123,7 +123,7 @@ func TestFewOpenFiles(t *testing.T) {
 	src := memsource.New(75, 3, 60, 20_000)
 	p := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 	var c crowd
-	if _, err := shardtest.Write(t, src, p, t.TempDir(), shard.WriteOptions{Workers: 1, OpenFiles: 20, Progress: &c}); err != nil {
+	if _, err := shardtest.Write(t, src, p, t.TempDir(), write.Options{Workers: 1, OpenFiles: 20, Progress: &c}); err != nil {
 		t.Fatal(err)
 	}
 	if c.most.Load() != 1 || c.now.Load() != 0 {

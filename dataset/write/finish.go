@@ -1,4 +1,4 @@
-package shard
+package write
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // locks, or with locks of one machine only, tasks may still be running. If none is missing, a task
 // that is still running only writes shards that already exist, which is harmless. Finish uses the options Verify, AIO,
 // Progress and Tool; without Verify it checks only headers.
-func Finish(ctx context.Context, out *dataset.Writing, opts WriteOptions) (*Report, error) {
+func Finish(ctx context.Context, out *dataset.Writing, opts Options) (*Report, error) {
 	began := time.Now()
 	kept, err := out.Kept()
 	if err != nil {

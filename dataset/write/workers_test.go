@@ -1,16 +1,6 @@
-package shard
+package write
 
 import "testing"
-
-// Huge pages have 2 MiB: a mapping must be a multiple of that.
-func TestDataBlocks(t *testing.T) {
-	t.Parallel()
-	for workers := 1; workers <= 100; workers++ {
-		if n := dataBlocks(workers); n < 2 || n%2 != 0 || n > 8 || n*workers > 16+2*workers {
-			t.Errorf("%d workers: %d blocks each", workers, n)
-		}
-	}
-}
 
 func TestOpenShards(t *testing.T) {
 	t.Parallel()

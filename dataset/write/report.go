@@ -1,4 +1,4 @@
-package shard
+package write
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// WriteOptions control how shards are written, not their content.
-type WriteOptions struct {
+// Options control how shards are written, not their content.
+type Options struct {
 	Workers   int           // shards written at once, or readers of one if there are fewer shards; default: the CPUs that this process may use
 	Overwrite bool          // replace another dataset in the output
 	NoVerify  bool          // do not re-read the shards
@@ -33,7 +33,7 @@ type WriteOptions struct {
 	Filled func(ctx context.Context) error
 }
 
-// ErrDrained reports that shards remain because WriteOptions.Drain was closed.
+// ErrDrained reports that shards remain because Options.Drain was closed.
 var ErrDrained = errors.New("told to begin no more shards")
 
 // A Report describes a run.

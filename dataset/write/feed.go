@@ -1,4 +1,4 @@
-package shard
+package write
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 )
 
 // feed sends shards to the workers one after another, each when its parts are local. drained reports
-// that shards remain because WriteOptions.Drain was closed.
+// that shards remain because Options.Drain was closed.
 func (w *writer) feed(ctx context.Context, todo []int, next chan<- *job) (drained bool, err error) {
 	// This context ends waiting for the parts of a shard that will not be written.
 	taking, stop := context.WithCancel(ctx)

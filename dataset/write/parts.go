@@ -1,4 +1,4 @@
-package shard
+package write
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -39,10 +40,7 @@ func (l local) Take(_ context.Context, first, n int) (converters.Source, func() 
 
 // A job is a shard to write, with local parts.
 type job struct {
-	*plan.Shard
-	plan             *plan.Plan // its Parts are the parts of src
-	src              converters.Source
-	first            int   // number in the dataset of part 0 of src
+	shard.Job
 	verifyPartsAfter bool  // its parts are released after writing: check them before
 	stored           int64 // stored bytes of its parts; only in a part-aligned plan
 	release          func() error
@@ -52,24 +50,29 @@ type job struct {
 func (w *writer) take(ctx context.Context, i int) (*job, error) {
 	s := &w.plan.Shards[i]
 	if l, here := w.parts.(local); here && !w.plan.Whole {
-		return &job{Shard: s, plan: w.plan, src: l.Source, first: w.slice.First, release: func() error { return nil }}, nil
+		return &job{Job: w.jobOf(s, l.Source, 0), release: func() error { return nil }}, nil
 	}
 	first, end := s.PartRange()
 	src, release, err := w.parts.Take(ctx, first, end-first)
 	if err != nil {
 		return nil, err
 	}
-	t := &job{Shard: s, plan: w.plan, src: src, first: w.slice.First + first, verifyPartsAfter: true, release: release}
+	t := &job{Job: w.jobOf(s, src, first), verifyPartsAfter: true, release: release}
 	if w.plan.Whole {
 		t.stored = w.plan.Stored(i)
 		return t, nil
 	}
-	t.plan = w.plan.Only(i, first, end-first)
-	t.Shard = &t.plan.Shards[0]
-	if err := t.plan.CheckParts(ctx, src.Parts(), &w.contents); err != nil {
+	t.Plan = w.plan.Only(i, first, end-first)
+	t.Shard = &t.Plan.Shards[0]
+	if err := t.Plan.CheckParts(ctx, src.Parts(), &w.contents); err != nil {
 		return nil, errors.Join(err, release())
 	}
 	return t, nil
+}
+
+// jobOf returns the job to write a shard from a source, of which part 0 is part first of the slice.
+func (w *writer) jobOf(s *plan.Shard, src converters.Source, first int) shard.Job {
+	return shard.Job{Shard: s, Plan: w.plan, Source: src, Row: w.slice.First + first, Shape: w.plan.Columns}
 }
 
 // counted returns the progress of one pass over a shard: writing or re-reading it. For a part-aligned plan
@@ -82,19 +85,19 @@ func (w *writer) counted(t *job, p plan.Progress) plan.Progress {
 }
 
 // indexParts indexes the parts of a part-aligned shard.
-func (k *worker) indexParts(ctx context.Context, t *job) error {
-	encodings := plan.Encodings{Specs: k.specs}
-	for _, p := range k.plan.Parts[t.First:][:t.Parts] {
+func (w *writer) indexParts(ctx context.Context, t *job) error {
+	encodings := plan.Encodings{Specs: w.specs}
+	for _, p := range w.plan.Parts[t.First:][:t.Parts] {
 		encodings.Of = append(encodings.Of, p.Encode)
 	}
-	parts, err := plan.Index(ctx, t.src, plan.IndexOptions{Encodings: encodings, Workers: len(k.encoders)})
+	parts, err := plan.Index(ctx, t.Source, plan.IndexOptions{Encodings: encodings, Workers: w.readers})
 	if err != nil {
 		return err
 	}
-	if t.plan, err = k.plan.ShardPlan(t.Shard, parts); err != nil {
+	if t.Plan, err = w.plan.ShardPlan(t.Shard, parts); err != nil {
 		return err
 	}
-	t.Shard = &t.plan.Shards[0]
+	t.Shard = &t.Plan.Shards[0]
 	return nil
 }
 
