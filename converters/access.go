@@ -101,8 +101,8 @@ func (f *runFile) Close() error {
 
 // checked returns f, wrapped to verify the checksums if p is a staged copy that has them.
 func (p Part) checked(f File) File {
-	if p.Copy != nil && p.Copy.Sums != nil {
-		return p.Copy.Sums.Check(f)
+	if p.Copy != nil && p.Copy.Check != nil {
+		return p.Copy.Check(f)
 	}
 	return f
 }

@@ -62,15 +62,15 @@ func TestPartSums(t *testing.T) {
 	if err := os.WriteFile(p.Path, []byte("01234"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, sums := range []Sums{nil, refuse{}} {
-		p.Copy = &Copy{Sums: sums}
+	for _, check := range []func(File) File{nil, refuse{}.Check} {
+		p.Copy = &Copy{Check: check}
 		for _, open := range []func() (File, error){p.Open, func() (File, error) { return new(Files).Open(p, ForRun(Run{Count: 1})) }} {
 			f, err := open()
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, plain := f.(*os.File)
-			if n, err := f.ReadAt(make([]byte, 5), 0); plain != (sums == nil) || (n == 5) != plain || (err == nil) != plain {
+			if n, err := f.ReadAt(make([]byte, 5), 0); plain != (check == nil) || (n == 5) != plain || (err == nil) != plain {
 				t.Errorf("%T: %d, %v", f, n, err)
 			}
 			f.Close()

@@ -9,17 +9,10 @@ import (
 	"github.com/ffconvert/ffconvert/internal/files"
 )
 
-// A Blocking is an open part. It is an alias, so that a package can implement [Sums] without importing this one.
+// A File is an open part. It is an alias, so that a package can have a [Copy.Check] without importing this one.
 type File = interface {
 	io.ReaderAt
 	io.Closer
-}
-
-// Sums are the checksums of a staged copy, computed while it was written.
-type Sums interface {
-	// Check returns a file that reads f, the copy. Its ReadAt fails if the bytes differ from the bytes that were
-	// written. Closing it closes f.
-	Check(f File) File
 }
 
 // FileSums are checksums of the files below a staged directory. Paths have slashes. The methods may
@@ -57,8 +50,9 @@ type Copy struct {
 	// digest shows whether the input has changed.
 	Content string
 
-	// Sums verify reads of the file that Part.Open returns. nil for a directory, and before the copy is made.
-	Sums Sums
+	// Check returns a file that reads f, the copy. Its ReadAt fails if the bytes differ from the bytes that were
+	// written. Closing it closes f. nil for a directory, and before the copy is made.
+	Check func(f File) File
 
 	// Files verify the files below a directory. nil for a file.
 	Files FileSums

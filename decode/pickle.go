@@ -32,7 +32,7 @@ func (d *Decoder) pickle(record []byte) error {
 		if !ok {
 			return badName()
 		}
-		from := data.Offset()
+		from := data.Offset
 		x, err = d.pickled(data, d.limits.MaxDepth, from)
 		if err != nil {
 			return fmt.Errorf("field %q: %w", name, err)
@@ -57,7 +57,7 @@ func (d *Decoder) tuple(record []byte) error {
 		return place.WithHint(badPickle(err), hintPickle)
 	}
 	for _, name := range d.fields {
-		x, err := d.pickled(data, d.limits.MaxDepth, data.Offset())
+		x, err := d.pickled(data, d.limits.MaxDepth, data.Offset)
 		if err != nil {
 			return fmt.Errorf("field %q: %w", name, err)
 		}
@@ -95,7 +95,7 @@ func (d *Decoder) pickledElement(data *pickle.Data, depth, from int, end pickle.
 	if !ok {
 		return x, nil
 	}
-	if err := d.limits.nested(data.Offset() - from); err != nil {
+	if err := d.limits.nested(data.Offset - from); err != nil {
 		return nil, err
 	}
 	switch {

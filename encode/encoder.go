@@ -23,7 +23,10 @@ type Encoder struct {
 	decode func(*converters.Field) (converters.Value, error) // nil if Options.Decode is not set
 	tensor *tensors                                          // nil if Options.Tensor is not set
 	form   Form
-	copies bool // Spec.copies
+
+	// Verbatim means that the record of a sample of one field is the bytes of that field.
+	Verbatim bool
+
 	build  Builder
 	chosen converters.Sample // the selected fields, if they are not the whole sample
 	picks  []pick
@@ -38,7 +41,7 @@ type Encoder struct {
 
 // NewEncoder returns a new Encoder.
 func (s *Spec) NewEncoder() *Encoder {
-	e := &Encoder{fields: s.fields, skip: s.opts.Missing == MissingSkip, form: s.open(), copies: s.copies, damaged: s.opts.Damaged, encoded: s.opts.Encoded}
+	e := &Encoder{fields: s.fields, skip: s.opts.Missing == MissingSkip, form: s.open(), Verbatim: s.copies, damaged: s.opts.Damaged, encoded: s.opts.Encoded}
 	if s.opts.Decode {
 		e.decode = decode.NewField(s.opts.Limits)
 	}
@@ -58,9 +61,6 @@ func (s *Spec) NewSizer() *Encoder {
 	}
 	return e
 }
-
-// Verbatim reports whether the record of a sample of one field is the bytes of that field.
-func (e *Encoder) Verbatim() bool { return e.copies }
 
 // A Record is the bytes of one encoded sample, in pieces.
 type Record struct {

@@ -70,7 +70,7 @@ func (f *Folder) Close() error { return f.r.Close() }
 // Totals returns the numbers of files, directories and bytes in the folder.
 func (f *Folder) Totals() Totals { return f.total }
 
-// An Entry is a file or a directory of a Folder. It implements [fs.FileInfo] and [fs.DirEntry].
+// An Entry is a file or a directory of a Folder. It implements [fs.FileInfo].
 // Its mode is 0444 or 0555, its time is zero.
 type Entry struct {
 	Path   string // from the root of the folder, with slashes; "." is the root
@@ -95,20 +95,14 @@ func (e Entry) Mode() fs.FileMode {
 	return 0o444
 }
 
-// Type returns the type bits of Mode.
-func (e Entry) Type() fs.FileMode { return e.Mode().Type() }
-
 // ModTime returns the zero time: a packed folder does not keep times.
 func (e Entry) ModTime() time.Time { return time.Time{} }
-
-// Info returns the entry itself.
-func (e Entry) Info() (fs.FileInfo, error) { return e, nil }
 
 // Sys returns nil.
 func (e Entry) Sys() any { return nil }
 
 // String returns the entry on one line, as [fs.FormatDirEntry] formats it.
-func (e Entry) String() string { return fs.FormatDirEntry(e) }
+func (e Entry) String() string { return fs.FormatDirEntry(fs.FileInfoToDirEntry(e)) }
 
 // Clean turns a path as users type it into a path of package [io/fs]: "", "/", "/a/b", "a//b/" and
 // "./a" become ".", ".", "a/b", "a/b" and "a". The result never leads out of the folder.

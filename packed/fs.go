@@ -52,7 +52,7 @@ func (f *Folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	entries := make([]fs.DirEntry, len(list))
 	for i, e := range list {
-		entries[i] = e
+		entries[i] = fs.FileInfoToDirEntry(e)
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, nil

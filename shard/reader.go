@@ -145,7 +145,7 @@ func (r *reader) add(part int, s *converters.Sample, rec *encode.Record) error {
 // encoded or indexed one by one.
 func (r *reader) rowsOf(ctx context.Context, src converters.Source, run converters.Run, enc *encode.Encoder) (iter.Seq2[converters.Rows, error], bool) {
 	rows, ok := src.(converters.RowSource)
-	if rule := r.index.rule; !ok || rule == nil || r.index.shape.Labels || rule.Length > plan.SmallRecord || !enc.Verbatim() {
+	if rule := r.index.rule; !ok || rule == nil || r.index.shape.Labels || rule.Length > plan.SmallRecord || !enc.Verbatim {
 		return nil, false
 	}
 	return rows.ReadRows(ctx, run)

@@ -29,7 +29,6 @@ package arrow
 
 import (
 	"io"
-	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
@@ -66,19 +65,12 @@ type Options struct {
 type source struct {
 	*scan.Source
 	opts       Options
-	desc       converters.Description
+	desc       converters.Description // the columns of the first part and their types, and the class names if one column has labels
 	open       scan.Opener
 	tables     *columns.Tables[*arrowipc.Table]
 	kept       *kept
 	mismatches *columns.Mismatches // shared by all parts of the dataset
 }
-
-var (
-	_ converters.Source    = (*source)(nil)
-	_ converters.Describer = (*source)(nil)
-	_ converters.Divisible = (*source)(nil)
-	_ converters.Doubter   = (*source)(nil)
-)
 
 // Open returns a source with these parts. It reads the metadata of the first one, for the columns and classes of the
 // dataset. Index and Read check that size and time of the files have not changed.
@@ -113,19 +105,15 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 	return s, nil
 }
 
-func (s *source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
-
 func (s source) with(parts []converters.Part) *source {
 	s.tables, s.kept = &columns.Tables[*arrowipc.Table]{}, &kept{}
-	s.Source = scan.New(parts, s.open, "row", func() scan.Reader { return &reader{src: &s} })
+	s.Source = scan.New(parts, scan.Format{
+		Open: s.open, Unit: "row", Reader: func() scan.Reader { return &reader{src: &s} },
+		With:     func(_ int, parts []converters.Part) converters.Source { return s.with(parts) },
+		Describe: func() converters.Description { return s.desc },
+		Doubts:   func() []converters.Doubt { return s.mismatches.Doubts(parts) },
+	})
 	return &s
-}
-
-// Describe returns the columns of the first part and their types, and the class names if one column has labels.
-func (s *source) Describe() converters.Description {
-	desc := s.desc
-	desc.Columns, desc.Classes = slices.Clone(desc.Columns), slices.Clone(desc.Classes)
-	return desc
 }
 
 // table returns the metadata of part p, which is open.
@@ -142,6 +130,3 @@ func (s *source) table(p int, f io.ReaderAt) (*arrowipc.Table, error) {
 		return t, t.Bytes, nil
 	})
 }
-
-// Doubts reports the first part whose columns differ from those of the first part.
-func (s *source) Doubts() []converters.Doubt { return s.mismatches.Doubts(s.Parts()) }

@@ -101,12 +101,6 @@ type source struct {
 	slow  bool // no patterns, so that tests can compare
 }
 
-var (
-	_ converters.Source    = (*source)(nil)
-	_ converters.Describer = (*source)(nil)
-	_ converters.Divisible = (*source)(nil)
-)
-
 // Open returns a source with these parts. It does not open files. Index and Read do, and check that
 // size and time of the file have not changed.
 func Open(parts []converters.Part, opts Options) *source {
@@ -131,11 +125,12 @@ func Open(parts []converters.Part, opts Options) *source {
 	return s.with(parts)
 }
 
-// WithParts returns a source with other parts and the same options.
-func (s *source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
-
 func (s source) with(parts []converters.Part) *source {
-	s.Source = scan.New(parts, s.open, "item", func() scan.Reader { return s.scanner() })
+	s.Source = scan.New(parts, scan.Format{
+		Open: s.open, Unit: "item", Reader: func() scan.Reader { return s.scanner() },
+		With:     func(_ int, parts []converters.Part) converters.Source { return s.with(parts) },
+		Describe: s.describe,
+	})
 	return &s
 }
 
@@ -145,9 +140,9 @@ func (s *source) scanner() *scanner {
 	return c
 }
 
-// Describe returns the default encoding, raw: a record is an item's own bytes. It needs
+// describe returns the default encoding, raw: a record is an item's own bytes. It needs
 // Options.Items.
-func (s *source) Describe() converters.Description {
+func (s *source) describe() converters.Description {
 	if s.opts.Fields {
 		return converters.Description{}
 	}

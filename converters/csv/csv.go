@@ -122,13 +122,6 @@ type source struct {
 	open    scan.Opener
 }
 
-var (
-	_ converters.Source    = (*source)(nil)
-	_ converters.Describer = (*source)(nil)
-	_ converters.Divisible = (*source)(nil)
-	_ converters.Doubter   = (*source)(nil)
-)
-
 // Open returns a source with these parts. It reads the header and the first rows of the first part that
 // has rows, to determine columns and types. Index and Read check that size and time of the file have
 // not changed.
@@ -178,15 +171,17 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 	return s, nil
 }
 
-// WithParts returns a source with other parts and the same columns and types.
-func (s *source) WithParts(_ int, parts []converters.Part) converters.Source {
-	some := s.with(parts)
-	some.look = look{} // it concerns the whole source
-	return some
-}
-
 func (s source) with(parts []converters.Part) *source {
-	s.Source = scan.New(parts, s.open, "sample", func() scan.Reader { return s.reader() })
+	s.Source = scan.New(parts, scan.Format{
+		Open: s.open, Unit: "sample", Reader: func() scan.Reader { return s.reader() },
+		With: func(_ int, parts []converters.Part) converters.Source {
+			some := s.with(parts)
+			some.look = look{} // it concerns the whole source
+			return some
+		},
+		Describe: s.describe,
+		Doubts:   s.doubts,
+	})
 	return &s
 }
 
@@ -201,8 +196,8 @@ func mayDelimit(c byte) bool {
 	return c >= ' ' || c == '\t'
 }
 
-// Describe returns the columns with their types, and the shape of a packed sample.
-func (s *source) Describe() converters.Description {
+// describe returns the columns with their types, and the shape of a packed sample.
+func (s *source) describe() converters.Description {
 	d := converters.Description{Encoding: "msgpack", HeaderFound: s.found, HeaderMissed: s.missed}
 	for _, c := range s.schema.kept {
 		d.Columns = append(d.Columns, converters.ColumnType{Name: c.name, DType: c.kind.String()})

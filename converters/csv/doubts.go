@@ -66,9 +66,9 @@ func (l *look) add(s *splitter, kept []column) {
 	}
 }
 
-// Doubts reports a first row that looks like a header, rows of one column, and integers that lose digits
+// doubts reports a first row that looks like a header, rows of one column, and integers that lose digits
 // in the parts that have been indexed since the source was opened.
-func (s *source) Doubts() []converters.Doubt {
+func (s *source) doubts() []converters.Doubt {
 	all := s.oddTable()
 	if d, ok := s.rounded.doubt(s.Parts(), &s.schema); ok {
 		all = append(all, d)

@@ -60,32 +60,23 @@ type Source struct {
 	finders *sync.Map // part → *sidecar.Finder: some 200 bytes per 8,192 rows
 }
 
-var (
-	_ converters.Source    = (*Source)(nil)
-	_ converters.Divisible = (*Source)(nil)
-	_ converters.Describer = (*Source)(nil)
-)
-
 // Open returns a source with these parts. It does not open files. Index and Read open them, and check that size and
 // time of the file have not changed.
 func Open(parts []converters.Part, opts Options) *Source {
 	return (Source{opts: opts, open: new(converters.Files).Open}).with(parts)
 }
 
-// Describe returns Options.Description.
-func (s *Source) Describe() converters.Description { return s.opts.Description }
-
-// WithParts returns a source with other shards of the same dataset. Options.Shards and Options.Decode still have the
-// numbers of parts in the whole dataset.
-func (s *Source) WithParts(first int, parts []converters.Part) converters.Source {
-	some := *s
-	some.first += first
-	return some.with(parts)
-}
-
 func (s Source) with(parts []converters.Part) *Source {
 	s.finders = new(sync.Map)
-	s.Source = scan.New(parts, s.open, "sample", func() scan.Reader { return &reader{src: &s} })
+	s.Source = scan.New(parts, scan.Format{
+		Open: s.open, Unit: "sample", Reader: func() scan.Reader { return &reader{src: &s} },
+		With: func(first int, parts []converters.Part) converters.Source { // Options have the numbers of parts in the whole dataset
+			some := s
+			some.first += first
+			return some.with(parts)
+		},
+		Describe: func() converters.Description { return s.opts.Description },
+	})
 	return &s
 }
 

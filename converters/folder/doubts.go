@@ -32,9 +32,9 @@ func (s *source) splitsAsClasses() string {
 	return strings.Join(s.classes, ",")
 }
 
-// Doubts reports a metadata file in a root, since its content is not converted. Once all parts are listed it also
+// doubts reports a metadata file in a root, since its content is not converted. Once all parts are listed it also
 // reports directories whose files seem to belong together, and classes with names of splits.
-func (s *source) Doubts() []converters.Doubt {
+func (s *source) doubts() []converters.Doubt {
 	var all []converters.Doubt
 	var last *tree
 	for i := range s.dirs {

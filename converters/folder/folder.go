@@ -111,13 +111,6 @@ type source struct {
 	apart   *apart
 }
 
-var (
-	_ converters.Source    = (*source)(nil)
-	_ converters.Describer = (*source)(nil)
-	_ converters.Divisible = (*source)(nil)
-	_ converters.Doubter   = (*source)(nil)
-)
-
 // Open lists the first level of each root and returns a source of all roots. The Path of a root is its directory; the
 // Name is for messages.
 func Open(ctx context.Context, roots []converters.Part, opts Options) (*source, error) {
@@ -140,21 +133,17 @@ func Open(ctx context.Context, roots []converters.Part, opts Options) (*source, 
 	return s.with(s.parts), nil
 }
 
-// WithParts returns a source with these parts, which must be the parts of s from number first on. Classes keep their
-// numbers.
-func (s *source) WithParts(first int, parts []converters.Part) converters.Source {
-	some := *s
-	some.dirs, some.apart = s.dirs[first:first+len(parts)], new(apart)
-	return some.with(parts)
-}
-
 func (s source) with(parts []converters.Part) *source {
 	s.parts = nil
-	s.Source = scan.New(parts, nil, "sample", func() scan.Reader { return &reader{hand: hand{src: &s}} })
+	s.Source = scan.New(parts, scan.Format{
+		Unit: "sample", Reader: func() scan.Reader { return &reader{hand: hand{src: &s}} },
+		With: func(first int, parts []converters.Part) converters.Source { // classes keep their numbers
+			some := s
+			some.dirs, some.apart = s.dirs[first:first+len(parts)], new(apart)
+			return some.with(parts)
+		},
+		Describe: func() converters.Description { return converters.Description{Classes: s.classes} }, // by number, including empty ones
+		Doubts:   s.doubts,
+	})
 	return &s
-}
-
-// Describe returns the names of the classes by number, including empty class directories.
-func (s *source) Describe() converters.Description {
-	return converters.Description{Classes: s.classes}
 }

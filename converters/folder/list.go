@@ -31,11 +31,6 @@ type listPart struct {
 	stated bool // sizes and times of the files are known
 }
 
-var (
-	_ converters.Source    = (*list)(nil)
-	_ converters.Divisible = (*list)(nil)
-)
-
 // A listedSample is a group of consecutive lines with one key.
 type listedSample struct {
 	key   string
@@ -167,15 +162,15 @@ func (l *list) add(name, key string, line int64) *listedSample {
 	return &p.samples[len(p.samples)-1]
 }
 
-// WithParts returns a source with these parts, which must be the parts of l from number first on.
-func (l *list) WithParts(first int, parts []converters.Part) converters.Source {
-	some := *l
-	some.each = l.each[first : first+len(parts)]
-	return some.with(parts)
-}
-
 func (l list) with(parts []converters.Part) *list {
 	l.parts = nil
-	l.Source = scan.New(parts, nil, "sample", func() scan.Reader { return &listReader{of: &l} })
+	l.Source = scan.New(parts, scan.Format{
+		Unit: "sample", Reader: func() scan.Reader { return &listReader{of: &l} },
+		With: func(first int, parts []converters.Part) converters.Source {
+			some := l
+			some.each = l.each[first : first+len(parts)]
+			return some.with(parts)
+		},
+	})
 	return &l
 }

@@ -75,12 +75,6 @@ type source struct {
 	open   scan.Opener
 }
 
-var (
-	_ converters.Source    = (*source)(nil)
-	_ converters.Divisible = (*source)(nil)
-	_ converters.Doubter   = (*source)(nil)
-)
-
 // Open returns a source of these parts; shards[i] describes parts[i]. It refuses columns of unsupported encodings. It
 // opens no files.
 func Open(parts []converters.Part, shards []Shard, opts Options) (*source, error) {
@@ -107,20 +101,21 @@ func Open(parts []converters.Part, shards []Shard, opts Options) (*source, error
 
 func sameColumns(a, b *Shard) bool { return slices.Equal(a.Columns, b.Columns) }
 
-// WithParts returns a source with these parts, which must be the parts of s from number first on.
-func (s *source) WithParts(first int, parts []converters.Part) converters.Source {
-	some := *s
-	some.shards = s.shards[first : first+len(parts)]
-	return some.with(parts)
-}
-
 func (s source) with(parts []converters.Part) *source {
-	s.Source = scan.New(parts, s.open, "sample", func() scan.Reader { return &reader{src: &s} })
+	s.Source = scan.New(parts, scan.Format{
+		Open: s.open, Unit: "sample", Reader: func() scan.Reader { return &reader{src: &s} },
+		With: func(first int, parts []converters.Part) converters.Source {
+			some := s
+			some.shards = s.shards[first : first+len(parts)]
+			return some.with(parts)
+		},
+		Doubts: s.doubts,
+	})
 	return &s
 }
 
-// Doubts reports hashes that cannot be verified.
-func (s *source) Doubts() []converters.Doubt {
+// doubts reports hashes that cannot be verified.
+func (s *source) doubts() []converters.Doubt {
 	var all []converters.Doubt
 	told := make(map[string]bool)
 	for i, l := range s.shards {

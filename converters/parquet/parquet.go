@@ -30,8 +30,6 @@
 package parquet
 
 import (
-	"slices"
-
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
@@ -71,19 +69,12 @@ type Options struct {
 type source struct {
 	*scan.Source
 	opts       Options
-	desc       converters.Description
-	flowFrom   int64 // see the constant
+	desc       converters.Description // the columns of the first part and their types, and the class names if one column has labels
+	flowFrom   int64                  // see the constant
 	open       scan.Opener
 	footers    *columns.Tables[*table]
 	mismatches *columns.Mismatches // shared by all parts of the dataset
 }
-
-var (
-	_ converters.Source    = (*source)(nil)
-	_ converters.Describer = (*source)(nil)
-	_ converters.Divisible = (*source)(nil)
-	_ converters.Doubter   = (*source)(nil)
-)
 
 // Open returns a source with these parts. It reads the footer of the first one, for the columns and classes of the
 // dataset. Index and Read check that size and time of the files have not changed.
@@ -123,20 +114,13 @@ func limit(n, usual int64) int64 {
 	return n
 }
 
-func (s *source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
-
 func (s source) with(parts []converters.Part) *source {
 	s.footers = &columns.Tables[*table]{}
-	s.Source = scan.New(parts, s.open, "row", func() scan.Reader { return &reader{src: &s} })
+	s.Source = scan.New(parts, scan.Format{
+		Open: s.open, Unit: "row", Reader: func() scan.Reader { return &reader{src: &s} },
+		With:     func(_ int, parts []converters.Part) converters.Source { return s.with(parts) },
+		Describe: func() converters.Description { return s.desc },
+		Doubts:   func() []converters.Doubt { return s.mismatches.Doubts(parts) },
+	})
 	return &s
-}
-
-// Doubts reports the first part whose columns differ from those of the first part.
-func (s *source) Doubts() []converters.Doubt { return s.mismatches.Doubts(s.Parts()) }
-
-// Describe returns the columns of the first part and their types, and the class names if one column has labels.
-func (s *source) Describe() converters.Description {
-	desc := s.desc
-	desc.Columns, desc.Classes = slices.Clone(desc.Columns), slices.Clone(desc.Classes)
-	return desc
 }

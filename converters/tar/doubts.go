@@ -2,10 +2,8 @@ package tar
 
 import "github.com/ffconvert/ffconvert/converters"
 
-var _ converters.Doubter = (*source)(nil)
-
-// Doubts reports a first sample that consists of a tar only: its members may be the intended samples. Index finds it.
-func (s *source) Doubts() []converters.Doubt {
+// doubts reports a first sample that consists of a tar only: its members may be the intended samples. Index finds it.
+func (s *source) doubts() []converters.Doubt {
 	if !s.tarInTar.Load() {
 		return nil
 	}

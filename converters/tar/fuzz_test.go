@@ -55,7 +55,7 @@ func FuzzNested(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		sums(data)
-		var n *Nested
+		var n *nested
 		var err error
 		fuzz.WantAllocated(t, fuzzSample+100*len(data), func() { n, err = nestedOf(t, Options{MaxSample: fuzzSample}, data) })
 		if err != nil {

@@ -66,7 +66,7 @@ func (l labels) apply(part string, tars []inner) error {
 
 // firstIsLabelled reports whether the first sample of all inner tars has a field cls. After an error it returns false;
 // Index will report the error.
-func (n *Nested) firstIsLabelled(ctx context.Context) bool {
+func (n *nested) firstIsLabelled(ctx context.Context) bool {
 	for i, p := range n.Parts() {
 		tars, err := n.list(ctx, i)
 		if err != nil {
@@ -83,7 +83,7 @@ func (n *Nested) firstIsLabelled(ctx context.Context) bool {
 
 // looksLabelled reports whether an inner tar has a first sample, or an error before it, and whether that sample has a
 // field cls.
-func (n *Nested) looksLabelled(p converters.Part, is *inner) (sampled, labelled bool) {
+func (n *nested) looksLabelled(p converters.Part, is *inner) (sampled, labelled bool) {
 	f, err := n.src.open(p, converters.ForIndex)
 	if err != nil {
 		return true, false

@@ -13,7 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// A Nested is an opened list of tars whose members are tars, one per class, as in ImageNet's training set:
+// A nested is an opened list of tars whose members are tars, one per class, as in ImageNet's training set:
 //
 //	┌────────┬──────────────────────┬────────┬──────────────────────┬─────┐
 //	│ header │ n01440764.tar        │ header │ n01443537.tar        │ end │
@@ -25,19 +25,13 @@ import (
 //
 // With labels no classes are numbered: a member n01440764.cls of the outer tar is the number for all samples of
 // n01440764.tar, and each sample of a tar without such a member has its own field cls.
-type Nested struct {
+type nested struct {
 	*scan.Source
 	src     *source
 	classes []string
 	number  map[string]int64 // by class; nil: not known yet, or there are labels
 	lists   []*innerTars     // by part
 }
-
-var (
-	_ converters.Source    = (*Nested)(nil)
-	_ converters.Describer = (*Nested)(nil)
-	_ converters.Divisible = (*Nested)(nil)
-)
 
 // An inner is a tar that is a member of a part.
 type inner struct {
@@ -69,12 +63,12 @@ const (
 
 // OpenNested returns a source of the inner tars of the given tars. Without Options.Classes it reads the headers of the
 // outer tars to number the classes, unless there are labels, as members or in the first sample.
-func OpenNested(ctx context.Context, parts []converters.Part, opts Options) (*Nested, error) {
+func OpenNested(ctx context.Context, parts []converters.Part, opts Options) (*nested, error) {
 	return openNested(ctx, Open(parts, opts))
 }
 
-func openNested(ctx context.Context, src *source) (*Nested, error) {
-	n := (Nested{classes: slices.Clone(src.opts.Classes)}).with(src)
+func openNested(ctx context.Context, src *source) (*nested, error) {
+	n := (nested{classes: slices.Clone(src.opts.Classes)}).with(src)
 	n.unlisted()
 	if n.classes == nil {
 		found, given := make(map[string]bool), false
@@ -106,7 +100,7 @@ func openNested(ctx context.Context, src *source) (*Nested, error) {
 }
 
 // unlisted makes n list each part when it is read.
-func (n *Nested) unlisted() {
+func (n *nested) unlisted() {
 	n.lists = make([]*innerTars, len(n.Parts()))
 	for i := range n.lists {
 		n.lists[i] = &innerTars{}
@@ -114,7 +108,7 @@ func (n *Nested) unlisted() {
 }
 
 // list returns the inner tars of part i. The first call reads the headers of the outer tar.
-func (n *Nested) list(ctx context.Context, i int) ([]inner, error) {
+func (n *nested) list(ctx context.Context, i int) ([]inner, error) {
 	l, p := n.lists[i], n.Parts()[i]
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,7 +150,7 @@ func (n *Nested) list(ctx context.Context, i int) ([]inner, error) {
 // An outerScanner reads the members of a part.
 type outerScanner struct {
 	scanner
-	of      *Nested
+	of      *nested
 	window  scan.Window
 	classes map[string]bool // names of the preceding inner tars
 	labels  labels          // nil: labels are not read
@@ -165,7 +159,7 @@ type outerScanner struct {
 }
 
 // begin prepares for a part.
-func (o *outerScanner) begin(of *Nested, f converters.File, p converters.Part) {
+func (o *outerScanner) begin(of *nested, f converters.File, p converters.Part) {
 	o.of, o.classes, o.ended = of, make(map[string]bool), false
 	o.window.Reset(f, p.Size, 0, scan.Sizes{First: headerRead, Usual: headerReads})
 	o.reset(&o.window, p, &of.src.opts)

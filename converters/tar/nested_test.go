@@ -28,7 +28,7 @@ func outer() []byte {
 	)
 }
 
-func nestedOf(t *testing.T, opts Options, tars ...[]byte) (*Nested, error) {
+func nestedOf(t *testing.T, opts Options, tars ...[]byte) (*nested, error) {
 	return openNested(t.Context(), memory(opts, tars...))
 }
 
@@ -226,7 +226,7 @@ func TestNestedCuts(t *testing.T) {
 
 // A cutNested is a source that could not be opened: the conformance suite wants its error from Index.
 type cutNested struct {
-	*Nested
+	*nested
 	err error
 }
 
@@ -276,7 +276,7 @@ func testNested(t *testing.T, given bool) {
 			Reopen: func(t *testing.T) converters.Source {
 				n, err := OpenNested(t.Context(), convertertest.Parts(t, paths...), Options{})
 				if err != nil {
-					return cutNested{&Nested{src: openFiles(t, Options{}, paths...)}, err}
+					return cutNested{&nested{src: openFiles(t, Options{}, paths...)}, err}
 				}
 				return n
 			},

@@ -8,29 +8,24 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// WithParts returns a source with these parts, which must be the parts of n from number first on. Classes keep their
-// numbers.
-func (n *Nested) WithParts(first int, parts []converters.Part) converters.Source {
-	some := *n
-	some.lists = n.lists[first : first+len(parts)]
-	return some.with(n.src.with(parts))
-}
-
-func (n Nested) with(src *source) *Nested {
+func (n nested) with(src *source) *nested {
 	n.src = src
-	n.Source = scan.New(src.Parts(), src.open, "sample", func() scan.Reader { return &nestedReader{reader: reader{src: src}, of: &n} })
+	n.Source = scan.New(src.Parts(), scan.Format{
+		Open: src.open, Unit: "sample", Reader: func() scan.Reader { return &nestedReader{reader: reader{src: src}, of: &n} },
+		With: func(first int, parts []converters.Part) converters.Source { // classes keep their numbers
+			some := n
+			some.lists = n.lists[first : first+len(parts)]
+			return some.with(src.with(parts))
+		},
+		Describe: func() converters.Description { return converters.Description{Classes: n.classes} }, // by number, including empty ones
+	})
 	return &n
-}
-
-// Describe returns the names of the classes by number, including empty ones.
-func (n *Nested) Describe() converters.Description {
-	return converters.Description{Classes: n.classes}
 }
 
 // A nestedReader reads the samples of all inner tars of one part. A run may continue in the next inner tar.
 type nestedReader struct {
 	reader // of the current inner tar
-	of     *Nested
+	of     *nested
 	outer  outerScanner     // for an index
 	tars   []inner          // for a run: the inner tars not read yet
 	given  map[string]class // for an index with labels

@@ -85,11 +85,6 @@ type source struct {
 	tarInTar *atomic.Bool // see Doubts
 }
 
-var (
-	_ converters.Source    = (*source)(nil)
-	_ converters.Divisible = (*source)(nil)
-)
-
 // Open returns a source with these parts. It does not open files. Index and Read open them, and check that size and
 // time of the file have not changed.
 func Open(parts []converters.Part, opts Options) *source {
@@ -103,10 +98,12 @@ func Open(parts []converters.Part, opts Options) *source {
 	return (source{opts: opts, open: new(converters.Files).Open}).with(parts)
 }
 
-func (s *source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
-
 func (s source) with(parts []converters.Part) *source {
 	s.tarInTar = new(atomic.Bool)
-	s.Source = scan.New(parts, s.open, "sample", func() scan.Reader { return &reader{src: &s} })
+	s.Source = scan.New(parts, scan.Format{
+		Open: s.open, Unit: "sample", Reader: func() scan.Reader { return &reader{src: &s} },
+		With:   func(_ int, parts []converters.Part) converters.Source { return s.with(parts) },
+		Doubts: s.doubts,
+	})
 	return &s
 }

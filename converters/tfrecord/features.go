@@ -80,12 +80,6 @@ type source struct {
 	starts []func() (int64, error) // by part: see start; nil unless Options.Continued
 }
 
-var (
-	_ converters.Source    = (*source)(nil)
-	_ converters.Describer = (*source)(nil)
-	_ converters.Divisible = (*source)(nil)
-)
-
 // openParts opens parts of a form. open opens a part, like converters.Files.Open.
 func openParts(form *form, parts []converters.Part, opts Options, open scan.Opener) (converters.Source, error) {
 	s, err := openForm(form, parts, opts, open)
@@ -116,16 +110,17 @@ func openForm(form *form, parts []converters.Part, opts Options, open scan.Opene
 	return s, s.survey()
 }
 
-// WithParts returns a source with other parts, in which the same features are lists.
-func (s *source) WithParts(_ int, parts []converters.Part) converters.Source { return s.with(parts) }
-
 func (s source) with(parts []converters.Part) *source {
-	s.Source = scan.New(parts, s.open, "record", func() scan.Reader { return s.scanner() })
+	s.Source = scan.New(parts, scan.Format{
+		Open: s.open, Unit: "record", Reader: func() scan.Reader { return s.scanner() },
+		With:     func(_ int, parts []converters.Part) converters.Source { return s.with(parts) }, // the same features are lists
+		Describe: s.describe,
+	})
 	return &s
 }
 
-// Describe returns the features of the first records. A whole record is its own encoding, raw.
-func (s *source) Describe() converters.Description {
+// describe returns the features of the first records. A whole record is its own encoding, raw.
+func (s *source) describe() converters.Description {
 	if s.opts.Whole {
 		return converters.Description{Encoding: "raw"}
 	}

@@ -17,7 +17,7 @@ func (s *source) survey() error {
 	s.rule.all, s.rule.given = s.opts.AllLists, s.opts.Lists
 	counter := s.scanner()
 	counter.counting = true
-	counted := scan.New(s.Parts(), s.open, "record", func() scan.Reader { return counter })
+	counted := scan.New(s.Parts(), scan.Format{Open: s.open, Unit: "record", Reader: func() scan.Reader { return counter }})
 	for i, p := range s.Parts() {
 		if i > 0 && p.Path == "" {
 			return &converters.Error{Where: p.Name, Off: -1, Hint: "option exact has all parts here first",

@@ -36,7 +36,7 @@ type Options struct {
 
 // A Cache is an open directory of staged copies. Its methods may be called concurrently.
 type Cache struct {
-	dir   string
+	Dir   string // as it was given to Open
 	root  *os.Root
 	quota int64
 	opts  Options
@@ -64,7 +64,7 @@ func Open(dir string, quota int64, opts Options) (*Cache, error) {
 }
 
 func open(dir string, quota int64, opts Options) (*Cache, error) {
-	c := &Cache{dir: dir, quota: quota, opts: opts, users: map[string]int{}, writing: map[string]bool{}, intact: map[string]verified{}}
+	c := &Cache{Dir: dir, quota: quota, opts: opts, users: map[string]int{}, writing: map[string]bool{}, intact: map[string]verified{}}
 	switch err := c.open(); {
 	case err == nil:
 		return c, nil
@@ -78,7 +78,7 @@ func open(dir string, quota int64, opts Options) (*Cache, error) {
 }
 
 func (c *Cache) open() (err error) {
-	if c.root, err = os.OpenRoot(c.dir); err != nil {
+	if c.root, err = os.OpenRoot(c.Dir); err != nil {
 		return err
 	}
 	if fi, err := c.root.Lstat(lockName); err == nil && !fi.Mode().IsRegular() { // a link could point to any file
@@ -152,7 +152,7 @@ func (c *Cache) removeEmpty() error {
 		err = c.removeFile(lockName)
 	}
 	if err == nil {
-		err = os.Remove(c.dir)
+		err = os.Remove(c.Dir)
 	}
 	for _, fine := range []error{syscall.ENOTEMPTY, fs.ErrExist, fs.ErrNotExist, syscall.EBUSY} {
 		if errors.Is(err, fine) {
@@ -161,9 +161,6 @@ func (c *Cache) removeEmpty() error {
 	}
 	return err
 }
-
-// Dir returns the directory as it was given to Open.
-func (c *Cache) Dir() string { return c.dir }
 
 func (c *Cache) injected(op string) error {
 	if c.opts.Fault != nil {

@@ -17,7 +17,7 @@ func (l *Lease) Commit() (*Copy, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, e := l.c, &entry{key: l.key, size: sums.Size(), sum: sums.Sum64(), once: l.once}
+	c, e := l.c, &entry{key: l.key, size: sums.Size, sum: sums.Sum64(), once: l.once}
 	e.name = stagedName(e.key, e.size, e.sum, e.once)
 	var fi fs.FileInfo
 	// The account is locked because a process that lists the directory during the rename could see neither name.
@@ -126,7 +126,7 @@ func (c *Cache) check(ctx context.Context, e *entry) (verified, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if sums.Size() == e.size && sums.Sum64() == e.sum && trusted(fi) {
+	if sums.Size == e.size && sums.Sum64() == e.sum && trusted(fi) {
 		c.intact[e.name] = verified{fi, sums}
 		return c.intact[e.name], nil
 	}

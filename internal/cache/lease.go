@@ -210,7 +210,7 @@ func (l *Lease) drop(name string) error {
 		return nil
 	}
 	if err := c.removeFile(name); err != nil {
-		return fmt.Errorf("%s stays behind: %w", filepath.Join(c.dir, name), err)
+		return fmt.Errorf("%s stays behind: %w", filepath.Join(c.Dir, name), err)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (c *Cache) reserve(entries []entry, least, most int64) (int64, error) {
 		}
 		free += e.info.Size()
 		if c.opts.Evicted != nil {
-			c.opts.Evicted(filepath.Join(c.dir, e.name))
+			c.opts.Evicted(filepath.Join(c.Dir, e.name))
 		}
 	}
 	return most, nil

@@ -34,7 +34,7 @@ func (l *Lease) Tree() (root *os.Root, path string, err error) {
 		return nil, "", err
 	}
 	root, err = c.root.OpenRoot(name)
-	return root, filepath.Join(c.dir, name), err
+	return root, filepath.Join(c.Dir, name), err
 }
 
 // removeTree removes the directory of an unfinished file, if it has one.

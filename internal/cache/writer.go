@@ -22,7 +22,7 @@ func (l *Lease) begin() {
 }
 
 // Path returns the path of the leased file.
-func (l *Lease) Path() string { return filepath.Join(l.c.dir, l.name) }
+func (l *Lease) Path() string { return filepath.Join(l.c.Dir, l.name) }
 
 // Split returns a second lease, to write a copy with another key. It gets the part of the room of l that is not
 // written to.

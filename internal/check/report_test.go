@@ -29,7 +29,7 @@ func TestRefusal(t *testing.T) {
 		{fmt.Errorf("%w: %w", converters.ErrMalformed, io.ErrUnexpectedEOF), Malformed},
 		{converters.ErrUnsupported, Unsupported},
 		{converters.ErrDuplicate, Duplicate},
-		{converters.ErrChanged, Changed},
+		{converters.ErrChanged, changed},
 		{converters.ErrLimit, Limit},
 		{fs.ErrNotExist, Missing},
 		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}, Unreadable},

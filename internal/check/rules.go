@@ -23,7 +23,7 @@ const (
 	Malformed        = "malformed"
 	Unsupported      = "unsupported"
 	Duplicate        = "duplicate"
-	Changed          = "changed"
+	changed          = "changed"
 	Limit            = "limit"
 	ruleUnmatched    = "unmatched"
 	Unreadable       = "unreadable"
@@ -72,7 +72,7 @@ var rules = [...]findings.Rule{
 		Help: "Write the dataset without it; the finding says what it is."},
 	{ID: Duplicate, Level: findings.Error, Short: "Something that may appear only once appears twice",
 		Help: "Remove one of the two. The bytes after this place were not checked."},
-	{ID: Changed, Level: findings.Error, Short: "A file changed while it was checked",
+	{ID: changed, Level: findings.Error, Short: "A file changed while it was checked",
 		Help: "Wait until the program that writes it is done, and check again."},
 	{ID: Limit, Level: findings.Error, Short: "Something is over a limit",
 		Help: "Raise the limit if the file is what you expect."},
@@ -198,7 +198,7 @@ var ruleKinds = [...]struct {
 	{stage.ErrTruncated, Truncated},
 	{input.ErrMalformed, Malformed},
 	{stage.ErrCompression, Unsupported},
-	{input.ErrChanged, Changed},
+	{input.ErrChanged, changed},
 	{stage.ErrRatio, Limit},
 	{stage.ErrQuota, Limit},
 	{input.ErrCommand, Truncated},
@@ -212,7 +212,7 @@ var ruleKinds = [...]struct {
 	{converters.ErrMalformed, Malformed},
 	{converters.ErrUnsupported, Unsupported},
 	{converters.ErrDuplicate, Duplicate},
-	{converters.ErrChanged, Changed},
+	{converters.ErrChanged, changed},
 	{converters.ErrLimit, Limit},
 	{converters.ErrUnmatched, ruleUnmatched},
 	{encode.ErrMissing, ruleMissingField},

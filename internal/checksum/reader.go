@@ -33,7 +33,7 @@ type reader struct {
 var buffers = sync.Pool{New: func() any { return new([blockSize]byte) }}
 
 func (r *reader) ReadAt(p []byte, off int64) (n int, err error) {
-	left := r.sums.size - off
+	left := r.sums.Size - off
 	switch {
 	case off < 0:
 		return 0, errors.New("negative offset")
@@ -56,7 +56,7 @@ func (r *reader) read(p []byte, off int64) (n int, err error) {
 	in := off % blockSize
 	if in == 0 {
 		whole := len(p) / blockSize * blockSize
-		if off+int64(len(p)) == r.sums.size {
+		if off+int64(len(p)) == r.sums.Size {
 			whole = len(p) // including the last block, which may be shorter
 		}
 		if whole > 0 {
@@ -72,7 +72,7 @@ func (r *reader) read(p []byte, off int64) (n int, err error) {
 		r.buf = buffers.Get().(*[blockSize]byte)
 	}
 	start := off - in
-	block := r.buf[:min(blockSize, r.sums.size-start)]
+	block := r.buf[:min(blockSize, r.sums.Size-start)]
 	if r.at != start/blockSize {
 		r.at = -1
 		if err := r.blocks(block, start); err != nil {
@@ -87,13 +87,13 @@ func (r *reader) read(p []byte, off int64) (n int, err error) {
 func (r *reader) blocks(b []byte, off int64) error {
 	if n, err := r.f.ReadAt(b, off); n < len(b) {
 		if err == io.EOF {
-			err = fmt.Errorf("%w: it ends at offset %d, not %d", ErrChanged, off+int64(n), r.sums.size)
+			err = fmt.Errorf("%w: it ends at offset %d, not %d", ErrChanged, off+int64(n), r.sums.Size)
 		}
 		return err
 	}
 	if at := r.sums.check(b, off/blockSize); at >= 0 {
 		from := off + int64(at)
-		return fmt.Errorf("%w, between offsets %d and %d", ErrChanged, from, min(from+blockSize, r.sums.size))
+		return fmt.Errorf("%w, between offsets %d and %d", ErrChanged, from, min(from+blockSize, r.sums.Size))
 	}
 	return nil
 }

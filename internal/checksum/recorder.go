@@ -42,7 +42,7 @@ func (r *Recorder) Wrote(p []byte, off int64) {
 // its end, Sums uses the bytes that file has now. Fetching and decompressing leave no such block.
 func (r *Recorder) Sums(size int64, file io.ReaderAt) (*Sums, error) {
 	n := int((size + blockSize - 1) / blockSize)
-	s := &Sums{size: size, blocks: slices.Clone(r.blocks[:min(n, len(r.blocks))])}
+	s := &Sums{Size: size, blocks: slices.Clone(r.blocks[:min(n, len(r.blocks))])}
 	s.blocks = append(s.blocks, make([]uint32, n-len(s.blocks))...)
 	var buf []byte
 	for i := range s.blocks {

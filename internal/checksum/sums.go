@@ -34,12 +34,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 //	│ XXH64, seed 0                             │ 8 bytes, as 16 hexadecimal digits
 //	└───────────────────────────────────────────┘
 type Sums struct {
-	size   int64 // bytes of the file
+	Size   int64 // bytes of the file
 	blocks []uint32
 }
-
-// Size returns the size of the file in bytes.
-func (s *Sums) Size() int64 { return s.size }
 
 // Digest returns the digest of the file, 16 hexadecimal digits. It detects accidental changes; it is
 // not collision resistant.

@@ -80,7 +80,7 @@ func TestRecorder(t *testing.T) {
 			var r Recorder
 			write(&r)
 			s, err := r.Sums(int64(size), open(b))
-			if err != nil || s.Digest() != want || s.Size() != int64(size) {
+			if err != nil || s.Digest() != want || s.Size != int64(size) {
 				t.Errorf("%d bytes %s: %v, %v", size, name, s, err)
 			}
 			if ordered := name == "at once" || name == "in pieces" || name == "ranges from behind" || name == "again"; ordered {

@@ -13,8 +13,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// BytesKey is the only key of the JSON object that represents bytes, in base64.
-const BytesKey = "$bytes"
+// bytesKey is the only key of the JSON object that represents bytes, in base64.
+const bytesKey = "$bytes"
 
 // AppendFloat appends the shortest decimal form of x that reads back as x. It has a point or an exponent, so that it
 // does not read back as an integer. Beyond these it is nan, inf or -inf.
@@ -39,9 +39,9 @@ func AppendFloat(b []byte, x float64) []byte {
 	return b
 }
 
-// Append appends the value of a field. Bytes are an object with the key [BytesKey]. The error is
+// Append appends the value of a field. Bytes are an object with the key bytesKey. The error is
 // [converters.ErrUnsupported] for what JSON does not have: keys of maps that are not text, and a map of the one key
-// BytesKey.
+// bytesKey.
 func Append(b []byte, v *converters.Value) ([]byte, error) { return writer{bytes: true}.value(b, v) }
 
 // AppendPlain is Append for readers that do not know BytesKey: bytes are ErrUnsupported, and a map with that key is a
@@ -132,8 +132,8 @@ func (w writer) object(b []byte, pairs converters.Map) (_ []byte, err error) {
 		if !ok {
 			return b, noJSON("keys that are not text, such as %v", p.Key)
 		}
-		if w.bytes && key == BytesKey && len(pairs) == 1 {
-			return b, fmt.Errorf("%w: a map of the one key %q, which means bytes", converters.ErrUnsupported, BytesKey)
+		if w.bytes && key == bytesKey && len(pairs) == 1 {
+			return b, fmt.Errorf("%w: a map of the one key %q, which means bytes", converters.ErrUnsupported, bytesKey)
 		}
 		if i > 0 {
 			b = append(b, ',')
@@ -169,7 +169,7 @@ func plain(s string) bool {
 }
 
 func appendBytes(b, data []byte) []byte {
-	b = append(b, `{"`+BytesKey+`":"`...)
+	b = append(b, `{"`+bytesKey+`":"`...)
 	b = base64.StdEncoding.AppendEncode(b, data)
 	return append(b, `"}`...)
 }

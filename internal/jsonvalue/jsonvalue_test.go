@@ -29,7 +29,7 @@ func TestAppend(t *testing.T) {
 		{converters.Nested(converters.Column{Type: "int64", Values: []any{int64(3), nil}}), `[3,null]`},
 		{converters.Nested(converters.Map{{Key: "b", Value: int64(1)}, {Key: "a", Value: converters.Map{}}}), `{"b":1,"a":{}}`},
 		{converters.Nested(converters.Map{{Key: int64(1), Value: int64(1)}}), ``},
-		{converters.Nested(converters.Map{{Key: BytesKey, Value: "x"}}), ``},
+		{converters.Nested(converters.Map{{Key: bytesKey, Value: "x"}}), ``},
 		{converters.Nested([]any{math.Inf(-1), math.Inf(1)}), `[-Infinity,Infinity]`},
 	} {
 		got, err := Append(nil, &row.v)
@@ -54,7 +54,7 @@ func TestAppendPlain(t *testing.T) {
 			t.Errorf("%s, %v: want a refusal", got, err)
 		}
 	}
-	v := converters.Nested(converters.Map{{Key: BytesKey, Value: "x"}})
+	v := converters.Nested(converters.Map{{Key: bytesKey, Value: "x"}})
 	if got, err := AppendPlain(nil, &v); err != nil || string(got) != `{"$bytes":"x"}` {
 		t.Errorf("%s, %v", got, err)
 	}

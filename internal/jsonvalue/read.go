@@ -205,7 +205,7 @@ func (r *reader) object() (any, error) {
 
 // plain returns the bytes that m stands for, or m.
 func (r *reader) plain(m converters.Map) any {
-	if r.bytes && len(m) == 1 && m[0].Key == BytesKey {
+	if r.bytes && len(m) == 1 && m[0].Key == bytesKey {
 		if text, ok := m[0].Value.(string); ok {
 			if b, err := base64.StdEncoding.Strict().DecodeString(text); err == nil {
 				return b

@@ -15,8 +15,8 @@ import (
 //	d := pickle.NewData(b)
 //	n, err := d.Value() // a number, text, …, or List or Dict, after which the elements follow
 type Data struct {
-	b   []byte
-	off int
+	b      []byte
+	Offset int // bytes that were read
 }
 
 // A Token is the begin or the end of a list or a dict.
@@ -53,17 +53,14 @@ func (d *Data) EndTuple(n int) error { return d.expect(EndTuple(nil, n), n) }
 func (d *Data) expect(ops []byte, n int) error {
 	got, err := d.take(uint64(len(ops)))
 	if err == nil && !slices.Equal(got, ops) {
-		d.off -= len(ops)
+		d.Offset -= len(ops)
 		err = d.fail("no tuple of %d", n)
 	}
 	return err
 }
 
-// Offset returns how many bytes were read.
-func (d *Data) Offset() int { return d.off }
-
 func (d *Data) fail(format string, args ...any) error {
-	return fmt.Errorf("%w: %s at byte %d", ErrData, fmt.Sprintf(format, args...), d.off)
+	return fmt.Errorf("%w: %s at byte %d", ErrData, fmt.Sprintf(format, args...), d.Offset)
 }
 
 // Value reads the next value: nil, bool, int64, uint64 above [math.MaxInt64], float64, string, []byte (a
@@ -102,8 +99,8 @@ func (d *Data) Value() (any, error) {
 	case Appends, SetItems:
 		return Token(op[0]), nil
 	case Stop:
-		if d.off != len(d.b) {
-			return nil, d.fail("%d bytes follow its end", len(d.b)-d.off)
+		if d.Offset != len(d.b) {
+			return nil, d.fail("%d bytes follow its end", len(d.b)-d.Offset)
 		}
 		return End, nil
 	}
@@ -111,11 +108,11 @@ func (d *Data) Value() (any, error) {
 }
 
 func (d *Data) take(n uint64) ([]byte, error) {
-	if n > uint64(len(d.b)-d.off) {
+	if n > uint64(len(d.b)-d.Offset) {
 		return nil, d.fail("it ends too early")
 	}
-	b := d.b[d.off : d.off+int(n) : d.off+int(n)]
-	d.off += int(n)
+	b := d.b[d.Offset : d.Offset+int(n) : d.Offset+int(n)]
+	d.Offset += int(n)
 	return b, nil
 }
 

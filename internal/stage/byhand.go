@@ -22,7 +22,7 @@ func (j *job) byHand(ctx context.Context, w *cache.Lease) (bool, error) {
 	if o.Size < 0 || base == "" || cache.Named(base) {
 		return false, nil
 	}
-	name := filepath.Join(j.cache.Dir(), base)
+	name := filepath.Join(j.cache.Dir, base)
 	if fi, err := os.Stat(name); err != nil || !fi.Mode().IsRegular() || fi.Size() != o.Size {
 		return false, nil
 	}

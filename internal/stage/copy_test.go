@@ -20,13 +20,13 @@ func TestChangedCopy(t *testing.T) {
 	set, err := open(t, dir, Options{Options: input.Options{Stdin: strings.NewReader(strings.Repeat("1,2\n", 10_000))}}, "-")
 	must(t, err)
 	f := set.Parts[0]
-	if f.Copy.Sums == nil || len(f.Copy.Content) != 16 || f.Copy.Mark != "" {
+	if f.Copy.Check == nil || len(f.Copy.Content) != 16 || f.Copy.Mark != "" {
 		t.Fatalf("%+v", f)
 	}
 	read := func() ([]byte, error) {
 		file, err := os.Open(f.Path)
 		must(t, err)
-		r := f.Copy.Sums.Check(file)
+		r := f.Copy.Check(file)
 		defer r.Close()
 		return io.ReadAll(io.NewSectionReader(r, 0, f.Size))
 	}

@@ -32,7 +32,7 @@ func (j *job) download(ctx context.Context) error {
 		return j.cacheError(err)
 	}
 	defer root.Close()
-	sums := &treeSums{tree, make([]uint64, tree.Files), j.cache.Dir()}
+	sums := &treeSums{tree, make([]uint64, tree.Files), j.cache.Dir}
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(treeFetches)
 	made := "."
@@ -69,7 +69,7 @@ func makeDir(root *os.Root, dir string, opts Options) error {
 
 // fetchInto fetches file i of the tree, sets the modification time of the list, and stores its checksum in sum.
 func (j *job) fetchInto(ctx context.Context, root *os.Root, i int, sum *uint64) error {
-	tree, dir, opts := j.source.Tree, j.cache.Dir(), j.opts
+	tree, dir, opts := j.source.Tree, j.cache.Dir, j.opts
 	o, name := tree.Object(i), filepath.FromSlash(tree.Path(i))
 	err := opts.fault("create")
 	if err != nil {

@@ -159,7 +159,7 @@ func (j *job) staged() bool {
 func (j *job) setPart(copied *cache.Copy) {
 	j.part = converters.Part{
 		Name: j.source.Name, Path: copied.Path, Size: copied.Size, ModTime: copied.ModTime,
-		Copy: &converters.Copy{Mark: j.source.Mark(), Content: copied.Sums.Digest(), Sums: newCopySums(copied)},
+		Copy: &converters.Copy{Mark: j.source.Mark(), Content: copied.Sums.Digest(), Check: checker(copied)},
 	}
 	j.recordRatio(copied.Size, j.source.Size)
 	j.Stager.mu.Lock()
@@ -171,4 +171,4 @@ func (j *job) setPart(copied *cache.Copy) {
 }
 
 // cacheError adds the source to an error of the cache.
-func (j *job) cacheError(err error) error { return cacheError(j.source.Name, j.cache.Dir(), err) }
+func (j *job) cacheError(err error) error { return cacheError(j.source.Name, j.cache.Dir, err) }

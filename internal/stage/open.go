@@ -66,7 +66,7 @@ func (s *Set) end(lease func(*cache.Lease) error) error {
 	var all []error
 	for _, l := range s.leases {
 		if err := lease(l); err != nil {
-			all = append(all, place.IOError(s.stager.cache.Dir(), err))
+			all = append(all, place.IOError(s.stager.cache.Dir, err))
 		}
 	}
 	s.leases = nil

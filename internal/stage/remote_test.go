@@ -118,7 +118,7 @@ func TestRemote(t *testing.T) {
 				t.Errorf("run %d: %+v", run, f)
 			}
 			size += found[i].Size
-			f.Copy.Sums = nil
+			f.Copy.Check = nil
 			if run == 1 && !reflect.DeepEqual(f, first[i]) {
 				t.Errorf("%+v, before %+v", f, first[i])
 			}

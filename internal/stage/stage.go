@@ -186,7 +186,7 @@ func (s *Stager) giveUp(jobs []*job, err error) error {
 // release ends a lease after err, and returns err joined with the error of releasing.
 func (j *job) release(l *cache.Lease, err error) error {
 	if rerr := l.Release(); rerr != nil {
-		return fmt.Errorf("%w; and %w", err, place.IOError(j.cache.Dir(), rerr))
+		return fmt.Errorf("%w; and %w", err, place.IOError(j.cache.Dir, rerr))
 	}
 	return err
 }
@@ -210,7 +210,7 @@ func (s *Stager) removeSet() {
 // noRoom adds a source to the error of a reservation: the first directory, since it needs most room, or the first job.
 func noRoom(jobs []*job, c *cache.Cache, err error) error {
 	i := max(0, slices.IndexFunc(jobs, func(j *job) bool { return j.source.Tree != nil }))
-	err = cacheError(jobs[i].source.Name, c.Dir(), err)
+	err = cacheError(jobs[i].source.Name, c.Dir, err)
 	if e, ok := errors.AsType[*place.Error](err); ok && jobs[i].source.Tree != nil && errors.Is(err, ErrQuota) {
 		e.Hint = "raise option cache-size, or convert fewer directories at once"
 	}

@@ -168,7 +168,7 @@ func (s *Stager) Close() error {
 		err = cmp.Or(err, l.Release())
 	}
 	if err = cmp.Or(err, s.cache.Close()); err != nil {
-		err = place.IOError(s.cache.Dir(), err)
+		err = place.IOError(s.cache.Dir, err)
 	}
 	s.cache, s.kept = nil, nil
 	return err

@@ -13,14 +13,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// copySums are the checksums of one copy.
-type copySums struct {
-	sums *checksum.Sums
-	dir  string // directory of the copy
-}
-
-func (s *copySums) Check(f checksum.File) checksum.File {
-	return copyFile{s.sums.Check(f), s.dir}
+// checker returns the [converters.Copy.Check] of a copy.
+func checker(c *cache.Copy) func(checksum.File) checksum.File {
+	return func(f checksum.File) checksum.File { return copyFile{c.Sums.Check(f), filepath.Dir(c.Path)} }
 }
 
 // A copyFile adds hints to the errors of a copy.
@@ -44,8 +39,6 @@ func copyError(dir string, err error) error {
 	}
 	return fmt.Errorf("its copy in %s: %w (run it again; where that does not help, keep copies on another device)", text.Name(dir), err)
 }
-
-func newCopySums(c *cache.Copy) *copySums { return &copySums{c.Sums, filepath.Dir(c.Path)} }
 
 // treeSums are the checksums of the files of a tree, computed when they were written: 8 bytes per file.
 type treeSums struct {

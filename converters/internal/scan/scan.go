@@ -1,12 +1,12 @@
 // Package scan is the loop with which sources read a part, and the [Window] through which they read its file.
 //
-//	type Source struct {
-//		*scan.Source // Parts, Index, Read
+//	type source struct {
+//		*scan.Source
 //		opts Options
 //	}
 //
-//	s := &Source{opts: opts}
-//	s.Source = scan.New(parts, open, "row", func() scan.Reader { return &reader{opts: &s.opts} })
+//	s := &source{opts: opts}
+//	s.Source = scan.New(parts, scan.Format{Open: open, Unit: "row", Reader: func() scan.Reader { return &reader{opts: &s.opts} }, …})
 //
 // A [Source] opens parts, reuses readers, checks the context before each call of a reader, and places the errors of a
 // context that ended and of a part with fewer samples than a run. A format is a [Reader], which starts at an offset of
@@ -66,19 +66,52 @@ func (p *Pass) Access() converters.Access {
 	return converters.ForRun(p.Run)
 }
 
+// A Format is what a source has of its own.
+type Format struct {
+	Open   Opener        // nil: parts are not single files, and a pass has no file
+	Unit   string        // name of a sample, for messages: row, item
+	Reader func() Reader // returns a new Reader
+
+	With     func(first int, parts []converters.Part) converters.Source // see converters.Divisible
+	Describe func() converters.Description                              // see converters.Describer; nil: the zero Description
+	Doubts   func() []converters.Doubt                                  // see converters.Doubter; nil: none
+}
+
 // A Source is an opened list of parts. It holds no file open between calls.
 type Source struct {
 	parts   []converters.Part
-	open    Opener
-	unit    string // the format's name for a sample, for messages: row, item
-	reader  func() Reader
+	format  Format
 	readers sync.Pool // of Reader
 }
 
-// New returns a source of parts; it does not open them. unit is the format's name for a sample. reader returns a new
-// Reader. If open is nil, parts are not single files, and a pass has no file.
-func New(parts []converters.Part, open Opener, unit string, reader func() Reader) *Source {
-	return &Source{parts: parts, open: open, unit: unit, reader: reader}
+var (
+	_ converters.Source    = (*Source)(nil)
+	_ converters.Describer = (*Source)(nil)
+	_ converters.Divisible = (*Source)(nil)
+	_ converters.Doubter   = (*Source)(nil)
+)
+
+// New returns a source of parts; it does not open them.
+func New(parts []converters.Part, format Format) *Source {
+	return &Source{parts: parts, format: format}
+}
+
+func (s *Source) WithParts(first int, parts []converters.Part) converters.Source {
+	return s.format.With(first, parts)
+}
+
+func (s *Source) Describe() (d converters.Description) {
+	if s.format.Describe != nil {
+		d = s.format.Describe()
+	}
+	return d
+}
+
+func (s *Source) Doubts() []converters.Doubt {
+	if s.format.Doubts != nil {
+		return s.format.Doubts()
+	}
+	return nil
 }
 
 // Parts lists the parts in dataset order.
@@ -139,8 +172,8 @@ func Each(ctx context.Context, s *Source, run converters.Run, index bool, f func
 	if err := ctx.Err(); err != nil {
 		return &converters.Error{Where: p.Part.Name, Off: -1, Err: err}
 	}
-	if s.open != nil {
-		f, err := s.open(p.Part, p.Access())
+	if s.format.Open != nil {
+		f, err := s.format.Open(p.Part, p.Access())
 		if err != nil {
 			return err
 		}
@@ -148,7 +181,7 @@ func Each(ctx context.Context, s *Source, run converters.Run, index bool, f func
 	}
 	r, ok := s.readers.Get().(Reader)
 	if !ok {
-		r = s.reader()
+		r = s.format.Reader()
 	}
 	defer func() {
 		if p.File != nil {
@@ -172,7 +205,7 @@ func Each(ctx context.Context, s *Source, run converters.Run, index bool, f func
 			if index {
 				return nil
 			}
-			err := fmt.Errorf("%w: the part ends after %d of the %d %ss from offset %d", converters.ErrTruncated, run.Count-left, run.Count, s.unit, run.Off)
+			err := fmt.Errorf("%w: the part ends after %d of the %d %ss from offset %d", converters.ErrTruncated, run.Count-left, run.Count, s.format.Unit, run.Off)
 			return &converters.Error{Where: p.Part.Name, Off: r.Offset(), Err: err}
 		}
 		samples, more := f(r, spans)

@@ -40,7 +40,7 @@ func (f *Filter) ask(ctx context.Context, s *source, p int, a *answer) error {
 	request := cache.Request{Keys: []string{randomKey()}, Size: -1, Once: true, Label: from.Name + " (filtered)"}
 	leases, err := c.Reserve(ctx, []cache.Request{request})
 	if err != nil {
-		return cacheError(from.Name, c.Dir(), err)
+		return cacheError(from.Name, c.Dir, err)
 	}
 	a.lease = leases[0]
 	to := &copyWriter{w: a.lease}
@@ -52,14 +52,14 @@ func (f *Filter) ask(ctx context.Context, s *source, p int, a *answer) error {
 		err = f.give(ctx, s, run, to, a)
 	}
 	if to.err != nil && ctx.Err() == nil {
-		err = cacheError(from.Name, c.Dir(), to.err)
+		err = cacheError(from.Name, c.Dir, to.err)
 	}
 	if err != nil {
 		return err
 	}
 	copied, err := a.lease.Commit()
 	if err != nil {
-		return cacheError(from.Name, c.Dir(), err)
+		return cacheError(from.Name, c.Dir, err)
 	}
 	a.report.Content, a.report.Bytes = copied.Sums.Digest(), copied.Size
 	if f.opts.Check != nil {
@@ -69,7 +69,7 @@ func (f *Filter) ask(ctx context.Context, s *source, p int, a *answer) error {
 	}
 	a.samples = s.answered.WithParts(0, []converters.Part{{
 		Name: from.Name + " (filtered)", Path: copied.Path, Size: copied.Size, ModTime: copied.ModTime,
-		Copy: &converters.Copy{Content: a.report.Content, Sums: copied.Sums},
+		Copy: &converters.Copy{Content: a.report.Content, Check: copied.Sums.Check},
 	}})
 	return nil
 }

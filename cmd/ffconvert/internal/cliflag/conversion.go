@@ -87,7 +87,7 @@ func (o *Conversion) AddTo(cmd *cobra.Command) {
 
 // AddSizes registers the flags of the sizes of what is written, shards or tars.
 func (o *Conversion) AddSizes(flags *pflag.FlagSet, noun string) {
-	flags.Var(ShardSize(&o.Sizes.ShardSize), "shard-size", "target size of a "+noun+" (default: at least 256MiB each, 200 "+noun+"s at most)")
+	flags.Var(shardSize(&o.Sizes.ShardSize), "shard-size", "target size of a "+noun+" (default: at least 256MiB each, 200 "+noun+"s at most)")
 	flags.Var((*option.Size)(&o.Sizes.Min), "min-shard-size", "least mean size of a "+noun+" (default 256MiB, or none with --shard-size or --shards)")
 	flags.Var(option.AtLeast(&o.Sizes.Max, 1), "max-shards", "most "+noun+"s (default 200, or none with --shard-size or --shards)")
 	flags.Var(option.AtLeast(&o.Sizes.Shards, 1), "shards", "exact number of "+noun+"s (default by size)")

@@ -135,9 +135,9 @@ func blockSize(p *int) pflag.Value {
 // leastShard is the least target size, bytes. FFRecord's rule is 256 MiB.
 const leastShard = 64 << 10
 
-// ShardSize returns the flag value of the target size of a shard. One below leastShard is a number whose unit was forgotten:
+// shardSize returns the flag value of the target size of a shard. One below leastShard is a number whose unit was forgotten:
 // --shard-size 1 makes a shard of each sample.
-func ShardSize(p *int64) pflag.Value {
+func shardSize(p *int64) pflag.Value {
 	return size(p, func(n option.Size, text string) error {
 		if n == 0 || n >= leastShard {
 			return nil

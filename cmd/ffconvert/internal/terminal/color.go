@@ -46,7 +46,7 @@ func Columns(w io.Writer) int {
 
 // Good, Warn and Bad colour text green, yellow and red.
 func (p Paint) Good(s string) string { return p.with("1;32", s) }
-func (p Paint) Warn(s string) string { return p.with("1;33", s) }
+func (p Paint) warn(s string) string { return p.with("1;33", s) }
 func (p Paint) Bad(s string) string  { return p.with("1;31", s) }
 
 // Head colours a line up to its first colon, by dress.
@@ -73,7 +73,7 @@ func (p Paint) Levels(text string) string {
 		case findings.Error:
 			line = p.Head(line, p.Bad)
 		case findings.Warning:
-			line = p.Head(line, p.Warn)
+			line = p.Head(line, p.warn)
 		}
 		b.WriteString(line)
 	}

@@ -79,7 +79,7 @@ func (r *Reporter) Warn(d converters.Doubt) {
 	case "json":
 		WriteEvent(r.out, "warning", warningEvent{message, d.Part, d.Off})
 	default:
-		r.print(r.paint.Head("warning: "+text.Line(message), r.paint.Warn))
+		r.print(r.paint.Head("warning: "+text.Line(message), r.paint.warn))
 	}
 }
 

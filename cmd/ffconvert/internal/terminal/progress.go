@@ -272,7 +272,7 @@ func (r *Reporter) Say(summary fmt.Stringer) {
 	default:
 		dress := r.paint.Good
 		if s, ok := summary.(interface{ Doubtful() bool }); ok && s.Doubtful() {
-			dress = r.paint.Warn
+			dress = r.paint.warn
 		}
 		fmt.Fprintln(r.out, r.paint.Head(summary.String(), dress))
 	}
