@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/look"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/browse"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
@@ -22,7 +22,7 @@ import (
 )
 
 type browseOptions struct {
-	lookupFlags
+	look.Datasets
 	listen string
 	open   bool
 }
@@ -49,14 +49,14 @@ samples leaves in OUT/.ffconvert, as ffconvert get does; or in the user's cache,
   ffconvert browse old/ new/ --listen 127.0.0.1:8000`,
 		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runBrowse(cmd.Context(), opts, args, cmd.OutOrStdout(), os.Stderr)
+			return opts.End(runBrowse(cmd.Context(), opts, args, cmd.OutOrStdout(), os.Stderr))
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&opts.listen, "listen", "127.0.0.1:0", "address and port to serve at; port 0: any that is free")
 	flags.BoolVar(&opts.open, "open", false, "open the link in the browser of this machine")
-	opts.lookupFlags.addRecords(flags)
+	opts.AddRecords(flags)
 	return cmd
 }
 
@@ -70,21 +70,17 @@ func runBrowse(ctx context.Context, opts browseOptions, paths []string, stdout, 
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // no limit by GOMEMLIMIT
 		debug.SetMemoryLimit(browseMemory)
 	}
-	opts.opts.Record.MaxSample = browse.MaxRecord
+	opts.Lookup.Record.MaxSample = browse.MaxRecord
 	if dir, err := os.UserCacheDir(); err == nil {
-		opts.opts.TableDir = filepath.Join(dir, "ffconvert", "keys")
+		opts.Lookup.TableDir = filepath.Join(dir, "ffconvert", "keys")
 	}
-	var all []*lookup.Dataset
-	for _, path := range paths {
-		d, err := opts.lookupFlags.open(ctx, path)
-		if err != nil {
-			return err
-		}
-		all = append(all, d)
-	}
-	s, err := browse.New(all, browse.Options{Tool: tool(), Log: stderr, Verify: verify.Options{Record: record.Options{AllowLegacy: opts.opts.Record.AllowLegacy, MaxSamples: opts.opts.Record.MaxSamples}}})
+	all, err := opts.Open(paths)
 	if err != nil {
-		return explainLookup(err)
+		return err
+	}
+	s, err := browse.New(all, browse.Options{Tool: tool(), Log: stderr, Verify: verify.Options{Record: record.Options{AllowLegacy: opts.Lookup.Record.AllowLegacy, MaxSamples: opts.Lookup.Record.MaxSamples}}})
+	if err != nil {
+		return err
 	}
 	l, err := browse.Listen(opts.listen)
 	if err != nil {

@@ -12,10 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
-	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -66,8 +64,9 @@ type conversion struct {
 	convert.Conversion
 	opts     cliflag.Conversion
 	purpose  cliflag.Purpose
-	planning *planning             // not nil: only plan, write no shards
-	sign     *signature.PrivateKey // nil: the dataset is not signed
+	planning *planning                             // not nil: only plan, write no shards
+	sign     func(manifest []byte) ([]byte, error) // nil: the dataset is not signed
+	signedBy string                                // ID of the key of sign
 	stdout   io.Writer
 }
 
@@ -77,8 +76,12 @@ func (c *conversion) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.sign, err = c.opts.Sign.Load(ctx); err != nil {
+	key, err := c.opts.Sign.Load(ctx)
+	if err != nil {
 		return err
+	}
+	if key != nil {
+		c.sign, c.signedBy = key.Sign, key.ID()
 	}
 	if choice.Split == "" && choice.SplitBy == "" && (c.Reader == nil || c.Reader.Splits() == nil) {
 		return c.one(ctx, choice)
@@ -119,9 +122,7 @@ func (c *conversion) one(ctx context.Context, choice choose.Options) error {
 	defer progress.Stop()
 	c.Options = c.opts.Options(ctx, tool(), progress)
 	c.Choice = choice
-	if c.sign != nil {
-		c.Sign = c.sign.Sign
-	}
+	c.Sign = c.sign
 	if err := cliflag.CheckEncoding(c.Encode); err != nil {
 		return err
 	}
@@ -143,33 +144,31 @@ func (c *conversion) convert(ctx context.Context) (fmt.Stringer, error) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, summary.PrintPreview(c.stdout, c.formatName(), p)
+		return nil, terminal.PrintPreview(c.stdout, c.formatName(), p)
 	case c.planning != nil && c.planning.task.Given():
 		t := c.planning.task.Task
 		done, err := c.IndexTask(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		return summary.NewSlice(c.Out, t, done), nil
+		return terminal.SliceDone(c.Out, t, done), nil
 	case c.planning != nil:
 		done, err := c.Plan(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return summary.NewPlan(c.Out, done), nil
+		return terminal.PlanDone(c.Out, done), nil
 	}
 	done, err := c.Write(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sum := summary.NewConversion(c.Out, done.Report)
+	sum := terminal.ConversionDone(c.Out, done.Report)
 	sum.Columns, sum.HeaderFound, sum.HeaderMissed = done.Columns, done.HeaderFound, done.HeaderMissed
 	if c.Reader != nil && c.Reader.NoEnd && slices.Contains(c.Sources, "-") {
 		sum.NoEnd = c.formatName()
 	}
-	if c.sign != nil {
-		sum.SignedBy = c.sign.ID()
-	}
+	sum.SignedBy = c.signedBy
 	return sum, nil
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/export"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/option"
@@ -72,9 +71,7 @@ func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 		}
 	}
 	o.Progress.Add(flags)
-	cliflag.Size(flags, &o.Encode.Limits.MaxDecode, "max-decode-size", decode.DefaultMaxDecode, "largest list or map in a record")
-	o.Encode.Limits.MaxDepth = decode.DefaultMaxDepth
-	flags.Var(option.Between(&o.Encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting in a record, 4 to 65535")
+	cliflag.DecodeLimits(flags, &o.Encode.Limits, "largest list or map in a record", "deepest nesting in a record")
 	cliflag.Count(flags, &o.MaxNames, "max-names", int64(input.MaxNames), "most inputs that OUT may stand for")
 	o.AddCache(flags)
 	flags.Lookup("cache-dir").Usage = "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)"

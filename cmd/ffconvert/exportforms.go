@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/export"
 	"github.com/ffconvert/ffconvert/internal/option"
@@ -48,7 +47,7 @@ is run again.
 				return err
 			}
 			shown.Stop()
-			shown.Say(summary.NewExport(done))
+			shown.Say(terminal.ExportDone(done))
 			return nil
 		})
 	}
@@ -152,7 +151,7 @@ same command is run again. A key or a field that webdataset would split otherwis
 				return err
 			}
 			shown.Stop()
-			shown.Say(summary.NewExport(done))
+			shown.Say(terminal.ExportDone(done))
 			return nil
 		})
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 )
@@ -73,6 +72,6 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	if err != nil {
 		return cliflag.Hint(err, "run", dir)
 	}
-	progress.Say(summary.NewTask(dir, report))
+	progress.Say(terminal.TaskDone(dir, report))
 	return nil
 }

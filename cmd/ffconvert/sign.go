@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 )
@@ -69,6 +68,6 @@ func runSign(ctx context.Context, opts signOptions, dir string) error {
 	if err != nil {
 		return cliflag.Hint(err, "sign", dir)
 	}
-	progress.Say(summary.NewSigned(dir, m, key.ID(), summed))
+	progress.Say(terminal.SignedDone(dir, m, key.ID(), summed))
 	return nil
 }

@@ -116,9 +116,7 @@ func (o *Conversion) addRun(flags *pflag.FlagSet) {
 	flags.Var(QueueDepth(&o.Depth), "queue-depth", "reads of 1 MiB in flight, all shards being re-read together")
 	flags.Var(period{p: &o.Grace}, "grace", "after SIGTERM or SIGUSR1, how long the shards under way may take to be finished; no other is begun (0: all stops at once)")
 	o.Progress.Add(flags)
-	Size(flags, &o.Encode.Limits.MaxDecode, "max-decode-size", decode.DefaultMaxDecode, "largest field that --decode takes, text aside")
-	o.Encode.Limits.MaxDepth = decode.DefaultMaxDepth
-	flags.Var(option.Between(&o.Encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting that --decode takes, 4 to 65535")
+	DecodeLimits(flags, &o.Encode.Limits, "largest field that --decode takes, text aside", "deepest nesting that --decode takes")
 	Count(flags, &o.Encode.Limits.MaxPixels, "max-pixels", decode.DefaultMaxPixels, "largest picture that --tensor decodes, in pixels, each up to 20 bytes of memory")
 	Count(flags, &o.MaxNames, "max-names", int64(input.MaxNames), "most inputs that the sources may stand for")
 }

@@ -262,7 +262,7 @@ func (r *Reporter) Waiting(what string) {
 }
 
 // Say ends the phase and prints the closing line of the command: its String, or its JSON as the done event. Its head is green, or
-// yellow if a method Doubtful says that there are shards that were never re-read.
+// yellow if a method doubtful says that there are shards that were never re-read.
 func (r *Reporter) Say(summary fmt.Stringer) {
 	r.Stop()
 	switch r.mode {
@@ -271,7 +271,7 @@ func (r *Reporter) Say(summary fmt.Stringer) {
 		WriteEvent(r.out, "done", summary)
 	default:
 		dress := r.paint.Good
-		if s, ok := summary.(interface{ Doubtful() bool }); ok && s.Doubtful() {
+		if s, ok := summary.(interface{ doubtful() bool }); ok && s.doubtful() {
 			dress = r.paint.Warn
 		}
 		fmt.Fprintln(r.out, r.paint.Head(summary.String(), dress))

@@ -1,4 +1,4 @@
-package main
+package look
 
 import (
 	"context"
@@ -19,16 +19,25 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/internal/input"
-	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// A verification is one run of verify: what its arguments name, and which of them are refused.
-type verification struct {
-	proof    *proof
+// A Verifier verifies datasets and shards.
+type Verifier struct {
+	cliflag.Place // how object stores are reached
+	Options       verify.Options
+	Progress      *terminal.Reporter
+	Key           cliflag.Name // a public key, or its file: the manifest must be signed by it; "": no signature is read
+	SHA256        bool         // compare the SHA-256 of every file that is read; Key and Sample imply it
+	Sample        sampleValue  // the shards that are read
+
+	// Strict: if an argument cannot be read or is no dataset, nothing is verified. Else it is a problem of the report.
+	Strict bool
+
+	key      *signature.PublicKey // of Key
 	datasets []verifiedDataset
 	files    []verify.Target
 	refused  []error          // of arguments that cannot be read, or are no dataset
@@ -44,15 +53,25 @@ type verifiedDataset struct {
 	read     map[string]bool   // the shards to read; nil: all
 }
 
-// newVerification finds the shards of the arguments. A directory, or a single shard, is compared with the
-// manifest in its directory, if there is one. A URL is a dataset in an object store, which remote says how to reach. The
-// caller closes the verification.
-func newVerification(ctx context.Context, args []string, p *proof, remote bucket.Options) *verification {
-	v := &verification{proof: p, problems: []verify.Problem{}}
+// Run verifies the shards that the arguments name. A directory, or a single shard, is compared with the
+// manifest in its directory, if there is one. A URL is a dataset in an object store.
+func (v *Verifier) Run(ctx context.Context, args []string) (*Verified, error) {
+	v.problems = []verify.Problem{}
+	if v.Key != "" {
+		var err error
+		if v.key, err = signature.ReadPublicKey(string(v.Key)); err != nil {
+			return nil, err
+		}
+	}
+	defer func() { // removes the scratch of those in object stores
+		for _, d := range v.datasets {
+			d.Close()
+		}
+	}()
 	for _, arg := range args {
-		err := v.add(ctx, arg, remote)
-		if kind := place.KindOf(err); convert.IsURL(arg) && (kind == place.Corrupt || kind == place.Refused) && ctx.Err() == nil {
-			err = v.add(ctx, arg, remote) // a reply may have been wrong
+		err := v.add(ctx, arg)
+		if convert.IsURL(arg) && perhapsReply(err) && ctx.Err() == nil {
+			err = v.add(ctx, arg)
 		}
 		if err != nil {
 			p := verify.NewProblem(arg, arg, ruleOfArgument(err), err)
@@ -60,15 +79,32 @@ func newVerification(ctx context.Context, args []string, p *proof, remote bucket
 			v.problems, v.refused = append(v.problems, p), append(v.refused, terminal.Plain(err))
 		}
 	}
-	return v
+	if len(v.refused) > 0 && v.Strict {
+		return nil, v.refused[0]
+	}
+	v.Progress.Start("verify", v.bytes())
+	v.Options.Progress = v.Progress.Add
+	report, err := v.run(ctx)
+	v.Progress.Stop()
+	if err != nil {
+		return nil, err
+	}
+	all := &Verified{*report, errors.Join(append(v.refused, terminal.Plain(v.hint(report.Err(), report.Count())))...), v.repairs}
+	all.Problems = append(v.problems, report.Problems...)
+	for i := range all.Problems {
+		if p := &all.Problems[i]; p.Text == record.ErrLegacy.Error() {
+			p.Text += cliflag.Legacy
+		}
+	}
+	return all, nil
 }
 
-func (v *verification) add(ctx context.Context, arg string, remote bucket.Options) error {
+func (v *Verifier) add(ctx context.Context, arg string) error {
 	if convert.IsURL(arg) {
-		if strings.HasSuffix(arg, record.Ext) {
-			return fmt.Errorf("%s: a shard in an object store is verified with its dataset; name what it lies in, %s", arg, arg[:strings.LastIndexByte(arg, '/')+1])
+		if err := noShard(arg, "verified"); err != nil {
+			return err
 		}
-		d, err := bucket.View(ctx, arg, remote)
+		d, err := bucket.View(ctx, arg, v.Place.Options(nil))
 		if err != nil {
 			return cliflag.Hint(err, "verify", arg)
 		}
@@ -88,7 +124,7 @@ func (v *verification) add(ctx context.Context, arg string, remote bucket.Option
 			return err
 		}
 		return v.addDataset(d, arg)
-	case v.proof.some():
+	case v.needsSums():
 		return fmt.Errorf("%s: --key, --sha256 and --sample are for the directory of a dataset", arg)
 	}
 	m, err := dataset.ReadManifest(filepath.Dir(arg))
@@ -112,8 +148,8 @@ func (v *verification) add(ctx context.Context, arg string, remote bucket.Option
 }
 
 // addDataset adds a dataset that arg names, or closes it.
-func (v *verification) addDataset(d *dataset.Dataset, arg string) error {
-	m, err := v.proof.manifest(d, arg)
+func (v *Verifier) addDataset(d *dataset.Dataset, arg string) error {
+	m, err := v.manifest(d, arg)
 	if err == nil && m == nil {
 		err = v.unfinished(d, arg)
 	}
@@ -129,15 +165,15 @@ func (v *verification) addDataset(d *dataset.Dataset, arg string) error {
 		return err
 	}
 	one := verifiedDataset{d, shards, m, nil}
-	if m != nil && v.proof.sample.text != "" {
-		one.read = v.proof.sample.Choose(m)
+	if m != nil && v.Sample.text != "" {
+		one.read = v.Sample.Choose(m)
 	}
 	v.datasets = append(v.datasets, one)
 	return nil
 }
 
 // unfinished refuses a dataset without a manifest if a conversion or a copy was begun there, or if a manifest is needed.
-func (v *verification) unfinished(d *dataset.Dataset, arg string) error {
+func (v *Verifier) unfinished(d *dataset.Dataset, arg string) error {
 	begun, err := false, error(nil)
 	if d.InBucket() {
 		begun, err = d.Begun()
@@ -149,7 +185,7 @@ func (v *verification) unfinished(d *dataset.Dataset, arg string) error {
 	switch {
 	case err != nil:
 		return err
-	case !begun && v.proof.some():
+	case !begun && v.needsSums():
 		return fmt.Errorf("%s: %w: there is no %s", arg, dataset.ErrNoSums, dataset.ManifestName)
 	case !begun:
 		return nil
@@ -165,15 +201,8 @@ func (v *verification) unfinished(d *dataset.Dataset, arg string) error {
 	return fmt.Errorf("%s: %w: %v", arg, verify.ErrCorrupt, dataset.ErrUnfinished)
 }
 
-// close closes the datasets. It removes the scratch of those in object stores.
-func (v *verification) close() {
-	for _, d := range v.datasets {
-		d.Close()
-	}
-}
-
 // bytes returns the size of all shards that are read. Files that cannot be examined count as empty.
-func (v *verification) bytes() int64 {
+func (v *Verifier) bytes() int64 {
 	total := int64(0)
 	add := func(path string) {
 		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
@@ -203,16 +232,16 @@ func (v *verification) bytes() int64 {
 }
 
 // run verifies the datasets one after another, then all the files.
-func (v *verification) run(ctx context.Context, how verify.Options) (total *verify.Report, err error) {
+func (v *Verifier) run(ctx context.Context) (total *verify.Report, err error) {
 	for _, d := range v.datasets {
-		report, err := v.verify(ctx, d, how)
+		report, err := v.verify(ctx, d)
 		if err != nil {
 			return nil, err
 		}
 		total = total.Merge(report)
 	}
 	if len(v.files) > 0 {
-		report, err := verify.Files(ctx, v.files, how)
+		report, err := verify.Files(ctx, v.files, v.Options)
 		if err != nil {
 			return nil, err
 		}
@@ -224,8 +253,9 @@ func (v *verification) run(ctx context.Context, how verify.Options) (total *veri
 	return total, nil
 }
 
-func (v *verification) verify(ctx context.Context, d verifiedDataset, how verify.Options) (*verify.Report, error) {
-	how.SHA256 = d.manifest != nil && v.proof.some()
+func (v *Verifier) verify(ctx context.Context, d verifiedDataset) (*verify.Report, error) {
+	how := v.Options
+	how.SHA256 = d.manifest != nil && v.needsSums()
 	if d.read != nil {
 		how.Only = func(shard string) bool { return d.read[shard] }
 	}
@@ -237,8 +267,8 @@ func (v *verification) verify(ctx context.Context, d verifiedDataset, how verify
 		return report, err
 	}
 	v.repairs = append(v.repairs, repair)
-	report.Proof = v.proof.of(d.manifest, report.Shards)
-	if v.proof.key != nil {
+	report.Proof = v.proof(d.manifest, report.Shards)
+	if v.key != nil {
 		err = d.unsigned(report)
 	}
 	return report, err
@@ -290,7 +320,7 @@ func ruleOfArgument(err error) verify.Kind {
 }
 
 // hint returns the error of a printed report, with the number of problems as its text, and what helps: a flag, or a repair.
-func (v *verification) hint(err error, problems int64) error {
+func (v *Verifier) hint(err error, problems int64) error {
 	if err == nil {
 		return nil
 	}
