@@ -60,10 +60,10 @@ samples leaves in OUT/.ffconvert, as ffconvert get does; or in the user's cache,
 	return cmd
 }
 
-// servedStatus lists the exit statuses of browse for its help. diff alone has 6, and Ctrl-C is status 0 here, so 130 is left out.
+// servedStatus lists the exit statuses of browse: without 6, which only diff has, and 130, because Ctrl-C ends browse with status 0.
 var servedStatus, _, _ = strings.Cut(exitStatus, "\n  6 ")
 
-// browseMemory is where garbage is collected more often, in bytes: what requests hold together is below it.
+// browseMemory is the memory limit of the process, in bytes. Concurrent requests together hold less.
 const browseMemory = 448 << 20
 
 func runBrowse(ctx context.Context, opts browseOptions, paths []string, stdout, stderr io.Writer) error {

@@ -87,7 +87,7 @@ func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
 
 // checkOptions are the flags of the check commands.
 type checkOptions struct {
-	convert cliflag.Conversion // of the flags that check has in common with convert
+	convert cliflag.Conversion // flags that check and convert share
 	deep    bool
 	strict  bool
 	format  option.Choice

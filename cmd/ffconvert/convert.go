@@ -100,7 +100,7 @@ func (c *conversion) run(ctx context.Context) error {
 		}
 		if err := one.one(ctx, s.Choice); err != nil {
 			if made {
-				os.Remove(c.Out) // which fails where a side is in it
+				os.Remove(c.Out) // which fails if a side is in it
 			}
 			return err
 		}
@@ -212,7 +212,7 @@ func (c *conversion) formatName() string {
 	return c.Reader.Name
 }
 
-// explain adds to the errors of inputs that the format does not read what kind of input they are.
+// explain adds to an error of an input that the format does not read which kind of input it is.
 func (c *conversion) explain(err error) error {
 	if c.Spec != nil || c.Program != nil {
 		return err

@@ -42,7 +42,7 @@ of files, or as a stream to another program. Every record is compared with its c
 	return cmd
 }
 
-// exportSources is the help about OUT in the commands of export.
+// exportSources is the help of OUT in the commands of export.
 const exportSources = `OUT is a dataset that ffconvert has made. It may also be shards by name, several datasets,
 a pattern or URLs, as in ffconvert ffr; what their records are is said by --records where no
 manifest is beside them.
@@ -79,7 +79,7 @@ func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 	o.Remote.Add(flags)
 }
 
-// options are what the flags say of an export.
+// options returns the options that the flags set.
 func (o *exportOptions) options(shown *terminal.Reporter) export.Options {
 	return export.Options{
 		Encode: o.Encode, Choice: o.choice, Ordinal: o.ordinal, Sizes: o.Sizes, Workers: o.Workers, NoVerify: o.NoVerify,
@@ -87,7 +87,7 @@ func (o *exportOptions) options(shown *terminal.Reporter) export.Options {
 	}
 }
 
-// addKey registers --key with a word more than formats have.
+// addKey registers --key, which accepts ordinal in addition to the words of the formats.
 func (o *exportOptions) addKey(flags *pflag.FlagSet) {
 	of := o.reader.Set.Lookup("key")
 	flags.Var(&exportKey{Option: of, ordinal: &o.ordinal}, "key", of.Usage+"; or ordinal, the number of the sample")

@@ -94,10 +94,10 @@ __key__ is the key of a sample. Nothing else is written there; a reader may stop
 	return cmd
 }
 
-// errPipe says that the reader of standard output has closed it, which is not an error.
+// errPipe reports that the reader of standard output closed it. The program ends with exitPipe and prints nothing.
 var errPipe = errors.New("standard output is closed")
 
-// A pipeWriter returns errPipe where its reader has gone.
+// A pipeWriter returns errPipe if its reader closed the pipe.
 type pipeWriter struct{ io.Writer }
 
 func (w pipeWriter) Write(p []byte) (int, error) {

@@ -49,7 +49,7 @@ With --task K/N the K-th of N even slices of the parts, counted from 0, is index
 many machines as there are, and no plan is made. The same command without --task takes what
 such tasks have found of parts that are what they were, indexes the others, and plans.`
 
-// notOfPlans are flags of a conversion that plan does not have: they concern the writing of shards.
+// notOfPlans are flags of a conversion that only change how shards are written: plan does not have them.
 var notOfPlans = []string{"no-verify", "verify", "sign", "password-file", "backend", "queue-depth", "grace"}
 
 // newPlanFormatCommand turns the command of a conversion into the command of its plan.

@@ -92,6 +92,9 @@ func formatValue() option.Choice {
 }
 
 func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io.Writer) (err error) {
+	if err := opts.Load(); err != nil {
+		return err
+	}
 	reports, err := createReports(opts.reports)
 	if err != nil {
 		return err

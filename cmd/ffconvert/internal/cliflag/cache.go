@@ -15,7 +15,7 @@ import (
 
 // The environment variables of webdataset's cache. Flags take precedence.
 const (
-	CacheDirVariable  = "WDS_CACHE"
+	cacheDirVariable  = "WDS_CACHE"
 	cacheSizeVariable = "WDS_CACHE_SIZE" // bytes; 0 or less: no limit
 
 	cacheVerboseVariable = "WDS_VERBOSE_CACHE" // a whole number; other than 0: tell what happens in the cache
@@ -32,14 +32,11 @@ func (o *Conversion) CacheFromEnvironment(flags *pflag.FlagSet) error {
 	if flags.Lookup("cache-dir") == nil {
 		return nil
 	}
-	if os.Getenv(CacheDirVariable) != "" && !flags.Changed("cache-dir") {
+	if o.CacheDir != "" || !flags.Changed("cache-dir") {
 		var err error
-		if o.CacheDir, err = CacheDir(); err != nil {
+		if o.CacheDir, err = CacheDir(o.CacheDir); err != nil {
 			return err
 		}
-	}
-	if err := LocalDir(o.CacheDir); err != nil {
-		return err
 	}
 	if text := os.Getenv(cacheSizeVariable); text != "" && !flags.Changed("cache-size") {
 		n, err := strconv.ParseFloat(text, 64) // a float, as webdataset accepts 1e12
@@ -51,16 +48,18 @@ func (o *Conversion) CacheFromEnvironment(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// LocalDir refuses a URL as the directory of the cache.
-func LocalDir(dir string) error {
-	if convert.IsURL(dir) {
-		return fmt.Errorf("--cache-dir %s: want a local directory, not a URL", input.Shown(dir))
+// CacheDir returns the directory of the cache: dir, the value of --cache-dir, or what the environment names if that is "". It
+// refuses a URL.
+func CacheDir(dir string) (string, error) {
+	var err error
+	if dir == "" {
+		dir, err = atHome(os.Getenv(cacheDirVariable))
 	}
-	return nil
+	if err == nil && convert.IsURL(dir) {
+		err = fmt.Errorf("--cache-dir %s: want a local directory, not a URL", input.Shown(dir))
+	}
+	return dir, err
 }
-
-// CacheDir returns the directory of the cache that the environment names; "": none.
-func CacheDir() (string, error) { return atHome(os.Getenv(CacheDirVariable)) }
 
 // atHome expands ~/ as webdataset does: a variable that was not set by a shell may have it.
 func atHome(dir string) (string, error) {

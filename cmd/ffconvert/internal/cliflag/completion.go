@@ -26,8 +26,8 @@ func choices(f *pflag.Flag) []string {
 	return nil
 }
 
-// CompleteFlags registers the completion of flag values of cmd and all its subcommands.
-func CompleteFlags(cmd *cobra.Command) {
+// completeFlags registers the completion of flag values of cmd and all its subcommands.
+func completeFlags(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		words, how := choices(f), cobra.ShellCompDirectiveNoFileComp
 		switch f.Name {
@@ -56,7 +56,7 @@ func CompleteFlags(cmd *cobra.Command) {
 		_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, how))
 	})
 	for _, c := range cmd.Commands() {
-		CompleteFlags(c)
+		completeFlags(c)
 	}
 }
 

@@ -54,8 +54,8 @@ func (v *merged) String() string {
 	return ""
 }
 
-// MergeFlags adds the flags of [option.Merged] to cmd and its subcommands.
-func MergeFlags(cmd *cobra.Command) {
+// mergeFlags adds the flags of [option.Merged] to cmd and its subcommands.
+func mergeFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	byName := make(map[string]*merged)
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -84,6 +84,6 @@ func MergeFlags(cmd *cobra.Command) {
 		}
 	}
 	for _, c := range cmd.Commands() {
-		MergeFlags(c)
+		mergeFlags(c)
 	}
 }

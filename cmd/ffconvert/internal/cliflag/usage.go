@@ -258,8 +258,12 @@ var otherCommands = map[string][]string{
 	"ls":      {"list", "dir"},
 }
 
-func SuggestNames(root *cobra.Command) {
+// Finish prepares the command line of root, which has all its commands: it adds the names that commands have in other programs,
+// the flags of [option.Merged] and the completion of flag values.
+func Finish(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		c.SuggestFor = otherCommands[c.Name()]
 	}
+	mergeFlags(root)
+	completeFlags(root)
 }

@@ -116,14 +116,14 @@ type benchRun struct {
 	of     counts // of the dataset, of which the reader may have one shard
 	start  time.Time
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	rng     *rand.Rand
 	order   []int // all samples, 8 bytes each; shuffled again after the last
 	next    int   // index in order of the next sample to read
 	left    int   // batches still to read, if their number is limited
 	took    []time.Duration
-	read    []bool // samples that were read, a byte each
-	samples int64  // with those that came again
+	read    []bool // whether each sample was read
+	samples int64  // read, repeated ones included
 	bytes   int64
 }
 

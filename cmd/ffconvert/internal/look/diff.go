@@ -27,11 +27,7 @@ type Differ struct {
 
 // Run compares two datasets or shards, and reports whether they have the same samples.
 func (o *Differ) Run(ctx context.Context, pathA, pathB string, stdout io.Writer) (same bool, err error) {
-	same, err = o.run(ctx, pathA, pathB, stdout)
-	return same, o.End(err)
-}
-
-func (o *Differ) run(ctx context.Context, pathA, pathB string, stdout io.Writer) (same bool, err error) {
+	defer func() { err = o.End(err) }()
 	a, err := o.openAny(ctx, pathA)
 	if err != nil {
 		return false, err
@@ -180,8 +176,17 @@ type diffSide struct {
 	*lookup.Dataset
 }
 
-// text says how many samples and shards were compared, and of how many.
+// text formats how many samples and shards were compared, of how many.
 func (d diffSide) text(samples int64) string {
 	shards, of := d.Of()
-	return fmt.Sprintf("%s: %s in %s", text.Name(d.name), terminal.CountedOf(samples, of, "sample"), terminal.CountedOf(int64(len(d.Files())), int64(shards), "shard"))
+	return fmt.Sprintf("%s: %s in %s", text.Name(d.name), countedOf(samples, of, "sample"), countedOf(int64(len(d.Files())), int64(shards), "shard"))
+}
+
+// countedOf returns "9 samples" for all of 9, else "3 of 9 samples".
+func countedOf(n, of int64, noun string) string {
+	counted := terminal.Counted(of, noun)
+	if n < of {
+		counted = humanize.Comma(n) + " of " + counted
+	}
+	return counted
 }

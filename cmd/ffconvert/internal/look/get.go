@@ -31,16 +31,13 @@ type Getter struct {
 	d *lookup.Dataset
 }
 
-// Run writes the sample of a dataset or a shard that name is the key of, or the number as #N.
-func (g *Getter) Run(ctx context.Context, path, name string) error {
-	return g.End(g.run(ctx, path, name))
-}
-
 var numbered = regexp.MustCompile(`^#[0-9]+$`)
 
 var errNoKey = place.New(place.Refused, "no sample has the key")
 
-func (g *Getter) run(ctx context.Context, path, name string) (err error) {
+// Run writes one sample of a dataset or a shard. name is its key, or #N for its number.
+func (g *Getter) Run(ctx context.Context, path, name string) (err error) {
+	defer func() { err = g.End(err) }()
 	if g.d, err = g.openAny(ctx, path); err != nil {
 		return err
 	}
@@ -58,7 +55,7 @@ func (g *Getter) run(ctx context.Context, path, name string) (err error) {
 	return g.find(ctx, name)
 }
 
-// mostNamed is how many samples of one key are named in a message.
+// mostNamed is the most samples of one key that a message lists.
 const mostNamed = 10
 
 // find writes the sample of a key.
@@ -144,7 +141,7 @@ func (g *Getter) write(r *lookup.Row) error {
 	if g.Field == "" && g.Format.Value == "record" {
 		return g.bytes(data, "the record")
 	}
-	if g.Field == "" { // its key and label are shown
+	if g.Field == "" { // the output has its key and label, which come from the index
 		if err := g.d.CheckIndex(r); err != nil {
 			return err
 		}

@@ -43,11 +43,8 @@ type Inspector struct {
 }
 
 // Run inspects a dataset or a shard.
-func (in *Inspector) Run(ctx context.Context, path string, stdout io.Writer) error {
-	return in.End(in.run(ctx, path, stdout))
-}
-
-func (in *Inspector) run(ctx context.Context, path string, stdout io.Writer) error {
+func (in *Inspector) Run(ctx context.Context, path string, stdout io.Writer) (err error) {
+	defer func() { err = in.End(err) }()
 	if in.Sums {
 		return in.sums(ctx, path, stdout)
 	}
@@ -168,11 +165,11 @@ type content struct {
 	Bytes    int64          `json:"bytes"`
 	Shard    spread         `json:"shard_bytes"`
 	Record   spread         `json:"record_bytes"`
-	Index    int64          `json:"index_bytes,omitempty"` // of all indexes, as the manifest says
+	Index    int64          `json:"index_bytes,omitempty"` // of all indexes, from the manifest
 	Created  *time.Time     `json:"created,omitempty"`     // when the manifest was written
 	Verified *bool          `json:"verified,omitempty"`    // whether each shard was verified when it was written
-	Root     string         `json:"root_sha256,omitempty"` // of the SHA-256 of all files, as the manifest says
-	SignedBy string         `json:"signed_by,omitempty"`   // ID of the key, as the signature says; it is not checked
+	Root     string         `json:"root_sha256,omitempty"` // of the SHA-256 of all files, from the manifest
+	SignedBy string         `json:"signed_by,omitempty"`   // ID of the key in the signature, which is not checked
 	converters.Description
 	Skipped map[string]int64 `json:"skipped,omitempty"`
 	Choice  *choose.Options  `json:"choice,omitempty"`      // of samples, when they were converted; nil: all

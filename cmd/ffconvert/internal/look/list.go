@@ -23,11 +23,8 @@ type Lister struct {
 }
 
 // Run lists the samples of a dataset or a shard.
-func (l *Lister) Run(ctx context.Context, path string, stdout io.Writer) error {
-	return l.End(l.run(ctx, path, stdout))
-}
-
-func (l *Lister) run(ctx context.Context, path string, stdout io.Writer) error {
+func (l *Lister) Run(ctx context.Context, path string, stdout io.Writer) (err error) {
+	defer func() { err = l.End(err) }()
 	d, err := l.openAny(ctx, path)
 	if err != nil {
 		return err

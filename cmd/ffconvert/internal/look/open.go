@@ -27,7 +27,7 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// Datasets opens datasets and shards for single samples, and holds those that are in object stores.
+// Datasets opens datasets and shards, for reading single samples. End closes those that are in object stores.
 type Datasets struct {
 	cliflag.Place
 	Lookup  lookup.Options
@@ -76,7 +76,8 @@ func (s *Datasets) openLocal(path string) (*lookup.Dataset, error) {
 	return d, err
 }
 
-// openAny opens a dataset or a shard on this machine, or a dataset in an object store, of which the table of keys is kept here.
+// openAny opens a dataset or a shard on this machine, or a dataset in an object store, whose table of keys it stores in the user's
+// cache directory.
 func (s *Datasets) openAny(ctx context.Context, path string) (*lookup.Dataset, error) {
 	if !convert.IsURL(path) {
 		return s.openLocal(path)
@@ -122,13 +123,13 @@ func noShard(url, done string) error {
 	return fmt.Errorf("%s: a shard in an object store is %s with its dataset; name what it lies in, %s", url, done, url[:strings.LastIndexByte(url, '/')+1])
 }
 
-// perhapsReply reports whether an error may be due to a wrong reply of an object store: the dataset is opened once more.
+// perhapsReply reports whether an error may be due to a wrong reply of an object store. The caller opens the dataset once more.
 func perhapsReply(err error) bool {
 	kind := place.KindOf(err)
 	return kind == place.Corrupt || kind == place.Refused
 }
 
-// finished opens a dataset and reads its manifest; nil: it has none.
+// finished opens a dataset in an object store and reads its manifest, nil if it has none.
 func (s *Datasets) finished(ctx context.Context, url string) (*dataset.Dataset, *dataset.Manifest, error) {
 	out, err := bucket.View(ctx, url, s.Options(nil))
 	if err != nil {
@@ -139,8 +140,8 @@ func (s *Datasets) finished(ctx context.Context, url string) (*dataset.Dataset, 
 	return out, m, err
 }
 
-// End removes the scratch directories of datasets in object stores. err is the error of the command: it gets the flags that help,
-// and files in scratch directories the names that they have in the object store.
+// End removes the scratch directories of datasets in object stores. It returns err, the error of the command, with the flags that
+// help, and with the URL of a dataset in place of its scratch directory.
 func (s *Datasets) End(err error) error {
 	if errors.Is(err, record.ErrLegacy) {
 		err = fmt.Errorf("%w%s", err, cliflag.Legacy)

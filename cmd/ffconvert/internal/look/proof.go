@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/verify"
@@ -16,8 +17,8 @@ import (
 // needsSums reports whether a manifest with sums is needed.
 func (v *Verifier) needsSums() bool { return v.key != nil || v.SHA256 || v.Sample.text != "" }
 
-// manifest reads the manifest of a dataset that arg names, nil if there is none. With a key, the bytes are parsed only after
-// their signature was found to be right.
+// manifest reads the manifest of a dataset that arg names, nil if there is none. With Key, it checks the signature of the
+// bytes before it parses them.
 func (v *Verifier) manifest(d *dataset.Dataset, arg string) (*dataset.Manifest, error) {
 	if v.key == nil {
 		m, err := d.Manifest()
@@ -59,6 +60,30 @@ func (v *Verifier) proof(m *dataset.Manifest, read int) *verify.Proof {
 		is.Seed = &v.Sample.Seed
 	}
 	return is
+}
+
+// unsigned adds to a report the files that no signature covers: indexes that the manifest does not list, and a table of keys that
+// does not match the indexes.
+func (d *verifiedDataset) unsigned(report *verify.Report) error {
+	found := func(name string, kind verify.Kind, err error) {
+		report.Problems = append(report.Problems, verify.NewProblem(d.At(name), name, kind, err))
+	}
+	names, err := d.Extra(d.manifest)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		found(name, verify.Extra, errors.New("it is not in the signed manifest: remove it"))
+	}
+	var how lookup.Options
+	if d.InBucket() {
+		how.Open = d.OpenPath
+	}
+	if err = lookup.CheckKeys(d.Path(""), how); errors.Is(err, lookup.ErrKeys) {
+		found(dataset.KeysName, verify.Changed, fmt.Errorf("%w: remove it, a search by key makes another one", err))
+		err = nil
+	}
+	return err
 }
 
 // A sampleValue is the value of --sample.

@@ -33,7 +33,7 @@ func fieldJSON(v *converters.Value) ([]byte, error) {
 	return append(terminal.EscapeJSON(b), '\n'), err
 }
 
-// size returns the bytes of fieldData, -1 if JSON does not have the value.
+// size returns the length of fieldData, -1 if JSON cannot express the value.
 func size(v *converters.Value) int64 {
 	if v.Kind() <= converters.KindText {
 		return v.Len()
@@ -84,7 +84,7 @@ func writeSampleJSON(w io.Writer, r *lookup.Row, s *converters.Sample) (err erro
 	return err
 }
 
-// appendSample appends the members of a JSON object that say which sample it is, and where, as far as that is known.
+// appendSample appends the members of a JSON object that identify and locate a sample. It omits what is unknown.
 func appendSample(b []byte, r *lookup.Row) []byte {
 	b = strconv.AppendInt(append(b, `"number":`...), r.Number, 10)
 	if r.Key != "" {
@@ -104,10 +104,10 @@ func appendSample(b []byte, r *lookup.Row) []byte {
 	return strconv.AppendInt(append(b, `,"offset":`...), r.At.Off, 10)
 }
 
-// mostShown is how much of a value is shown to people, in bytes.
+// mostShown is the most bytes of a value that writeSample writes.
 const mostShown = 60
 
-// writeSample writes a sample for people: a line for each of its fields, with the begin of its value.
+// writeSample writes a sample for people: a line for each of its fields, with the beginning of its value.
 func writeSample(w io.Writer, r *lookup.Row, s *converters.Sample) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "sample\t#%d", r.Number)

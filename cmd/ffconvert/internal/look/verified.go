@@ -1,6 +1,7 @@
 package look
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -8,10 +9,15 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/internal/findings"
+	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/text"
+	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -22,6 +28,27 @@ const (
 	ruleSignature  verify.Kind = "signature"
 	ruleUnsigned   verify.Kind = "unsigned"
 )
+
+// ruleOfArgument returns the rule that the error of an argument broke.
+func ruleOfArgument(err error) verify.Kind {
+	switch {
+	case errors.Is(err, input.ErrNotFound):
+		return verify.Missing
+	case errors.Is(err, signature.ErrWrong):
+		return ruleSignature
+	case errors.Is(err, signature.ErrUnsigned), errors.Is(err, dataset.ErrNoSums):
+		return ruleUnsigned
+	case errors.Is(err, dataset.ErrManifest), errors.Is(err, dataset.ErrManifestVersion):
+		return dataset.BadManifest
+	case errors.Is(err, plan.ErrDamaged):
+		return dataset.BadPlan
+	case errors.Is(err, verify.ErrCorrupt):
+		return ruleUnfinished
+	case errors.Is(err, cliflag.ErrNoShards), errors.Is(err, format.ErrAnotherKind):
+		return ruleNoShards
+	}
+	return verify.Unreadable
+}
 
 // verifyRules are the rules of verify, one for each kind of problem.
 func verifyRules() (rules []findings.Rule) {
@@ -54,7 +81,7 @@ func verifyRules() (rules []findings.Rule) {
 // Verified is the report of a verification.
 type Verified struct {
 	verify.Report
-	Failure error                 // what is wrong with arguments and shards, with the flag or the command that helps; nil: all is sound
+	Failure error                 // the problems, with the flag or the command that helps; nil: there is none
 	repairs []*dataset.Repairable // of each directory with a manifest
 }
 
@@ -173,7 +200,7 @@ func (r *Verified) print(w io.Writer, paint terminal.Paint) error {
 // verdict returns the verdict on shards without problems, and how many were read.
 func (r *Verified) verdict() (verdict, shards string) {
 	p := r.Proof
-	if p == nil || p.Seed == nil || p.Read >= p.Of { // a wanted shard that is missing is a problem, and makes no sample
+	if p == nil || p.Seed == nil || p.Read >= p.Of { // p.Read < p.Of without a seed: shards are missing, each of which is a problem
 		return "sound", terminal.Counted(int64(r.Shards), "shard")
 	}
 	return "sound as far as read", fmt.Sprintf("%d of %s (--seed %d reads them again)", p.Read, terminal.Counted(int64(p.Of), "shard"), *p.Seed)

@@ -16,7 +16,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
-	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/text"
@@ -34,7 +33,8 @@ type Verifier struct {
 	SHA256        bool         // compare the SHA-256 of every file that is read; Key and Sample imply it
 	Sample        sampleValue  // the shards that are read
 
-	// Strict: if an argument cannot be read or is no dataset, nothing is verified. Else it is a problem of the report.
+	// Strict: Run returns the error of the first argument that cannot be read or is no dataset, and verifies nothing. Else the
+	// report has it as a problem.
 	Strict bool
 
 	key      *signature.PublicKey // of Key
@@ -45,7 +45,7 @@ type Verifier struct {
 	repairs  []*dataset.Repairable
 }
 
-// A verifiedDataset may be a directory of shards alone.
+// A verifiedDataset is a dataset, or a directory of shards without a manifest.
 type verifiedDataset struct {
 	*dataset.Dataset
 	shards   []string
@@ -53,17 +53,19 @@ type verifiedDataset struct {
 	read     map[string]bool   // the shards to read; nil: all
 }
 
+// Load reads Key, before Run.
+func (v *Verifier) Load() (err error) {
+	if v.Key != "" {
+		v.key, err = signature.ReadPublicKey(string(v.Key))
+	}
+	return err
+}
+
 // Run verifies the shards that the arguments name. A directory, or a single shard, is compared with the
 // manifest in its directory, if there is one. A URL is a dataset in an object store.
 func (v *Verifier) Run(ctx context.Context, args []string) (*Verified, error) {
 	v.problems = []verify.Problem{}
-	if v.Key != "" {
-		var err error
-		if v.key, err = signature.ReadPublicKey(string(v.Key)); err != nil {
-			return nil, err
-		}
-	}
-	defer func() { // removes the scratch of those in object stores
+	defer func() { // removes the scratch directories of those in object stores
 		for _, d := range v.datasets {
 			d.Close()
 		}
@@ -75,7 +77,7 @@ func (v *Verifier) Run(ctx context.Context, args []string) (*Verified, error) {
 		}
 		if err != nil {
 			p := verify.NewProblem(arg, arg, ruleOfArgument(err), err)
-			p.Text = strings.TrimPrefix(terminal.ErrorText(err), arg+": ") // the place of the problem has it
+			p.Text = strings.TrimPrefix(terminal.ErrorText(err), arg+": ") // the report prints arg first
 			v.problems, v.refused = append(v.problems, p), append(v.refused, terminal.Plain(err))
 		}
 	}
@@ -132,7 +134,7 @@ func (v *Verifier) add(ctx context.Context, arg string) error {
 		return err
 	}
 	want := m.ExpectOf(filepath.Base(arg))
-	if want == nil { // it may be certain that it is of another kind than a shard
+	if want == nil { // it may be a file of another kind
 		r, err := record.Open(arg, record.Options{AllowLegacy: true})
 		if err == nil {
 			err = r.Close()
@@ -274,52 +276,7 @@ func (v *Verifier) verify(ctx context.Context, d verifiedDataset) (*verify.Repor
 	return report, err
 }
 
-// unsigned adds to a report the files in the dataset's directories of indexes and keys that no signature covers: indexes that the
-// manifest does not name, and a table of keys that is not that of the indexes.
-func (d *verifiedDataset) unsigned(report *verify.Report) error {
-	found := func(name string, kind verify.Kind, err error) {
-		report.Problems = append(report.Problems, verify.NewProblem(d.At(name), name, kind, err))
-	}
-	names, err := d.Extra(d.manifest)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		found(name, verify.Extra, errors.New("it is not in the signed manifest: remove it"))
-	}
-	var how lookup.Options
-	if d.InBucket() {
-		how.Open = d.OpenPath
-	}
-	if err = lookup.CheckKeys(d.Path(""), how); errors.Is(err, lookup.ErrKeys) {
-		found(dataset.KeysName, verify.Changed, fmt.Errorf("%w: remove it, a search by key makes another one", err))
-		err = nil
-	}
-	return err
-}
-
-// ruleOfArgument returns the rule that an argument broke.
-func ruleOfArgument(err error) verify.Kind {
-	switch {
-	case errors.Is(err, input.ErrNotFound):
-		return verify.Missing
-	case errors.Is(err, signature.ErrWrong):
-		return ruleSignature
-	case errors.Is(err, signature.ErrUnsigned), errors.Is(err, dataset.ErrNoSums):
-		return ruleUnsigned
-	case errors.Is(err, dataset.ErrManifest), errors.Is(err, dataset.ErrManifestVersion):
-		return dataset.BadManifest
-	case errors.Is(err, plan.ErrDamaged):
-		return dataset.BadPlan
-	case errors.Is(err, verify.ErrCorrupt):
-		return ruleUnfinished
-	case errors.Is(err, cliflag.ErrNoShards), errors.Is(err, format.ErrAnotherKind):
-		return ruleNoShards
-	}
-	return verify.Unreadable
-}
-
-// hint returns the error of a printed report, with the number of problems as its text, and what helps: a flag, or a repair.
+// hint replaces the text of err, the error of a printed report, by the number of problems and the flag or the command that helps.
 func (v *Verifier) hint(err error, problems int64) error {
 	if err == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/findings"
 )
 
-// A Paint says whether text is coloured.
+// A Paint colours text, or leaves it as it is.
 type Paint bool
 
 // PaintOf returns whether text written to w is coloured, for a mode of --color: always, never, or auto, which colours text for a

@@ -40,18 +40,18 @@ type conversionDone struct {
 	Accepted   map[string]int64 `json:"waived,omitempty"`
 	FieldsLeft int64            `json:"fields_left_out"`
 	NotWhole
-	NoEnd string `json:"no_end,omitempty"` // the format of standard input, which may have been cut between two samples unseen
+	NoEnd string `json:"no_end,omitempty"` // the format of standard input: one without an end mark, of which a cut between two samples is not noticed
 
 	Columns      []converters.ColumnType `json:"columns,omitempty"`       // of a CSV table that this run read
-	HeaderFound  bool                    `json:"header_found,omitempty"`  // the first lines name them, which no option has said
-	HeaderMissed bool                    `json:"header_missed,omitempty"` // they are words that do not, which no option has said
+	HeaderFound  bool                    `json:"header_found,omitempty"`  // the first lines were taken for names; no option required it
+	HeaderMissed bool                    `json:"header_missed,omitempty"` // the first lines are words and were taken for rows; no option required it
 }
 
-// A filtered counts the samples that a filter was given, dropped and added.
+// filtered counts the samples that a filter was given, dropped and added.
 type filtered struct {
 	Read    int64 `json:"filter_samples,omitempty"`
 	Dropped int64 `json:"filter_dropped,omitempty"`
-	Added   int64 `json:"filter_added,omitempty"` // beyond one for each
+	Added   int64 `json:"filter_added,omitempty"` // beyond one for each sample given
 }
 
 // String returns the part of the closing line about a filter; "" if there is none.
@@ -69,7 +69,7 @@ func (f filtered) String() string {
 	return text
 }
 
-// An earlier counts shards that this run found in the output.
+// earlier counts the shards that this run found in the output.
 type earlier struct {
 	Kept   int      `json:"shards_kept"`           // finished by an earlier run
 	Lost   []string `json:"shards_lost,omitempty"` // finished by an earlier run, then damaged or removed, and written again
@@ -78,7 +78,7 @@ type earlier struct {
 
 func newEarlier(r *shard.Report) earlier { return earlier{r.Kept, r.Lost, r.Others} }
 
-// A proof describes which shards this run re-read and checked, how, and when the others were.
+// A proof describes which shards this run re-read and checked, how, and when the others were checked.
 type proof struct {
 	Verified   bool       `json:"verified"`              // this run re-read every shard
 	Reread     int        `json:"shards_verified"`       // shards that this run re-read
@@ -87,7 +87,7 @@ type proof struct {
 	Fallback   string     `json:"fallback,omitempty"`
 	From       aio.Origin `json:"verified_from,omitempty"` // of the shards that this run re-read
 	Uploaded   int        `json:"shards_uploaded,omitempty"`
-	ReadBack   bool       `json:"read_back,omitempty"`       // all bytes of these, and of shards that were kept, were read back and compared
+	ReadBack   bool       `json:"read_back,omitempty"`       // all bytes of uploaded and of kept shards were read back and compared
 	NotRead    int        `json:"shards_not_read,omitempty"` // kept in a bucket, and not read whole
 	kept       bool       // there are shards that were kept
 }
@@ -117,7 +117,7 @@ func (p proof) String() string {
 	case p.Uploaded > 0:
 		text += ", then uploaded: the service compared their checksums"
 	}
-	if p.NotRead > 0 && p.Reread > 0 { // else all of them are not re-read
+	if p.NotRead > 0 && p.Reread > 0 { // if no shard was re-read, local covers all of them
 		text += fmt.Sprintf("; %s not read whole (--bucket verify=read reads them)", Counted(int64(p.NotRead), "kept shard"))
 	}
 	return text

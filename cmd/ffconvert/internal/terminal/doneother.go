@@ -19,7 +19,7 @@ type FolderDone struct {
 	Done bool   `json:"done"`
 	Out  string `json:"out"`
 	packed.Totals
-	Backend string     `json:"backend,omitempty"` // that verified it
+	Backend string     `json:"backend,omitempty"` // that read it again
 	From    aio.Origin `json:"verified_from,omitempty"`
 }
 
@@ -43,13 +43,13 @@ type repairDone struct {
 	Out        string   `json:"out"`
 	Rewritten  []string `json:"shards_rewritten"`  // damaged or missing before
 	Unfinished int      `json:"shards_unfinished"` // written for the first time
-	Beside     []string `json:"files_rewritten"`   // meta.json, manifest.json, the journal
+	Files      []string `json:"files_rewritten"`   // meta.json, manifest.json, the journal
 	conversionDone
 }
 
 func RepairDone(dir string, done *convert.Repaired) *repairDone {
 	return &repairDone{
-		Done: true, Out: dir, Rewritten: append([]string{}, done.Rewritten...), Unfinished: done.Unfinished, Beside: append([]string{}, done.Beside...),
+		Done: true, Out: dir, Rewritten: append([]string{}, done.Rewritten...), Unfinished: done.Unfinished, Files: append([]string{}, done.Beside...),
 		conversionDone: ConversionDone(dir, done.Report),
 	}
 }
@@ -64,8 +64,8 @@ func (s *repairDone) String() string {
 	if s.Unfinished > 0 {
 		did = append(did, "finished "+Counted(int64(s.Unfinished), "shard"))
 	}
-	if len(s.Beside) > 0 {
-		did = append(did, "wrote "+strings.Join(s.Beside, " and "))
+	if len(s.Files) > 0 {
+		did = append(did, "wrote "+strings.Join(s.Files, " and "))
 	}
 	if len(did) == 0 {
 		b.WriteString("nothing to write anew")

@@ -20,7 +20,7 @@ type planDone struct {
 	Parts   int    `json:"parts"`
 	Stored  int64  `json:"part_bytes"`
 	Whole   bool   `json:"whole_parts,omitempty"`
-	Samples int64  `json:"samples,omitempty"` // 0, as Bytes, for a part-aligned plan: not known yet
+	Samples int64  `json:"samples,omitempty"` // 0, as Bytes, for a part-aligned plan, before its parts are read
 	Bytes   int64  `json:"bytes,omitempty"`
 	Digest  string `json:"plan_sha256"`
 	Same    bool   `json:"same"`     // the plan was there already

@@ -83,7 +83,7 @@ func (r *Reporter) Warn(d converters.Doubt) {
 	}
 }
 
-// Listed prints a line about the names that a pattern or a prefix stands for. name is the pattern.
+// Listed prints a line about the names that a pattern or a prefix expanded to. name is the pattern.
 func (r *Reporter) Listed(name, what string) {
 	if line := name + ": " + what; r.mode == "json" {
 		WriteEvent(r.out, "listed", noteEvent{line})

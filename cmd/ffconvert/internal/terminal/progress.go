@@ -57,7 +57,7 @@ type Reporter struct {
 	filtered       atomic.Int64 // samples that a filter has answered
 	shards, finish atomic.Int64 // shards to write, and those that are finished
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	phase string
 	total int64
 	began time.Time
@@ -92,7 +92,7 @@ type state struct {
 	Filtered int64 `json:"filter_samples,omitempty"` // that a filter has answered
 }
 
-// NewReporter returns a Reporter that writes to out as the flag says.
+// NewReporter returns a Reporter that writes to out in the mode of the flag.
 func NewReporter(how Progress, out *os.File) *Reporter {
 	return &Reporter{mode: how.Mode(out), out: out, verbose: how.Verbose, paint: PaintOf(how.Color, out)}
 }
@@ -219,7 +219,7 @@ func (r *Reporter) Filtered(samples, bytes int64) {
 	}
 }
 
-// print writes a line that stays, also while a phase is shown.
+// print writes a line that stays, above the line of progress.
 func (r *Reporter) print(line string) {
 	r.drawing.Lock()
 	defer r.drawing.Unlock()
@@ -262,7 +262,7 @@ func (r *Reporter) Waiting(what string) {
 }
 
 // Say ends the phase and prints the closing line of the command: its String, or its JSON as the done event. Its head is green, or
-// yellow if a method doubtful says that there are shards that were never re-read.
+// yellow if its method doubtful returns true.
 func (r *Reporter) Say(summary fmt.Stringer) {
 	r.Stop()
 	switch r.mode {
