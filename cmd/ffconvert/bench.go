@@ -56,9 +56,8 @@ Of a dataset the shards that its manifest names are read; the report says how ma
 	flags.Lookup("batches").DefValue = ""
 	flags.Var(cliflag.PeriodAbove(&bench.Duration), "duration", "begin no batch after so long")
 	cliflag.Jobs(flags, &bench.Jobs, "batches read at once, 1024 at most")
-	flags.Var(cliflag.QueueDepth(&bench.Record.AIO.Depth), "queue-depth", "reads in flight, of each batch")
+	cliflag.AIO(flags, &bench.Record.AIO, "how to read", "reads in flight, of each batch")
 	flags.Var(&blockSize, "block-size", "bytes of one read at most, a multiple of 4096, 64MiB at most")
-	flags.Var(&bench.Record.AIO.Backend, "backend", "how to read: auto, aio or pread")
 	flags.Uint64Var(&bench.Seed, "seed", 0, "of the random order; the same gives the same order")
 	flags.BoolVar(&bench.Record.AllowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	flags.Var(&bench.Format, "format", "output: text or json")

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 
@@ -71,9 +70,6 @@ func runBrowse(ctx context.Context, opts browseOptions, paths []string, stdout, 
 		debug.SetMemoryLimit(browseMemory)
 	}
 	opts.Lookup.Record.MaxSample = browse.MaxRecord
-	if dir, err := os.UserCacheDir(); err == nil {
-		opts.Lookup.TableDir = filepath.Join(dir, "ffconvert", "keys")
-	}
 	all, err := opts.Open(paths)
 	if err != nil {
 		return err

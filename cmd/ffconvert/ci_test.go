@@ -15,7 +15,7 @@ func TestRulesOfCheck(t *testing.T) {
 	t.Parallel()
 	report := &findings.Report{Rules: check.Rules()}
 	var sarif strings.Builder
-	if err := printFindings(&sarif, report, checkOptions{format: option.Choice{Value: "sarif"}}, nil); err != nil {
+	if err := printFindings(&sarif, report, checkOptions{documents: documents{format: option.Choice{Value: "sarif"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(sarif.String(), "accept it by --allow-missing-trailer.") || strings.Contains(sarif.String(), "Options.") {

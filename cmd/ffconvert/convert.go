@@ -64,7 +64,7 @@ type conversion struct {
 	convert.Conversion
 	opts     cliflag.Conversion
 	purpose  cliflag.Purpose
-	planning *planning                             // not nil: only plan, write no shards
+	planning *cliflag.Task                         // not nil: make a plan only; if it is given, index that slice of the parts only
 	sign     func(manifest []byte) ([]byte, error) // nil: the dataset is not signed
 	signedBy string                                // ID of the key of sign
 	stdout   io.Writer
@@ -127,7 +127,6 @@ func (c *conversion) one(ctx context.Context, choice choose.Options) error {
 		return err
 	}
 	done, err := c.convert(ctx)
-	progress.Stop()
 	if err != nil || done == nil {
 		return c.hint(err)
 	}
@@ -145,8 +144,8 @@ func (c *conversion) convert(ctx context.Context) (fmt.Stringer, error) {
 			return nil, err
 		}
 		return nil, terminal.PrintPreview(c.stdout, c.formatName(), p)
-	case c.planning != nil && c.planning.task.Given():
-		t := c.planning.task.Task
+	case c.planning != nil && c.planning.Given():
+		t := c.planning.Task
 		done, err := c.IndexTask(ctx, t)
 		if err != nil {
 			return nil, err
@@ -198,7 +197,7 @@ func (c *conversion) moreRoom() string {
 		return "raise --cache-size: --limit, --slice and --sort want all parts here at once"
 	case c.planning == nil:
 		return "raise --cache-size," + orNot + " or plan a slice at a time: " + bySlice + ", for each K, then plan and run without --task"
-	case !c.planning.task.Given():
+	case !c.planning.Given():
 		return "raise --cache-size, or index a slice at a time: " + bySlice + ", for each K from 0 to N-1, then this command again"
 	}
 	return "raise --cache-size, or take a larger N: --task K/N"

@@ -21,13 +21,12 @@ type copyOptions struct {
 	cliflag.Place
 	overwrite bool
 	jobs      int
-	backend   aio.Backend
-	depth     int
+	aio       aio.Options
 	progress  terminal.Progress
 }
 
 func newCopyCommand() *cobra.Command {
-	opts := copyOptions{Place: cliflag.NewPlace(), jobs: 4, depth: 32}
+	opts := copyOptions{Place: cliflag.NewPlace(), jobs: 4, aio: aio.Options{Depth: 32}}
 	cmd := &cobra.Command{
 		Use:   "copy OUT OUT2",
 		Short: "Copy a finished dataset to another place, and prove it there",
@@ -56,8 +55,7 @@ Another dataset in OUT2 is refused, or replaced by --overwrite.
 	flags.SortFlags = false
 	flags.BoolVar(&opts.overwrite, "overwrite", false, "replace another dataset in OUT2")
 	cliflag.Jobs(flags, &opts.jobs, "files copied at once, 1024 at most")
-	flags.Var(&opts.backend, "backend", "how files of a directory are read again: auto, aio or pread")
-	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads of 1 MiB in flight")
+	cliflag.AIO(flags, &opts.aio, "how files of a directory are read again", "reads of 1 MiB in flight")
 	opts.progress.Add(flags)
 	opts.AddUpload(flags)
 	opts.AddConnection(flags)
@@ -68,12 +66,10 @@ func runCopy(ctx context.Context, opts copyOptions, from, to string) error {
 	shown := terminal.NewReporter(opts.progress, os.Stderr)
 	defer shown.Stop()
 	done, err := transfer.Copy(ctx, from, to, transfer.Options{
-		Bucket: opts.Options(shown.Note), Overwrite: opts.overwrite, Workers: opts.jobs,
-		AIO:      aio.Options{Backend: opts.backend, Depth: opts.depth},
+		Bucket: opts.Options(shown.Note), Overwrite: opts.overwrite, Workers: opts.jobs, AIO: opts.aio,
 		Start:    func(bytes int64) { shown.Start("copy", bytes) },
 		Progress: func(n int64) { shown.Add(0, n) },
 	})
-	shown.Stop()
 	if err != nil {
 		return err
 	}

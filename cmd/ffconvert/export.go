@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -83,7 +82,7 @@ func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 func (o *exportOptions) options(shown *terminal.Reporter) export.Options {
 	return export.Options{
 		Encode: o.Encode, Choice: o.choice, Ordinal: o.ordinal, Sizes: o.Sizes, Workers: o.Workers, NoVerify: o.NoVerify,
-		AIO: o.aio(), Progress: shown, Tool: tool(),
+		AIO: o.AIO, Progress: shown, Tool: tool(),
 	}
 }
 
@@ -118,13 +117,9 @@ func (o *exportOptions) addFields(flags *pflag.FlagSet) {
 func (o *exportOptions) addWriting(flags *pflag.FlagSet, what string) {
 	o.Workers = runtime.GOMAXPROCS(0)
 	cliflag.Jobs(flags, &o.Workers, what+" written at once, 1024 at most; by default the CPUs that this process may use")
-	flags.Var(&o.Backend, "backend", "how files are read again: auto, aio or pread")
-	flags.Var(cliflag.QueueDepth(&o.Depth), "queue-depth", "reads of 1 MiB in flight")
+	cliflag.AIO(flags, &o.AIO, "how files are read again", "reads of 1 MiB in flight")
 	flags.BoolVar(&o.NoVerify, "no-verify", false, "do not read the files again")
 }
-
-// aio returns the options of reading again.
-func (o *exportOptions) aio() aio.Options { return aio.Options{Backend: o.Backend, Depth: o.Depth} }
 
 // run opens the shards that all arguments but the last name, and calls use, with a reporter of progress.
 func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []string, use func(*export.Source, *terminal.Reporter) error) error {

@@ -46,7 +46,6 @@ is run again.
 			if err != nil {
 				return err
 			}
-			shown.Stop()
 			shown.Say(terminal.ExportDone(done))
 			return nil
 		})
@@ -150,7 +149,6 @@ same command is run again. A key or a field that webdataset would split otherwis
 			if err != nil {
 				return err
 			}
-			shown.Stop()
 			shown.Say(terminal.ExportDone(done))
 			return nil
 		})

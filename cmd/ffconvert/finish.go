@@ -18,14 +18,13 @@ type finishOptions struct {
 	cliflag.Place
 	wait     time.Duration
 	verify   bool
-	backend  aio.Backend
-	depth    int
+	aio      aio.Options
 	sign     cliflag.Sign
 	progress terminal.Progress
 }
 
 func newFinishCommand() *cobra.Command {
-	opts := finishOptions{Place: cliflag.NewPlace(), depth: verify.DefaultDepth}
+	opts := finishOptions{Place: cliflag.NewPlace(), aio: aio.Options{Depth: verify.DefaultDepth}}
 	cmd := &cobra.Command{
 		Use:   "finish OUT",
 		Short: "Complete a dataset whose shards tasks have written",
@@ -49,8 +48,7 @@ Where shards are missing they are named, and the status is 5: run their tasks ag
 	flags.SortFlags = false
 	flags.Var(cliflag.Period(&opts.wait), "wait", "wait so long for missing shards (default: do not)")
 	flags.BoolVar(&opts.verify, "verify", false, "re-read all shards")
-	flags.Var(&opts.backend, "backend", "how shards are re-read: auto, aio or pread")
-	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads of 1 MiB in flight")
+	cliflag.AIO(flags, &opts.aio, "how shards are re-read", "reads of 1 MiB in flight")
 	opts.sign.Add(flags)
 	opts.progress.Add(flags)
 	opts.AddPlace(flags)
@@ -65,8 +63,7 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 	progress := terminal.NewReporter(opts.progress, os.Stderr)
 	defer progress.Stop()
 	how := convert.Options{
-		Verify: opts.verify, AIO: aio.Options{Backend: opts.backend, Depth: opts.depth},
-		Tool: "ffconvert " + version, Progress: progress, Waiting: progress.Waiting, Bucket: opts.Options(progress.Note),
+		Verify: opts.verify, AIO: opts.aio, Tool: tool(), Progress: progress, Waiting: progress.Waiting, Bucket: opts.Options(progress.Note),
 	}
 	if key != nil {
 		how.Sign = key.Sign

@@ -39,8 +39,9 @@ sha256sum; the SHA-256 of this text is the root in the manifest. Nothing else is
 	flags.Var(option.AtLeast(&in.Keys, 0), "keys", "number of first keys to show")
 	flags.BoolVar(&in.Deep, "deep", false, "read every sample to count the fields")
 	flags.BoolVar(&in.Sums, "sha256", false, "print the SHA-256 of all files, for sha256sum -c in OUT")
-	in.Limits = cliflag.RecordLimits(flags)
-	cliflag.Size(flags, &in.Limits.MaxSample, "max-sample-size", record.DefaultMaxSample, "largest sample that is read for its key and fields; it is held in memory whole")
+	in.Lookup.Record.AllowLegacy = true
+	cliflag.MaxSamples(flags, &in.Lookup.Record)
+	cliflag.Size(flags, &in.Lookup.Record.MaxSample, "max-sample-size", record.DefaultMaxSample, "largest sample that is read for its key and fields; it is held in memory whole")
 	in.AddPlace(flags)
 	return cmd
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -25,7 +24,6 @@ import (
 type packOptions struct {
 	packed.WriteOptions
 	limits   folderLimits
-	backend  aio.Backend
 	progress terminal.Progress
 }
 
@@ -53,7 +51,7 @@ re-read past the page cache and checked.
 	flags.BoolVar(&opts.Overwrite, "overwrite", false, "replace FILE.ffr where there is one")
 	flags.BoolVar(&opts.FollowOutside, "follow-outside", false, "follow symbolic links that lead out of the folder")
 	opts.limits.add(flags)
-	flags.Var(&opts.backend, "backend", "how the file is re-read: auto, aio or pread")
+	flags.Var(&opts.AIO.Backend, "backend", "how the file is re-read: auto, aio or pread")
 	opts.progress.Add(flags)
 	return cmd
 }
@@ -77,7 +75,6 @@ func runPack(ctx context.Context, opts packOptions, dir, file string) error {
 	progress := terminal.NewReporter(opts.progress, os.Stderr)
 	defer progress.Stop()
 	opts.MaxFile, opts.MaxFiles, opts.Progress = opts.limits.size, opts.limits.files, progress
-	opts.AIO = aio.Options{Backend: opts.backend}
 	report, err := packed.Write(ctx, dir, file, opts.WriteOptions)
 	if err != nil {
 		return err

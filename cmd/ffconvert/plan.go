@@ -11,11 +11,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 )
 
-// planning makes a conversion end after the plan.
-type planning struct {
-	task cliflag.Task // if given: index that slice of the parts and make no plan
-}
-
 func newPlanCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
@@ -54,8 +49,8 @@ var notOfPlans = []string{"no-verify", "verify", "sign", "password-file", "backe
 
 // newPlanFormatCommand turns the command of a conversion into the command of its plan.
 func newPlanFormatCommand(name string, convert func(adapt func(*conversion)) *cobra.Command) *cobra.Command {
-	p := &planning{}
-	cmd := convert(func(c *conversion) { c.planning = p })
+	var task cliflag.Task
+	cmd := convert(func(c *conversion) { c.planning = &task })
 	cmd.GroupID = ""
 	cmd.Short = "Plan: " + strings.Replace(cmd.Short, "Convert", "convert", 1)
 	cmd.Long = strings.Replace(cmd.Long, outputHelp, planHelp, 1)
@@ -70,7 +65,7 @@ func newPlanFormatCommand(name string, convert func(adapt func(*conversion)) *co
 		}
 	})
 	cmd.Flags().Lookup("jobs").Usage = "parts indexed at once, 8 at least and 1024 at most; by default the CPUs that this process may use"
-	cmd.Flags().Var(&p.task, "task", "index the K-th of N slices of the parts alone, counted from 0")
+	cmd.Flags().Var(&task, "task", "index the K-th of N slices of the parts alone, counted from 0")
 	return cmd
 }
 

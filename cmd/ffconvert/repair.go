@@ -79,7 +79,6 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 		}
 		return nil
 	})
-	progress.Stop()
 	if err != nil {
 		return cliflag.Hint(err, "repair", dir)
 	}

@@ -12,26 +12,37 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/internal/findings"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
-// addReport adds the flag --report, which may be repeated.
-func addReport(flags *pflag.FlagSet, list *[]string) {
-	flags.StringArrayVar(list, "report", nil, "another document of the same run, FORMAT=FILE with a FORMAT of --format; may be repeated")
+// documents are the forms in which check and verify write their report: --format on standard output, and a file for each --report.
+type documents struct {
+	format option.Choice
+	list   []string // FORMAT=FILE
+	files  []documentFile
 }
 
-// reports are the files that --report names.
-type reports []reportFile
-
-type reportFile struct {
+type documentFile struct {
 	format string
 	file   *os.File
 }
 
-// createReports makes the files before anything is read, so that one that cannot be written is reported at once.
-func createReports(list []string) (all reports, err error) {
-	for _, text := range list {
+// add registers the flags.
+func (d *documents) add(flags *pflag.FlagSet) {
+	d.format = option.Choice{Value: "text", Words: findings.Formats()}
+	flags.Var(&d.format, "format", "output: text, json, junit, sarif, github or markdown")
+	flags.StringArrayVar(&d.list, "report", nil, "another document of the same run, FORMAT=FILE with a FORMAT of --format; may be repeated")
+}
+
+// textOnly reports whether the report is written for people alone.
+func (d *documents) textOnly() bool { return d.format.Value == findings.Text && len(d.list) == 0 }
+
+// create makes the files before any input is read, so that a file that cannot be written is reported at once.
+func (d *documents) create() error {
+	for _, text := range d.list {
 		format, name, ok := strings.Cut(text, "=")
 		var f *os.File
+		var err error
 		switch {
 		case !ok || name == "":
 			err = fmt.Errorf("--report %q: want FORMAT=FILE, as sarif=verify.sarif", text)
@@ -41,14 +52,14 @@ func createReports(list []string) (all reports, err error) {
 			f, err = createFile(name)
 		}
 		if err != nil {
-			return nil, errors.Join(err, all.close())
+			return errors.Join(err, d.close())
 		}
-		all = append(all, reportFile{format, f})
+		d.files = append(d.files, documentFile{format, f})
 	}
-	return all, nil
+	return nil
 }
 
-// createFile makes a file, or empties it. A link that leads out of its directory is refused, as in all that ffconvert writes.
+// createFile makes a file, or empties it. It refuses a link that leads out of its directory, as all of ffconvert does.
 func createFile(name string) (*os.File, error) {
 	root, err := os.OpenRoot(filepath.Dir(name))
 	var f *os.File
@@ -63,18 +74,18 @@ func createFile(name string) (*os.File, error) {
 }
 
 // write writes all documents, and closes the files.
-func (r reports) write(document func(io.Writer, string) error) error {
-	var errs []error
-	for _, f := range r {
+func (d *documents) write(stdout io.Writer, document func(w io.Writer, format string) error) error {
+	errs := []error{document(stdout, d.format.Value)}
+	for _, f := range d.files {
 		errs = append(errs, document(f.file, f.format))
 	}
-	return errors.Join(append(errs, r.close())...)
+	return errors.Join(append(errs, d.close())...)
 }
 
 // close closes the files. It may be called again.
-func (r reports) close() error {
+func (d *documents) close() error {
 	var errs []error
-	for _, f := range r {
+	for _, f := range d.files {
 		if err := f.file.Close(); !errors.Is(err, os.ErrClosed) {
 			errs = append(errs, err)
 		}

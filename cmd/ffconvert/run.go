@@ -68,7 +68,6 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	defer progress.Stop()
 	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Options(ctx, tool(), progress)}
 	report, err := c.Run(ctx, task)
-	progress.Stop()
 	if err != nil {
 		return cliflag.Hint(err, "run", dir)
 	}

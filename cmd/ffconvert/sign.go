@@ -64,7 +64,6 @@ func runSign(ctx context.Context, opts signOptions, dir string) error {
 	defer progress.Stop()
 	c := convert.Conversion{Out: dir, Options: convert.Options{Sign: key.Sign, Progress: progress, Bucket: opts.Options(progress.Note)}}
 	m, summed, err := c.SignManifest(ctx)
-	progress.Stop()
 	if err != nil {
 		return cliflag.Hint(err, "sign", dir)
 	}

@@ -14,25 +14,20 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/look"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/internal/findings"
 	"github.com/ffconvert/ffconvert/internal/option"
-	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
 type verifyOptions struct {
 	look.Verifier
 	blockSize cliflag.BlockSize
-	limits    *record.Options
-	format    option.Choice
-	reports   []string
+	documents documents
 	progress  terminal.Progress
 }
 
 func newVerifyCommand() *cobra.Command {
 	opts := verifyOptions{
 		Verifier:  look.Verifier{Place: cliflag.NewPlace(), Options: verify.Options{AIO: aio.Options{Depth: verify.DefaultDepth}}},
-		format:    option.Choice{Value: "text", Words: findings.Formats()},
 		blockSize: cliflag.BlockSize{Size: 1 << 20},
 	}
 	cmd := &cobra.Command{
@@ -67,14 +62,12 @@ the SHA-256 of every file. Checksums find faults, a signature finds what somebod
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Var(&opts.format, "format", "output: text, json, junit, sarif, github or markdown")
-	addReport(flags, &opts.reports)
-	flags.Var(&opts.Verifier.Options.AIO.Backend, "backend", "how to read: auto, aio or pread")
-	flags.Var(cliflag.QueueDepth(&opts.Verifier.Options.AIO.Depth), "queue-depth", "reads in flight, all shards together")
+	opts.documents.add(flags)
+	cliflag.AIO(flags, &opts.Verifier.Options.AIO, "how to read", "reads in flight, all shards together")
 	flags.Var(&opts.blockSize, "block-size", "bytes of one read, a multiple of 4096, 64MiB at most")
 	cliflag.Jobs(flags, &opts.Verifier.Options.Workers, "shards read at once, 1024 at most (default half the CPUs, 4 at the most; where SHA-256 are compared all, 16 at the most)")
 	flags.BoolVar(&opts.Verifier.Options.Record.AllowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
-	opts.limits = cliflag.RecordLimits(flags)
+	cliflag.MaxSamples(flags, &opts.Verifier.Options.Record)
 	flags.Var(&opts.Key, "key", "public key of minisign, or its file: the manifest must be signed by it, and the SHA-256 of all files be those of the manifest")
 	flags.BoolVar(&opts.SHA256, "sha256", false, "compare the SHA-256 of all files with the manifest, signed or not")
 	flags.Var(&opts.Sample, "sample", "read a share of the shards, drawn at random, or so many of them: 1%, 20 (default all)")
@@ -95,26 +88,23 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	if err := opts.Load(); err != nil {
 		return err
 	}
-	reports, err := createReports(opts.reports)
-	if err != nil {
+	if err := opts.documents.create(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, reports.close()) }()
+	defer func() { err = errors.Join(err, opts.documents.close()) }()
 	opts.Progress = terminal.NewReporter(opts.progress, os.Stderr)
 	defer opts.Progress.Stop()
-	opts.Strict = opts.format.Value == findings.Text && len(reports) == 0
+	opts.Strict = opts.documents.textOnly()
 	opts.Verifier.Options.AIO.BlockSize = int(opts.blockSize.Size)
-	opts.Verifier.Options.Record.MaxSamples = opts.limits.MaxSamples
 	report, err := opts.Run(ctx, args)
 	if err != nil {
 		return err
 	}
-	document := func(to io.Writer, format string) error {
+	err = errors.Join(opts.documents.write(stdout, func(to io.Writer, format string) error {
 		return report.Write(to, format, version, terminal.PaintOf(opts.progress.Color, to))
-	}
-	err = errors.Join(document(stdout, opts.format.Value), reports.write(document), report.Failure)
+	}), report.Failure)
 	if err == nil {
-		opts.Progress.SayDone(verifyDone{true, strings.Join(args, " "), report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From, report.Proof})
+		opts.Progress.Say(verifyDone{true, strings.Join(args, " "), report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From, report.Proof})
 	}
 	return err
 }

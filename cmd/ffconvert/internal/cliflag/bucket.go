@@ -31,7 +31,7 @@ func (o *Bucket) AddUpload(flags *pflag.FlagSet) {
 	flags.Var(&o.readBack, "verify-remote", "how an upload is proven: checksum, which the service compares; or read, all bytes are read back, too")
 }
 
-// options returns the options that the flags give to package bucket. warn is told of what stays behind.
+// options returns the options that the flags give to package bucket. warn prints a line about objects that could not be removed.
 func (o *Bucket) options(client store.Store, warn func(string)) bucket.Options {
 	return bucket.Options{Client: client, Scratch: o.scratch, Size: o.size, ReadBack: o.readBack.Value == "read", Warn: warn}
 }

@@ -18,10 +18,10 @@ const (
 	cacheDirVariable  = "WDS_CACHE"
 	cacheSizeVariable = "WDS_CACHE_SIZE" // bytes; 0 or less: no limit
 
-	cacheVerboseVariable = "WDS_VERBOSE_CACHE" // a whole number; other than 0: tell what happens in the cache
+	cacheVerboseVariable = "WDS_VERBOSE_CACHE" // a whole number; unless it is 0, what happens in the cache is printed
 )
 
-// verboseCache reports whether the environment wants to be told what happens in the cache.
+// verboseCache reports whether the environment requires lines about the cache.
 func verboseCache() bool {
 	n, err := strconv.Atoi(strings.TrimSpace(os.Getenv(cacheVerboseVariable)))
 	return err == nil && n != 0

@@ -24,13 +24,9 @@ func newChoose() Choose {
 	return Choose{unknown: option.Choice{Value: choose.UnknownError, Words: []string{choose.UnknownError, choose.UnknownSkip}}}
 }
 
+// add registers the flags of [Choose.AddChoice] and those that make several datasets.
 func (o *Choose) add(flags *pflag.FlagSet) {
 	o.AddChoice(flags)
-	o.addSplits(flags)
-}
-
-// addSplits registers the flags that make several datasets.
-func (o *Choose) addSplits(flags *pflag.FlagSet) {
 	split := splitValue{&o.Split}
 	const usage = "a dataset OUT/NAME of each fraction, drawn by a hash of --seed and key: train=0.9,val=0.1"
 	if f := flags.Lookup("split"); f != nil {
@@ -174,7 +170,7 @@ func (v eitherSplit) Set(text string) error {
 	return v.Value.Set(text)
 }
 
-// Type is a list as the format's is, but what is wrong with one is what Set says.
+// Type is list, as of the format's flag. Errors are those of Set.
 func (v eitherSplit) Type() string { return "list" }
 
 func (v eitherSplit) String() string {

@@ -44,8 +44,7 @@ type Conversion struct {
 	Sign         Sign
 
 	Exact, WholeParts bool
-	Backend           aio.Backend
-	Depth             int
+	AIO               aio.Options
 	Grace             time.Duration
 	Progress          terminal.Progress
 
@@ -65,7 +64,7 @@ func NewConversion() Conversion {
 		Missing:   option.Choice{Value: encode.MissingError, Words: []string{encode.MissingError, encode.MissingSkip}},
 		Damaged:   option.Choice{Value: encode.DamagedKeep, Words: []string{encode.DamagedKeep, encode.DamagedSkip, encode.DamagedError}},
 		Choose:    newChoose(),
-		Depth:     verify.DefaultDepth,
+		AIO:       aio.Options{Depth: verify.DefaultDepth},
 		CacheSize: 256 << 30,
 		Remote:    newRemote(),
 		Bucket:    newBucket(),
@@ -112,8 +111,7 @@ func (o *Conversion) AddTo(cmd *cobra.Command) {
 func (o *Conversion) addRun(flags *pflag.FlagSet) {
 	o.Workers = runtime.GOMAXPROCS(0)
 	Jobs(flags, &o.Workers, "shards written at once, 1024 at most; by default the CPUs that this process may use")
-	flags.Var(&o.Backend, "backend", "how shards are re-read: auto, aio or pread")
-	flags.Var(QueueDepth(&o.Depth), "queue-depth", "reads of 1 MiB in flight, all shards being re-read together")
+	AIO(flags, &o.AIO, "how shards are re-read", "reads of 1 MiB in flight, all shards being re-read together")
 	flags.Var(period{p: &o.Grace}, "grace", "after SIGTERM or SIGUSR1, how long the shards under way may take to be finished; no other is begun (0: all stops at once)")
 	o.Progress.Add(flags)
 	DecodeLimits(flags, &o.Encode.Limits, "largest field that --decode takes, text aside", "deepest nesting that --decode takes")
@@ -161,7 +159,7 @@ func (o *Conversion) Options(ctx context.Context, tool string, progress *termina
 	opts := convert.Options{
 		Encode: o.Encode, Sizes: o.Sizes, Filter: o.Filter, FilterTimeout: o.FilterTimeout, Input: o.Input(),
 		Workers: o.Workers, Overwrite: o.Overwrite, IntoNonempty: o.IntoNonempty, NoVerify: o.NoVerify, Verify: o.Verify,
-		AIO: aio.Options{Backend: o.Backend, Depth: o.Depth}, Tool: tool,
+		AIO: o.AIO, Tool: tool,
 		Progress: progress, Doubt: progress.Warn, Listed: progress.Listed, Waiting: progress.Waiting,
 		Drain: func() <-chan struct{} { return terminal.Drain(ctx, o.Grace) },
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/convert/format"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -63,9 +64,14 @@ func Count[T int | int64](flags *pflag.FlagSet, p *T, name string, most T, usage
 	flags.Var(option.Count(p, most), name, usage)
 }
 
-// RecordLimits registers --max-samples, and returns the options that hold its value after parsing.
-func RecordLimits(flags *pflag.FlagSet) *record.Options {
-	var o record.Options
+// MaxSamples registers --max-samples.
+func MaxSamples(flags *pflag.FlagSet, o *record.Options) {
 	Count(flags, &o.MaxSamples, "max-samples", record.MaxSamples, "most samples of a shard accepted; each takes 12 bytes of memory")
-	return &o
+}
+
+// DecodeLimits registers --max-decode-size and --max-decode-depth.
+func DecodeLimits(flags *pflag.FlagSet, l *decode.Limits, size, depth string) {
+	Size(flags, &l.MaxDecode, "max-decode-size", decode.DefaultMaxDecode, size)
+	l.MaxDepth = decode.DefaultMaxDepth
+	flags.Var(option.Between(&l.MaxDepth, 4, 65535), "max-decode-depth", depth+", 4 to 65535")
 }

@@ -46,7 +46,7 @@ func (o *Remote) AddServices(flags *pflag.FlagSet) {
 	o.AddConnection(flags)
 }
 
-// AddConnection registers the flags that say how services are reached.
+// AddConnection registers the flags of the connection to services.
 func (o *Remote) AddConnection(flags *pflag.FlagSet) {
 	flags.StringVar(&o.s3.Endpoint, "s3-endpoint", "", "URL of the S3 service (default AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, the profile's, Amazon's)")
 	flags.StringVar(&o.s3.Region, "s3-region", "", "region of the S3 service (default AWS_REGION, the profile's, the bucket's own)")

@@ -30,10 +30,8 @@ type Name string
 
 func (n *Name) String() string { return string(*n) }
 
-// Type implements [pflag.Value].
 func (n *Name) Type() string { return "text" }
 
-// Set implements [pflag.Value].
 func (n *Name) Set(text string) error {
 	if text == "" {
 		return errors.New("want a name; leave the flag out if it is not wanted")

@@ -154,7 +154,7 @@ func nearestFlag(cmd *cobra.Command, typed string) string {
 	return Nearest(typed, flags)
 }
 
-// elsewhere says where a command has what a flag of other programs says, "" if it is not one of these.
+// elsewhere describes where a command has what other programs have in the flag name; "" for other flags.
 func elsewhere(cmd *cobra.Command, name string) string {
 	switch name {
 	case "o", "out", "output", "output-dir":
@@ -173,7 +173,7 @@ func elsewhere(cmd *cobra.Command, name string) string {
 // outputs are the words for what a command writes.
 var outputs = []string{"OUT", "OUT2", "DIR", "TAR", "FILE.ffr"}
 
-// FlagError rewrites an error of pflag as one line that says what the flag wants.
+// FlagError rewrites an error of pflag as one line with the values that the flag accepts.
 func FlagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return pflag.ErrHelp // --help-all returns it from Set, and pflag wraps it

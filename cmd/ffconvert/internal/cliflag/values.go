@@ -75,8 +75,11 @@ func (v *BlockSize) Set(text string) error {
 	return nil
 }
 
-// QueueDepth returns the flag value of --queue-depth. The kernel accepts at most 1024 reads.
-func QueueDepth(p *int) option.Value { return option.Between(p, 1, 1024) }
+// AIO registers --backend and --queue-depth. The current depth is its default. The kernel accepts at most 1024 reads.
+func AIO(flags *pflag.FlagSet, o *aio.Options, backend, depth string) {
+	flags.Var(&o.Backend, "backend", backend+": auto, aio or pread")
+	flags.Var(option.Between(&o.Depth, 1, 1024), "queue-depth", depth)
+}
 
 // maxJobs bounds the goroutines and the buffers of --jobs.
 const maxJobs = 1024

@@ -35,11 +35,10 @@ import (
 // An Inspector writes an outline of a dataset: counts, sizes, fields, classes, the first keys.
 type Inspector struct {
 	Datasets
-	Format option.Choice   // text or json
-	Keys   int             // number of first keys
-	Deep   bool            // read every sample to count fields
-	Sums   bool            // write the SHA-256 of all files in place of the outline
-	Limits *record.Options // of samples that are read
+	Format option.Choice // text or json
+	Keys   int           // number of first keys
+	Deep   bool          // read every sample to count fields
+	Sums   bool          // write the SHA-256 of all files in place of the outline
 }
 
 // Run inspects a dataset or a shard.
@@ -120,7 +119,7 @@ func (in *Inspector) remote(ctx context.Context, url string) (*content, error) {
 
 // local inspects a dataset or a shard on this machine.
 func (in *Inspector) local(ctx context.Context, path string) (*content, error) {
-	r, err := record.Open(path, record.Options{AllowLegacy: true, MaxSamples: in.Limits.MaxSamples, MaxSample: math.MaxInt64})
+	r, err := record.Open(path, record.Options{AllowLegacy: true, MaxSamples: in.Lookup.Record.MaxSamples, MaxSample: math.MaxInt64})
 	if err != nil {
 		return nil, cliflag.NotShards(path, err)
 	}
@@ -139,7 +138,7 @@ func (in *Inspector) local(ctx context.Context, path string) (*content, error) {
 		records = append(records, e.Size)
 	}
 	x.Shard, x.Record = newSpread(shards), newSpread(records)
-	if f, err := packed.Open(path, record.Options{AllowLegacy: true, MaxSamples: in.Limits.MaxSamples, MaxSample: in.Limits.MaxSample}); err == nil {
+	if f, err := packed.Open(path, in.Lookup.Record); err == nil {
 		totals := f.Totals()
 		x.Packed = &totals
 		f.Close()
@@ -147,10 +146,10 @@ func (in *Inspector) local(ctx context.Context, path string) (*content, error) {
 	if err := x.manifest(r.Files()[0].Path); err != nil {
 		return nil, err
 	}
-	if err := x.firstKeys(r, in.Keys, in.Limits.MaxSample); err != nil {
+	if err := x.firstKeys(r, in.Keys, in.Lookup.Record.MaxSample); err != nil {
 		return nil, err
 	}
-	return x, x.fieldCounts.count(ctx, r, in.Deep, in.Limits.MaxSample)
+	return x, x.fieldCounts.count(ctx, r, in.Deep, in.Lookup.Record.MaxSample)
 }
 
 // A content is the JSON document of inspect.

@@ -52,8 +52,9 @@ func (s *Datasets) AddRecords(flags *pflag.FlagSet) {
 	cliflag.DecodeLimits(flags, &s.Lookup.Limits, "largest list or map that is decoded", "deepest nesting that is decoded")
 }
 
-// Open opens datasets or shards on this machine.
+// Open opens datasets or shards on this machine. Tables of keys that cannot be stored in a dataset are in the user's cache directory.
 func (s *Datasets) Open(paths []string) (all []*lookup.Dataset, err error) {
+	s.Lookup.TableDir = tableDir()
 	for _, path := range paths {
 		d, err := s.openLocal(path)
 		if err != nil {
@@ -87,11 +88,17 @@ func (s *Datasets) openAny(ctx context.Context, path string) (*lookup.Dataset, e
 		return nil, err
 	}
 	opts := s.Lookup
-	opts.Encoding, opts.Open = s.records.Value, out.OpenPath
-	if dir, err := os.UserCacheDir(); err == nil {
-		opts.TableDir = filepath.Join(dir, "ffconvert", "keys")
-	}
+	opts.Encoding, opts.Open, opts.TableDir = s.records.Value, out.OpenPath, tableDir()
 	return lookup.Open(out.Path(""), opts)
+}
+
+// tableDir returns the directory of tables of keys in the user's cache directory, "" if there is none.
+func tableDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "ffconvert", "keys")
 }
 
 // view opens a finished dataset in an object store.

@@ -251,37 +251,23 @@ func (r *Reporter) Stop() {
 }
 
 // Waiting prints what the command waits for before it begins.
-func (r *Reporter) Waiting(what string) {
-	switch r.mode {
-	case "none":
-	case "json":
-		WriteEvent(r.out, "waiting", waitingEvent{what})
-	default:
-		fmt.Fprintf(r.out, "waiting: %s\n", what)
-	}
-}
+func (r *Reporter) Waiting(what string) { r.emit("waiting", waitingEvent{what}, "waiting: "+what) }
 
-// Say ends the phase and prints the closing line of the command: its String, or its JSON as the done event. Its head is green, or
-// yellow if its method doubtful returns true.
-func (r *Reporter) Say(summary fmt.Stringer) {
+// Say ends the phase and prints the closing line of the command: its String, or its JSON as the done event. The head of the line is
+// green, or yellow if its method doubtful returns true. A summary without a String, of a command that prints its result on standard
+// output, is an event only.
+func (r *Reporter) Say(summary any) {
 	r.Stop()
-	switch r.mode {
-	case "none":
-	case "json":
+	line, ok := summary.(fmt.Stringer)
+	switch {
+	case r.mode == "json":
 		WriteEvent(r.out, "done", summary)
-	default:
+	case ok && r.mode != "none":
 		dress := r.paint.Good
 		if s, ok := summary.(interface{ doubtful() bool }); ok && s.doubtful() {
 			dress = r.paint.Warn
 		}
-		fmt.Fprintln(r.out, r.paint.Head(summary.String(), dress))
-	}
-}
-
-// SayDone writes the done event alone, for commands that print their result on standard output.
-func (r *Reporter) SayDone(summary any) {
-	if r.mode == "json" {
-		WriteEvent(r.out, "done", summary)
+		fmt.Fprintln(r.out, r.paint.Head(line.String(), dress))
 	}
 }
 
