@@ -69,6 +69,7 @@ func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 			cliflag.AddOption(flags, opt)
 		}
 	}
+	flags.Var(&o.Missing, "missing", "what to do with a sample that lacks a field: error, or skip")
 	o.Progress.Add(flags)
 	cliflag.DecodeLimits(flags, &o.Encode.Limits, "largest list or map in a record", "deepest nesting in a record")
 	cliflag.Count(flags, &o.MaxNames, "max-names", int64(input.MaxNames), "most inputs that OUT may stand for")
@@ -86,10 +87,17 @@ func (o *exportOptions) options(shown *terminal.Reporter) export.Options {
 	}
 }
 
-// addKey registers --key, which accepts ordinal in addition to the words of the formats.
-func (o *exportOptions) addKey(flags *pflag.FlagSet) {
-	of := o.reader.Set.Lookup("key")
-	flags.Var(&exportKey{Option: of, ordinal: &o.ordinal}, "key", of.Usage+"; or ordinal, the number of the sample")
+// addWriting registers the flags of exports that write files.
+func (o *exportOptions) addWriting(flags *pflag.FlagSet, what string) {
+	o.Workers = runtime.GOMAXPROCS(0)
+	cliflag.Jobs(flags, &o.Workers, what+" written at once, 1024 at most; by default the CPUs that this process may use")
+	cliflag.AIO(flags, &o.AIO, "how files are read again", "reads of 1 MiB in flight")
+	flags.BoolVar(&o.NoVerify, "no-verify", false, "do not read the files again")
+	key := o.reader.Set.Lookup("key")
+	flags.Var(&exportKey{Option: key, ordinal: &o.ordinal}, "key", key.Usage+"; or ordinal, the number of the sample")
+	flags.StringVar(&o.Encode.Fields, "fields", "", "fields to export, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
+	flags.StringArrayVar(&o.Encode.Rename, "rename", nil, "rename a field before --fields: image='jpg;png'; may be repeated")
+	o.addSource(flags)
 }
 
 // An exportKey is a flag value: ordinal, or what the option key of a format takes.
@@ -104,21 +112,6 @@ func (v *exportKey) Set(text string) error {
 		return nil
 	}
 	return v.Option.Set(text)
-}
-
-// addFields registers the flags that choose fields.
-func (o *exportOptions) addFields(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Encode.Fields, "fields", "", "fields to export, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
-	flags.StringArrayVar(&o.Encode.Rename, "rename", nil, "rename a field before --fields: image='jpg;png'; may be repeated")
-	flags.Var(&o.Missing, "missing", "what to do with a sample that lacks a field: error, or skip")
-}
-
-// addWriting registers the flags of writing files.
-func (o *exportOptions) addWriting(flags *pflag.FlagSet, what string) {
-	o.Workers = runtime.GOMAXPROCS(0)
-	cliflag.Jobs(flags, &o.Workers, what+" written at once, 1024 at most; by default the CPUs that this process may use")
-	cliflag.AIO(flags, &o.AIO, "how files are read again", "reads of 1 MiB in flight")
-	flags.BoolVar(&o.NoVerify, "no-verify", false, "do not read the files again")
 }
 
 // run opens the shards that all arguments but the last name, and calls use, with a reporter of progress.

@@ -37,9 +37,6 @@ is run again.
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	opts.addWriting(flags, "groups of files")
-	opts.addKey(flags)
-	opts.addFields(flags)
-	opts.addSource(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *terminal.Reporter) error {
 			done, err := export.Folder(cmd.Context(), src, args[len(args)-1], opts.options(shown))
@@ -78,7 +75,6 @@ __key__ is the key of a sample. Nothing else is written there; a reader may stop
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&opts.Encode.Fields, "columns", "", "fields to write, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
-	flags.Var(&opts.Missing, "missing", "what to do with a sample that lacks a field: error, or skip")
 	opts.addSource(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if to := args[len(args)-1]; to != "-" {
@@ -130,16 +126,13 @@ same command is run again. A key or a field that webdataset would split otherwis
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	opts.addWriting(flags, "tars")
 	flags.Var(&opts.ShardSize, "shard-size", "target size of a tar (default: at least 256MiB each, 200 tars at most)")
 	flags.Var(&opts.MinSize, "min-shard-size", "least mean size of a tar (default 256MiB, or none with --shard-size or --shards)")
 	flags.Var(option.AtLeast(&opts.Sizes.Max, 1), "max-shards", "most tars (default 200, or none with --shard-size or --shards)")
 	flags.Var(option.AtLeast(&opts.Sizes.Shards, 1), "shards", "exact number of tars (default by size)")
 	flags.Int64Var(&opts.Sizes.MaxSamples, "max-count", 0, "samples of each tar but the last, as webdataset's ShardWriter(maxcount=…) cuts them; a tar that reaches --shard-size ends sooner")
 	flags.Int64Var(&modified, "mtime", 0, "time of all members, in seconds since 1970")
-	opts.addKey(flags)
-	opts.addFields(flags)
-	opts.addSource(flags)
+	opts.addWriting(flags, "tars")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *terminal.Reporter) error {
 			tars := opts.options(shown)
