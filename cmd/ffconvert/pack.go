@@ -79,7 +79,7 @@ func runPack(ctx context.Context, opts packOptions, dir, file string) error {
 	if err != nil {
 		return err
 	}
-	progress.Say(terminal.FolderDone{Done: true, Out: file, Totals: report.Totals, Backend: report.Verify.Backend, From: report.Verify.From})
+	progress.Say(terminal.FolderDone{Out: file, Totals: report.Totals, Backend: report.Verify.Backend, From: report.Verify.From})
 	return nil
 }
 
@@ -120,7 +120,7 @@ func runUnpack(ctx context.Context, how terminal.Progress, limits folderLimits, 
 	if err != nil {
 		return err
 	}
-	progress.Say(terminal.FolderDone{Done: true, Out: dir, Totals: f.Totals(), From: from})
+	progress.Say(terminal.FolderDone{Out: dir, Totals: f.Totals(), From: from})
 	return nil
 }
 

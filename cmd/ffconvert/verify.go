@@ -104,14 +104,13 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 		return report.Write(to, format, version, terminal.PaintOf(opts.progress.Color, to))
 	}), report.Failure)
 	if err == nil {
-		opts.Progress.Say(verifyDone{true, strings.Join(args, " "), report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From, report.Proof})
+		opts.Progress.Say(verifyDone{strings.Join(args, " "), report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From, report.Proof})
 	}
 	return err
 }
 
 // A verifyDone is the done event. The report is on standard output.
 type verifyDone struct {
-	Done         bool          `json:"done"`
 	Out          string        `json:"out"` // the arguments, separated by spaces
 	Shards       int           `json:"shards"`
 	Samples      int64         `json:"samples"`

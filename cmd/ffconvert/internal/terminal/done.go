@@ -18,7 +18,6 @@ import (
 
 // A conversionDone is the closing line of a conversion and of finish.
 type conversionDone struct {
-	Done    bool   `json:"done"`
 	Out     string `json:"out"`
 	Samples int64  `json:"samples"`
 	Bytes   int64  `json:"bytes"`
@@ -166,7 +165,7 @@ func (e earlier) lost() string {
 func ConversionDone(out string, r *shard.Report) conversionDone {
 	t := &r.Manifest.Totals
 	return conversionDone{
-		Done: true, Out: out,
+		Out:     out,
 		Samples: t.SamplesWritten, Bytes: t.Bytes, Shards: t.Shards, earlier: newEarlier(r),
 		Since: r.Manifest.Created, Already: r.Already,
 		Seconds: r.Seconds, Written: r.Written, MBPerS: float64(r.Written) / 1e6 / max(r.Seconds, 1e-9), // JSON has no infinity

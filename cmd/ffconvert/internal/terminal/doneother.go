@@ -16,8 +16,7 @@ import (
 
 // A FolderDone is the closing line of pack and unpack.
 type FolderDone struct {
-	Done bool   `json:"done"`
-	Out  string `json:"out"`
+	Out string `json:"out"`
 	packed.Totals
 	Backend string     `json:"backend,omitempty"` // that read it again
 	From    aio.Origin `json:"verified_from,omitempty"`
@@ -39,7 +38,6 @@ func (s FolderDone) String() string {
 
 // A repairDone is the closing line of repair.
 type repairDone struct {
-	Done       bool     `json:"done"`
 	Out        string   `json:"out"`
 	Rewritten  []string `json:"shards_rewritten"`  // damaged or missing before
 	Unfinished int      `json:"shards_unfinished"` // written for the first time
@@ -49,7 +47,7 @@ type repairDone struct {
 
 func RepairDone(dir string, done *convert.Repaired) *repairDone {
 	return &repairDone{
-		Done: true, Out: dir, Rewritten: append([]string{}, done.Rewritten...), Unfinished: done.Unfinished, Files: append([]string{}, done.Beside...),
+		Out: dir, Rewritten: append([]string{}, done.Rewritten...), Unfinished: done.Unfinished, Files: append([]string{}, done.Beside...),
 		conversionDone: ConversionDone(dir, done.Report),
 	}
 }
@@ -78,12 +76,11 @@ func (s *repairDone) String() string {
 
 // An exportDone is the closing line of export tar and export folder.
 type exportDone struct {
-	Done bool `json:"done"`
 	*export.Report
 }
 
 // ExportDone returns the closing line of an export.
-func ExportDone(done *export.Report) exportDone { return exportDone{true, done} }
+func ExportDone(done *export.Report) exportDone { return exportDone{done} }
 
 func (s exportDone) String() string {
 	var b strings.Builder
@@ -117,7 +114,6 @@ func (s exportDone) String() string {
 
 // A signedDone is the closing line of sign.
 type signedDone struct {
-	Done   bool   `json:"done"`
 	Out    string `json:"out"`
 	Key    string `json:"key"`         // ID of the key
 	Root   string `json:"root_sha256"` // of the manifest
@@ -126,7 +122,7 @@ type signedDone struct {
 }
 
 func SignedDone(dir string, m *dataset.Manifest, key string, read bool) signedDone {
-	return signedDone{Done: true, Out: dir, Key: key, Root: m.Root.String(), Shards: len(m.Shards), Read: read}
+	return signedDone{Out: dir, Key: key, Root: m.Root.String(), Shards: len(m.Shards), Read: read}
 }
 
 func (s signedDone) String() string {

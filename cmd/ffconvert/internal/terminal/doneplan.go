@@ -14,7 +14,6 @@ import (
 
 // A planDone is the closing line of plan.
 type planDone struct {
-	Done    bool   `json:"done"`
 	Out     string `json:"out"`
 	Shards  int    `json:"shards"`
 	Parts   int    `json:"parts"`
@@ -37,7 +36,7 @@ type planDone struct {
 func PlanDone(out string, done *convert.Planned) *planDone {
 	p := done.Plan
 	s := &planDone{
-		Done: true, Out: out, Shards: len(p.Shards), Parts: len(p.Parts), Stored: partBytes(p), Whole: p.Whole, Digest: done.Digest,
+		Out: out, Shards: len(p.Shards), Parts: len(p.Parts), Stored: partBytes(p), Whole: p.Whole, Digest: done.Digest,
 		Same: done.Same, Ready: done.Ready, Indexed: done.Indexed,
 	}
 	if !p.Whole {
@@ -86,7 +85,6 @@ func (s *planDone) String() string {
 
 // A sliceDone is the closing line of plan --task.
 type sliceDone struct {
-	Done    bool   `json:"done"`
 	Out     string `json:"out"`
 	Task    string `json:"task"`
 	Parts   int    `json:"parts"`                // indexed by this task
@@ -99,7 +97,7 @@ type sliceDone struct {
 
 func SliceDone(out string, t plan.Task, done *convert.SliceIndex) *sliceDone {
 	return &sliceDone{
-		Done: true, Out: out, Task: t.String(), Parts: done.Parts, Before: done.Before, Of: done.Of,
+		Out: out, Task: t.String(), Parts: done.Parts, Before: done.Before, Of: done.Of,
 		Samples: done.Samples, Bytes: done.Bytes, Why: done.Why,
 	}
 }
@@ -118,7 +116,6 @@ func (s *sliceDone) String() string {
 
 // A taskDone is the closing line of run.
 type taskDone struct {
-	Done   bool   `json:"done"`
 	Out    string `json:"out"`
 	Task   string `json:"task"`
 	Shards int    `json:"shards"`
@@ -132,7 +129,7 @@ type taskDone struct {
 
 func TaskDone(dir string, r *shard.Report) taskDone {
 	return taskDone{
-		Done: true, Out: dir, Task: r.Task.String(), Shards: r.Shards, earlier: newEarlier(r),
+		Out: dir, Task: r.Task.String(), Shards: r.Shards, earlier: newEarlier(r),
 		Samples: r.Samples, Bytes: r.Bytes, Written: r.Written, Seconds: r.Seconds, proof: newProof(r),
 	}
 }

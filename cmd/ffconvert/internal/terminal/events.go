@@ -56,7 +56,8 @@ func WriteEvent(w io.Writer, event string, body any) {
 	line, err := json.Marshal(struct {
 		Event string `json:"event"`
 		Time  string `json:"time"`
-	}{event, time.Now().UTC().Format(eventTime)})
+		Done  bool   `json:"done,omitempty"` // of the last event of a run
+	}{event, time.Now().UTC().Format(eventTime), event == "done"})
 	rest, err2 := json.Marshal(body)
 	if err := errors.Join(err, err2); err != nil {
 		panic(err) // NaN or an infinity in body
