@@ -28,7 +28,7 @@ lint: ## formatting, vet, staticcheck, and builds for the systems without Linux 
 	GOOS=windows $(GO) build -o /dev/null ./cmd/ffconvert
 	GOOS=windows $(GO) vet ./aio ./record ./encode ./verify ./packed ./shard/... ./dataset/... ./internal/findings ./internal/check ./export ./loader/...
 	$(GO) tool staticcheck ./...
-	$(GO) tool staticcheck -tags bench,fuzz ./internal/bench ./internal/fuzz ./internal/browse/find
+	$(GO) tool staticcheck -tags bench,fuzz ./internal/bench ./internal/fuzz ./internal/browse
 	staticcheck=$$($(GO) tool -n staticcheck) && for m in $(NESTED); do \
 		(cd $$m && $(GO) vet ./... && $$staticcheck ./...) || exit; \
 	done

@@ -9,13 +9,13 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/samples/spec"
 	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/internal/store"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -63,7 +63,7 @@ type Options struct {
 	// Sign returns the signature of a manifest, as [signature.PrivateKey.Sign] does. nil: the dataset is not signed.
 	Sign func(manifest []byte) ([]byte, error)
 
-	// Progress may be nil. It may also follow shards, see [shard.WriteOptions]; have Fetched(bytes int64), which counts
+	// Progress may be nil. It may also follow shards, see [write.Options]; have Fetched(bytes int64), which counts
 	// fetched bytes; and Filtered(samples, bytes int64), which counts samples that the filter has answered and their bytes
 	// in the sources.
 	Progress plan.Progress
@@ -101,7 +101,7 @@ type Conversion struct {
 
 // A Result is the report of a conversion.
 type Result struct {
-	*shard.Report                         // Seconds covers all of Write
+	*write.Report                         // Seconds covers all of Write
 	Columns       []converters.ColumnType // columns, if the source is an opened table; else nil
 	HeaderMissed  bool                    // the first lines are words but do not name the columns, and no option says so
 	HeaderFound   bool                    // the first lines of the parts name the columns, and no option says so
@@ -117,8 +117,8 @@ func (c Conversion) Write(ctx context.Context) (*Result, error) {
 	}
 	var done Result
 	err = in.inOutput(ctx, func(w *work, out *dataset.Writing) error {
-		err := w.plan(ctx, out, nil, func(parts shard.PartProvider, p *plan.Plan) (err error) {
-			done.Report, err = shard.Write(ctx, parts, p, out, w.writeOptions())
+		err := w.plan(ctx, out, nil, func(parts write.PartProvider, p *plan.Plan) (err error) {
+			done.Report, err = write.All(ctx, parts, p, out, w.writeOptions())
 			return err
 		})
 		done.Columns, done.HeaderMissed, done.HeaderFound = w.desc.Columns, w.desc.HeaderMissed, w.desc.HeaderFound

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/internal/input"
-	"github.com/ffconvert/ffconvert/shard"
 )
 
 // waitPause returns the time until the next check of the directory: a tenth of the time waited so
@@ -24,7 +24,7 @@ func waitPause(waited time.Duration) time.Duration {
 // Finish checks that all shards of the plan in the output exist and that the counts of entries,
 // samples and fields add up, and writes the manifest, which completes the dataset. wait limits the wait
 // for missing shards and for the plan; 0: no wait.
-func (c Conversion) Finish(ctx context.Context, wait time.Duration) (*shard.Report, error) {
+func (c Conversion) Finish(ctx context.Context, wait time.Duration) (*write.Report, error) {
 	began := time.Now()
 	for {
 		if err := c.allNamed(ctx, wait, began); err != nil {
@@ -82,14 +82,14 @@ func worthWaiting(err error) bool {
 	return false
 }
 
-func (c *Conversion) finishOnce(ctx context.Context) (*shard.Report, error) {
+func (c *Conversion) finishOnce(ctx context.Context) (*write.Report, error) {
 	to := c.output()
 	out, err := to.openPlanned(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out.Sign = c.Sign
-	report, err := shard.Finish(ctx, out, shard.WriteOptions{
+	report, err := write.Finish(ctx, out, write.Options{
 		Verify: c.Verify, AIO: c.AIO, Progress: c.Progress, Tool: c.Tool,
 	})
 	return report, closeOutput(out.Task, to.early(err))

@@ -176,7 +176,7 @@ func (in *inputs) trimmable() bool {
 
 // parts returns the parts before staging.
 func (in *inputs) parts() []converters.Part {
-	all, _ := passes(in, in.names)
+	all := passes(in, in.names)
 	parts := make([]converters.Part, len(all))
 	for i, n := range all {
 		parts[i] = n.Part()
@@ -187,20 +187,17 @@ func (in *inputs) parts() []converters.Part {
 // places returns the index of the input of each part: a collection may be read in several passes. It is not for
 // directories, whose parts are not known yet.
 func (in *inputs) places() []int {
-	all, _ := passes(in, indices(len(in.names)))
-	return all
+	return passes(in, indices(len(in.names)))
 }
 
 // passes returns the elements of each, one for each input, in part order: repeated for each pass over a collection.
-// firsts has the number of the first part of each collection.
-func passes[T any](in *inputs, each []T) (all []T, firsts []int) {
+func passes[T any](in *inputs, each []T) (all []T) {
 	for i, some := range split(in, each) {
-		firsts = append(firsts, len(all))
 		for range in.collections[i].passes() {
 			all = append(all, some...)
 		}
 	}
-	return all, firsts
+	return all
 }
 
 // split divides all, which has one element for each input, among the collections.

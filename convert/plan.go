@@ -10,7 +10,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -46,9 +46,9 @@ func (c Conversion) Plan(ctx context.Context) (*Planned, error) {
 				return err
 			}
 		}
-		err = w.plan(ctx, out, known, func(local shard.PartProvider, p *plan.Plan) error {
+		err = w.plan(ctx, out, known, func(local write.PartProvider, p *plan.Plan) error {
 			if in.directories() == nil {
-				all, _ := passes(in, in.names)
+				all := passes(in, in.names)
 				if err := checkQuota(p, all, in.Input.Quota); err != nil {
 					return err
 				}
@@ -107,7 +107,7 @@ func (c Conversion) beginPlan(ctx context.Context) (*inputs, error) {
 }
 
 // plan plans the shards and calls use with the parts and the plan. known has parts that are already indexed; nil: none.
-func (w *work) plan(ctx context.Context, out *dataset.Writing, known *dataset.Indexed, use func(shard.PartProvider, *plan.Plan) error) error {
+func (w *work) plan(ctx context.Context, out *dataset.Writing, known *dataset.Indexed, use func(write.PartProvider, *plan.Plan) error) error {
 	if w.aligned {
 		return w.byParts(ctx, 0, func(s *stagedParts) error {
 			p, err := s.plan(ctx, out)
@@ -126,7 +126,7 @@ func (w *work) plan(ctx context.Context, out *dataset.Writing, known *dataset.In
 		if err != nil {
 			return err
 		}
-		return use(shard.Local(s.Source), p)
+		return use(write.Local(s.Source), p)
 	})
 }
 

@@ -9,10 +9,10 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/stage"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -50,7 +50,7 @@ func (c Conversion) Preview(ctx context.Context) (*Preview, error) {
 	}
 	var done Preview
 	err = in.work(ctx, nil, func(w *work) error {
-		return w.plan(ctx, nil, nil, func(_ shard.PartProvider, p *plan.Plan) error {
+		return w.plan(ctx, nil, nil, func(_ write.PartProvider, p *plan.Plan) error {
 			done.Plan = p
 			return nil
 		})
@@ -65,7 +65,7 @@ func (c Conversion) Preview(ctx context.Context) (*Preview, error) {
 func (in *inputs) previewFetch() (*Preview, error) {
 	found := in.names
 	if in.aligned {
-		found, _ = passes(in, found)
+		found = passes(in, found)
 	}
 	parts := make([]converters.Part, len(found))
 	f := &fetch{Parts: len(found), Bytes: toFetch(found), Fewer: in.trimmable(), Folders: in.Reader != nil && in.Reader.Directories}

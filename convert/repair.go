@@ -13,13 +13,13 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
 // A Repaired is the report of Repair.
 type Repaired struct {
-	*shard.Report
+	*write.Report
 	Rewritten  []string // shards that were damaged or missing
 	Unfinished int      // shards that were written for the first time
 }
@@ -71,7 +71,7 @@ func (c Conversion) repair(ctx context.Context, out *dataset.Writing, report fun
 	kept.Damaged = damaged
 	done := &Repaired{Rewritten: damaged, Unfinished: len(kept.Plan.Shards) - len(kept.Shards)}
 	if len(done.Rewritten)+done.Unfinished == 0 {
-		done.Report, err = shard.Repair(ctx, nil, kept, out, shard.WriteOptions{Tool: c.Tool})
+		done.Report, err = write.Repair(ctx, nil, kept, out, write.Options{Tool: c.Tool})
 	} else {
 		done.Report, err = c.rewrite(ctx, out, kept)
 	}
@@ -84,7 +84,7 @@ func (c Conversion) repair(ctx context.Context, out *dataset.Writing, report fun
 }
 
 // rewrite opens the sources and writes the damaged and the unfinished shards.
-func (c Conversion) rewrite(ctx context.Context, out *dataset.Writing, kept *dataset.Kept) (report *shard.Report, err error) {
+func (c Conversion) rewrite(ctx context.Context, out *dataset.Writing, kept *dataset.Kept) (report *write.Report, err error) {
 	r, err := c.resolvePlan(kept.Plan, kept.Named)
 	if err != nil {
 		return nil, err
@@ -96,12 +96,12 @@ func (c Conversion) rewrite(ctx context.Context, out *dataset.Writing, kept *dat
 	err = in.work(ctx, out.Task, func(w *work) error {
 		if kept.Plan.Whole {
 			return w.byParts(ctx, 0, func(s *stagedParts) error {
-				report, err = shard.Repair(ctx, s, kept, out, w.writeOptions())
+				report, err = write.Repair(ctx, s, kept, out, w.writeOptions())
 				return err
 			})
 		}
 		return w.together(ctx, func(o *opened) error {
-			report, err = shard.Repair(ctx, shard.Local(o.Source), kept, out, w.writeOptions())
+			report, err = write.Repair(ctx, write.Local(o.Source), kept, out, w.writeOptions())
 			return err
 		})
 	})

@@ -3,6 +3,8 @@ package convert
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"slices"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -12,12 +14,11 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A stagedParts makes parts local when their shards are written. It is a shard.PartProvider.
+// A stagedParts makes parts local when their shards are written. It is a write.PartProvider.
 type stagedParts struct {
 	*work
 	stager *stage.Stager
 	all    []input.Name      // one for each part
-	firsts []int             // the first part of each collection
 	parts  []converters.Part // with stored sizes
 	skip   int               // number of leading parts that belong to another slice; the dataset is opened with the first of them
 
@@ -28,8 +29,8 @@ type stagedParts struct {
 	mu   sync.Mutex
 	data *opened              // opened with the first parts; nil: not yet
 	like converters.Divisible // the source of data
-	held *stage.Set           // the first part of each collection in lead; released by the first Take, then nil
-	lead []int                // collections whose first part is held
+	lead []int                // parts that the dataset is opened with, by number: see open
+	held *stage.Set           // the parts in lead; released by the first Take, then nil
 }
 
 // byParts calls use with a stagedParts. For skip see stagedParts.
@@ -38,7 +39,7 @@ func (w *work) byParts(ctx context.Context, skip int, use func(*stagedParts) err
 	opts := w.stage
 	opts.Progress = w.fetching()
 	s := &stagedParts{work: w, skip: skip, parts: w.parts()}
-	s.all, s.firsts = passes(w.inputs, w.names)
+	s.all = passes(w.inputs, w.names)
 	if s.stager, err = stage.NewStager(s.all, opts); err != nil {
 		return err
 	}
@@ -80,17 +81,20 @@ func (s *stagedParts) plan(ctx context.Context, out *dataset.Writing) (*plan.Pla
 			return p, err
 		}
 	}
-	// The first part decides no size, so a plan that fails is refused before it is fetched.
-	if p, err := plan.NewAligned(s.parts, nil, how); err != nil {
-		return nil, empty(s.parts[0].Name, nil, err)
-	} else if err := s.checkQuota(p); err != nil {
+	// The first part decides no size, so a plan that fails is refused before it is fetched. Of empty parts the format
+	// says whether that is an error.
+	p, err := plan.NewAligned(s.parts, nil, how)
+	if err == nil {
+		err = s.checkQuota(p)
+	}
+	if err != nil && !errors.Is(err, plan.ErrEmpty) {
 		return nil, err
 	}
-	size := int64(0)
-	for _, first := range s.firsts {
-		size += s.parts[first].Size
-	}
 	if s.Progress != nil {
+		size := int64(0)
+		for _, first := range s.firsts(false) {
+			size += s.parts[first].Size
+		}
 		s.Progress.Start("fetch the first part", size)
 	}
 	o, err := s.open(ctx, false)
@@ -105,37 +109,31 @@ func (s *stagedParts) plan(ctx context.Context, out *dataset.Writing) (*plan.Pla
 	if how, err = s.optionsOf(o); err != nil {
 		return nil, err
 	}
-	p, err := plan.NewAligned(s.parts, seen, how)
+	if p, err = plan.NewAligned(s.parts, seen, how); err == nil && s.Spec == nil {
+		p.Lead = s.lead[len(s.lead)-1]
+	}
 	return p, empty(s.parts[0].Name, seen, err)
 }
 
-// open opens the dataset with its first part, or the first part of each collection, to find columns and types. If the
-// plan exists, only formats that inspect the part need it.
+// open opens the dataset with its first part, or the first part of each collection, to find columns and types, and with
+// the parts after it up to the first that has any. If the plan exists, only formats that inspect parts need them.
 func (s *stagedParts) open(ctx context.Context, planned bool) (*opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.like != nil {
 		return s.data, nil
 	}
-	if s.held == nil {
-		if err := s.hold(ctx, planned); err != nil {
+	if s.lead == nil {
+		s.lead = s.firsts(planned)
+	}
+	o, err := s.openLead(ctx)
+	for at := s.wanted(err); at >= 0; at = s.wanted(err) {
+		if err := s.held.Release(); err != nil {
 			return nil, err
 		}
+		s.held, s.lead = nil, append(s.lead, at)
+		o, err = s.openLead(ctx)
 	}
-	parts := make([]converters.Part, len(s.names)) // only the first ones are local
-	for i, n := range s.names {
-		parts[i] = n.Part()
-	}
-	of := split(s.inputs, parts)
-	for i, at := range s.lead {
-		of[at][0] = s.held.Parts[i]
-		if s.opened != nil {
-			if err := s.opened(ctx, s.firsts[at]-s.skip, of[at][0]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	o, err := s.work.open(ctx, parts)
 	if err != nil {
 		return nil, err
 	}
@@ -147,27 +145,64 @@ func (s *stagedParts) open(ctx context.Context, planned bool) (*opened, error) {
 	return o, nil
 }
 
-// hold makes the first parts local.
-func (s *stagedParts) hold(ctx context.Context, planned bool) (err error) {
-	var firsts []int
-	s.lead = nil
+// firsts returns the number of the first part of each collection. If the plan exists, only of those whose format
+// inspects parts.
+func (s *stagedParts) firsts(planned bool) []int {
+	firsts, at := []int{}, 0
 	for i, c := range s.collections {
 		if !planned || c.Inspects {
-			s.lead, firsts = append(s.lead, i), append(firsts, s.firsts[i])
+			firsts = append(firsts, at)
+		}
+		at += s.counts[i] * c.passes()
+	}
+	return firsts
+}
+
+// openLead opens the dataset with the parts in lead, which it makes local.
+func (s *stagedParts) openLead(ctx context.Context) (_ *opened, err error) {
+	if s.held == nil {
+		if s.held, err = s.stager.Take(ctx, s.lead); err != nil {
+			return nil, err
 		}
 	}
-	s.held, err = s.stager.Take(ctx, firsts)
-	return err
+	parts := make([]converters.Part, len(s.names)) // only those in lead are local
+	for i, n := range s.names {
+		parts[i] = n.Part()
+	}
+	places := s.places()
+	for i, at := range s.lead {
+		parts[places[at]] = s.held.Parts[i]
+		if s.opened != nil {
+			if err := s.opened(ctx, at-s.skip, s.held.Parts[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s.work.open(ctx, parts)
+}
+
+// wanted returns the number of the part that a format misses, by its error; -1: none.
+func (s *stagedParts) wanted(err error) int {
+	e, ok := errors.AsType[*converters.Error](err)
+	if !ok || !errors.Is(err, fs.ErrNotExist) {
+		return -1
+	}
+	for i := range s.parts {
+		if s.parts[i].Name == e.Where && !slices.Contains(s.lead, i) {
+			return i
+		}
+	}
+	return -1
 }
 
 func (s *stagedParts) index(ctx context.Context, each plan.Encodings) ([]plan.PartIndex, error) {
 	var all []plan.PartIndex
-	for i, first := range s.firsts {
+	for i, at := range s.lead {
 		of := plan.Encodings{Specs: each.Specs}
 		if each.Of != nil {
-			of.Of = each.Of[first : first+1]
+			of.Of = each.Of[at : at+1]
 		}
-		src := s.like.WithParts(first, s.held.Parts[i:i+1])
+		src := s.like.WithParts(at, s.held.Parts[i:i+1])
 		index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: of, Workers: 1, Progress: s.Progress})
 		if err != nil {
 			return nil, err
@@ -177,7 +212,7 @@ func (s *stagedParts) index(ctx context.Context, each plan.Encodings) ([]plan.Pa
 	return all, nil
 }
 
-// Take makes parts local and opens them: see shard.PartProvider.
+// Take makes parts local and opens them: see write.PartProvider.
 func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source, func() error, error) {
 	if _, err := s.open(ctx, true); err != nil {
 		return nil, nil, err

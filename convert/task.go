@@ -8,16 +8,16 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // Run writes one slice of the shards of the plan in the output. Any number of processes may run at the
 // same time, on any machines that can access the output and the sources. Run writes no manifest: see
 // [Conversion.Finish].
-func (c Conversion) Run(ctx context.Context, task plan.Task) (*shard.Report, error) {
+func (c Conversion) Run(ctx context.Context, task plan.Task) (*write.Report, error) {
 	began := time.Now()
 	to := c.output()
 	if err := to.checkPlan(); err != nil {
@@ -27,7 +27,7 @@ func (c Conversion) Run(ctx context.Context, task plan.Task) (*shard.Report, err
 	if err != nil {
 		return nil, err
 	}
-	var report *shard.Report
+	var report *write.Report
 	if err = planned(out.Dataset); err == nil {
 		report, err = c.run(ctx, out, task)
 	}
@@ -38,13 +38,13 @@ func (c Conversion) Run(ctx context.Context, task plan.Task) (*shard.Report, err
 	return report, nil
 }
 
-func (c Conversion) run(ctx context.Context, out *dataset.Task, task plan.Task) (report *shard.Report, err error) {
+func (c Conversion) run(ctx context.Context, out *dataset.Task, task plan.Task) (report *write.Report, err error) {
 	s, err := out.Slice(task, false)
 	if err != nil {
 		return nil, err
 	}
 	if len(s.Plan.Shards) == 0 {
-		return &shard.Report{Task: task}, nil
+		return &write.Report{Task: task}, nil
 	}
 	source := s.Plan.Source
 	f, _ := format.Named(source.Format)
@@ -79,7 +79,7 @@ func (c Conversion) run(ctx context.Context, out *dataset.Task, task plan.Task) 
 						return err
 					}
 				}
-				report, err = shard.Run(ctx, shard.Local(src), s, out, w.writeOptions())
+				report, err = write.Slice(ctx, write.Local(src), s, out, w.writeOptions())
 				return err
 			})
 		}
@@ -90,7 +90,7 @@ func (c Conversion) run(ctx context.Context, out *dataset.Task, task plan.Task) 
 			if parts.opened = s.Opened; skip > 0 {
 				s.OpenedBy = &parts.parts[0]
 			}
-			report, err = shard.Run(ctx, parts, s, out, w.writeOptions())
+			report, err = write.Slice(ctx, parts, s, out, w.writeOptions())
 			return err
 		})
 	})

@@ -10,11 +10,11 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/samples/filter"
 	"github.com/ffconvert/ffconvert/internal/stage"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -94,9 +94,9 @@ func (in *inputs) work(ctx context.Context, out *dataset.Task, use func(*work) e
 // was interrupted, or shards are missing and the copies of all inputs are there. If the caller names another cache, the
 // one in the output is from an earlier run, and is removed only after success.
 func (w *work) removeCache(ctx context.Context, err error) error {
-	_, unfinished := errors.AsType[*shard.Unfinished](err)
+	_, unfinished := errors.AsType[*write.Unfinished](err)
 	switch {
-	case w.out == nil, ctx.Err() != nil, errors.Is(err, shard.ErrDrained), errors.Is(err, dataset.ErrMoved), unfinished && !w.passing:
+	case w.out == nil, ctx.Err() != nil, errors.Is(err, write.ErrDrained), errors.Is(err, dataset.ErrMoved), unfinished && !w.passing:
 		return nil
 	case w.Input.CacheDir != "" && (err != nil || isInside(w.Input.CacheDir, w.out.Cache())):
 		return nil
@@ -191,9 +191,9 @@ func Staging(p plan.Progress, found []input.Name) func(string, int64) {
 	}
 }
 
-// writeOptions returns the options for shard.Write. It calls Drain.
-func (w *work) writeOptions() shard.WriteOptions {
-	opts := shard.WriteOptions{
+// writeOptions returns the options for write.All. It calls Drain.
+func (w *work) writeOptions() write.Options {
+	opts := write.Options{
 		Workers: w.Workers, Overwrite: w.Overwrite, NoVerify: w.NoVerify, Verify: w.Verify,
 		OpenFiles: openFiles(), AIO: w.AIO, Progress: w.Progress, Tool: w.Tool, Named: w.named(),
 	}

@@ -17,9 +17,6 @@ type MapBuilder struct {
 // manyPairs is the number of pairs from which MapBuilder looks up keys in a Go map.
 const manyPairs = 16
 
-// nan replaces NaN keys, which are not equal to themselves.
-type nan struct{}
-
 // Add appends a pair. If the map has the key already, Add appends nothing and returns false.
 func (b *MapBuilder) Add(key, value any) bool {
 	if b.has(key) {
@@ -61,10 +58,10 @@ func (b *MapBuilder) has(key any) bool {
 	return false
 }
 
-// identity returns a key that == can compare.
+// identity returns a key that == can compare: NaN is not equal to itself.
 func identity(key any) any {
 	if x, ok := key.(float64); ok && x != x {
-		return nan{}
+		return struct{}{}
 	}
 	return key
 }

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -45,7 +45,7 @@ func TestCheckOutput(t *testing.T) {
 		{"begun", []func(*testing.T, string){folder(dataset.WorkDir), file("README")}, nil},
 		{"a dataset of before", []func(*testing.T, string){func(t *testing.T, dir string) {
 			src := memsource.New(1, 1, 10, 100)
-			if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{}), dir, shard.WriteOptions{NoVerify: true}); err != nil {
+			if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{}), dir, write.Options{NoVerify: true}); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.RemoveAll(filepath.Join(dir, dataset.WorkDir)); err != nil {

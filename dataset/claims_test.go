@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -34,7 +34,7 @@ func TestAloneWithoutLocks(t *testing.T) {
 			return shardtest.BeginIn(out, another, other.Parts(), true)
 		}},
 		{"write", func(t *testing.T, out *dataset.Writing) error {
-			_, err := shard.Write(t.Context(), shard.Local(src), p, out, shard.WriteOptions{})
+			_, err := write.All(t.Context(), write.Local(src), p, out, write.Options{})
 			return err
 		}},
 	} {
@@ -42,7 +42,7 @@ func TestAloneWithoutLocks(t *testing.T) {
 			t.Parallel()
 			dir := shardtest.Begin(t, p, src)
 			for k := range 2 {
-				if _, err := shardtest.RunTask(t, dir, plan.Task{K: k, N: 2}, src, true, shard.WriteOptions{}); err != nil {
+				if _, err := shardtest.RunTask(t, dir, plan.Task{K: k, N: 2}, src, true, write.Options{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -73,7 +73,7 @@ func TestVerifiedByOne(t *testing.T) {
 	for _, order := range [][]string{{"aaaaaaaaaaaaa", "bbbbbbbbbbbbb"}, {"bbbbbbbbbbbbb", "aaaaaaaaaaaaa"}} {
 		dir := shardtest.Begin(t, p, src)
 		for i, noVerify := range []bool{true, false} {
-			if _, err := shardtest.RunTask(t, dir, plan.Task{}, src, true, shard.WriteOptions{NoVerify: noVerify}); err != nil {
+			if _, err := shardtest.RunTask(t, dir, plan.Task{}, src, true, write.Options{NoVerify: noVerify}); err != nil {
 				t.Fatal(err)
 			}
 			journals := filepath.Join(dir, filepath.FromSlash(dataset.JournalsDir))
@@ -87,12 +87,12 @@ func TestVerifiedByOne(t *testing.T) {
 				t.Fatal(names, err)
 			}
 		}
-		report, err := shardtest.RunTask(t, dir, plan.Task{}, src, true, shard.WriteOptions{})
+		report, err := shardtest.RunTask(t, dir, plan.Task{}, src, true, write.Options{})
 		if err != nil || report.Kept != len(p.Shards) {
 			t.Errorf("%q: a third run has kept %+v, %v", order, report, err)
 		}
 		for range 2 { // by the journals, and by the one that they have become
-			if report, err := shardtest.Finish(t, dir, shard.WriteOptions{}); err != nil || !report.Manifest.Verified {
+			if report, err := shardtest.Finish(t, dir, write.Options{}); err != nil || !report.Manifest.Verified {
 				t.Errorf("%q: the manifest says that it is not verified, %v", order, err)
 			}
 		}
@@ -106,7 +106,7 @@ func TestTemporaryFileRemoved(t *testing.T) {
 	src := memsource.New(76, 2, 30, 900)
 	dir := shardtest.Begin(t, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 1}}), src)
 	src.Fail = func(int, int64) error { return os.RemoveAll(filepath.Join(dir, filepath.FromSlash(dataset.TmpDir))) }
-	if _, err := shardtest.RunTask(t, dir, plan.Task{}, src, true, shard.WriteOptions{Workers: 1}); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, verify.ErrCorrupt) {
+	if _, err := shardtest.RunTask(t, dir, plan.Task{}, src, true, write.Options{Workers: 1}); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, verify.ErrCorrupt) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -138,13 +138,13 @@ func TestFinishWithoutLocks(t *testing.T) {
 	dir := shardtest.Begin(t, shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards), src)
 	shardtest.Claimed(t, dir, "PART_00001.ffr", time.Minute)
 	for k := range 2 {
-		if _, err := shardtest.RunTask(t, dir, plan.Task{K: k, N: 2}, src, true, shard.WriteOptions{}); err != nil {
+		if _, err := shardtest.RunTask(t, dir, plan.Task{K: k, N: 2}, src, true, write.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	shardtest.Claimed(t, dir, "PART_00001.ffr", time.Minute)
 	out := dataset.OpenUnlocked(t, dir)
-	report, err := shard.Finish(t.Context(), out, shard.WriteOptions{})
+	report, err := write.Finish(t.Context(), out, write.Options{})
 	if err := errors.Join(err, out.Close()); err != nil || report.Manifest == nil {
 		t.Error(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -82,7 +82,7 @@ func encodeJSON(v any) ([]byte, error) {
 	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	err := enc.Encode(v)
-	return crcline.Canonical(b.Bytes()), err
+	return checksum.Canonical(b.Bytes()), err
 }
 
 // Complete commits a plan after all shards are written, and removes the files that only an unfinished

@@ -6,7 +6,7 @@
 //	Task      one of several processes that write shards: its slice, its claims, its journal
 //	Writing   the one process that writes: it begins a plan and completes it with a manifest
 //
-// Each embeds the one before it. Package shard writes the shards. A dataset is in one of three states:
+// Each embeds the one before it. Package dataset/write writes the shards. A dataset is in one of three states:
 //
 //	begun      the plan and the journal, no manifest. Open and OpenTask continue it: the command that began it, or
 //	           run for a task and then finish. View shows its status; what reads samples gets ErrUnfinished.

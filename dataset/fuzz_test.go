@@ -10,7 +10,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -142,7 +142,7 @@ func withCRCs(data []byte) []byte {
 	var lines []byte
 	for line := range bytes.Lines(data) {
 		_, text, _ := bytes.Cut(bytes.TrimSuffix(line, []byte{'\n'}), []byte{' '})
-		lines = crcline.Append(lines, text)
+		lines = checksum.AppendLine(lines, text)
 	}
 	return lines
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -62,12 +62,12 @@ var errIndexedLine = errors.New("a line differs from its CRC")
 func writeIndexed(w io.Writer, head indexedHead, found []converters.Part, index map[int]plan.PartIndex) error {
 	var line []byte
 	put := func(v any) error {
-		text, err := crcline.Marshal(v)
+		text, err := checksum.Marshal(v)
 		if err != nil {
 			return err
 		}
-		if line = crcline.Append(line[:0], text); len(line) >= crcline.Max {
-			return fmt.Errorf("%w: a line of more than %d bytes", errIndexedLong, crcline.Max)
+		if line = checksum.AppendLine(line[:0], text); len(line) >= checksum.MaxLine {
+			return fmt.Errorf("%w: a line of more than %d bytes", errIndexedLong, checksum.MaxLine)
 		}
 		_, err = w.Write(line)
 		return err
@@ -107,7 +107,7 @@ type indexedReader struct {
 
 func newIndexedReader(r io.Reader, request string, found []converters.Part) *indexedReader {
 	in := bufio.NewScanner(r)
-	in.Buffer(nil, crcline.Max)
+	in.Buffer(nil, checksum.MaxLine)
 	return &indexedReader{in, request, found}
 }
 
@@ -182,9 +182,9 @@ func (r *indexedReader) next(v any) error {
 		}
 		return cmp.Or(r.in.Err(), io.ErrUnexpectedEOF)
 	}
-	text, ok := crcline.Check(r.in.Bytes())
+	text, ok := checksum.CheckLine(r.in.Bytes())
 	if !ok {
 		return errIndexedLine
 	}
-	return crcline.Decode(text, v)
+	return checksum.Decode(text, v)
 }

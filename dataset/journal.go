@@ -9,7 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -106,13 +106,13 @@ func lineAt(data []byte, off int64) int { return 1 + bytes.Count(data[:off], []b
 // read takes the lines of a journal and returns the length of its sound prefix in bytes.
 func (j *Journal) read(data []byte) (whole int64) {
 	first := true
-	return crcline.Whole(data, func(text []byte) bool {
+	return checksum.WholeLines(data, func(text []byte) bool {
 		if first {
 			first = false
-			return crcline.Decode(text, &j.head) == nil
+			return checksum.Decode(text, &j.head) == nil
 		}
 		var l journalLine
-		if crcline.Decode(text, &l) != nil || l.Void == "" && !shardName.MatchString(l.Name) {
+		if checksum.Decode(text, &l) != nil || l.Void == "" && !shardName.MatchString(l.Name) {
 			return false
 		}
 		if l.Void != "" {
@@ -133,20 +133,20 @@ func (j *Journal) append(v any) (err error) {
 			return err
 		}
 	}
-	return crcline.Put(j.file, v)
+	return checksum.PutLine(j.file, v)
 }
 
 // Line returns the line of a finished shard, as the journal has it.
-func (f *Finished) Line() ([]byte, error) { return crcline.Line(f) }
+func (f *Finished) Line() ([]byte, error) { return checksum.Line(f) }
 
 // ElsewhereJournal returns the text of a journal for a copy of the dataset. It drops the versions and checksums of
 // objects, which hold only in the object store that the dataset is copied from. It keeps damaged lines unchanged.
 func ElsewhereJournal(text []byte) ([]byte, error) {
 	var b []byte
 	for line := range bytes.Lines(text) {
-		body, ok := crcline.Check(bytes.TrimSuffix(line, []byte{'\n'}))
+		body, ok := checksum.CheckLine(bytes.TrimSuffix(line, []byte{'\n'}))
 		var f Finished
-		if ok && crcline.Decode(body, &f) == nil && f.Stored != nil {
+		if ok && checksum.Decode(body, &f) == nil && f.Stored != nil {
 			f.Stored = nil
 			var err error
 			if line, err = f.Line(); err != nil {

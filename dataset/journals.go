@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -159,7 +159,7 @@ func (j *Journal) begin() error {
 		return err
 	}
 	j.Mended = j.whole < st.Size() || j.whole == 0
-	if err := crcline.Resume(j.file, j.whole, j.head); err != nil || j.whole > 0 {
+	if err := checksum.ResumeLines(j.file, j.whole, j.head); err != nil || j.whole > 0 {
 		return err
 	}
 	return files.SyncDir(j.dir.Root, WorkDir)
@@ -192,7 +192,7 @@ func (j *Journal) rewrite() error {
 	}
 	var all []byte
 	for _, v := range lines {
-		line, err := crcline.Line(v)
+		line, err := checksum.Line(v)
 		if err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func beginTaskJournal(d *Dir, digest, name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = crcline.Put(f, journalHead{Plan: digest}); err == nil {
+	if err = checksum.PutLine(f, journalHead{Plan: digest}); err == nil {
 		err = files.SyncDir(d.Root, JournalsDir)
 	}
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -62,7 +62,7 @@ func TestIndexedLies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := shard.Write(t.Context(), shard.Local(src), plan, out, shard.WriteOptions{Workers: 2}); err == nil || shardtest.Has(t, out, dataset.ManifestName) {
+			if _, err := write.All(t.Context(), write.Local(src), plan, out, write.Options{Workers: 2}); err == nil || shardtest.Has(t, out, dataset.ManifestName) {
 				t.Errorf("it was written: %v", err)
 			}
 		})

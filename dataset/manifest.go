@@ -15,7 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
@@ -228,7 +228,7 @@ func readMeta(path string, sum *FileSum) (*Meta, error) {
 	}
 	var m Meta
 	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&m); err != nil { // an end too early is told as such
-		return nil, fmt.Errorf("%s: %w: %w", f.Name(), errMeta, crcline.Words(err))
+		return nil, fmt.Errorf("%s: %w: %w", f.Name(), errMeta, checksum.Words(err))
 	}
 	return &m, nil
 }

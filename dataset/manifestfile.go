@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -84,7 +84,7 @@ func DecodeManifest(data []byte) (*Manifest, error) {
 	}
 	f := manifestFile{Manifest: new(Manifest)}
 	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, crcline.Words(err)
+		return nil, checksum.Words(err)
 	}
 	m := f.manifest()
 	if m.Version != m.version() {

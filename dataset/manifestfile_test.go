@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -24,7 +24,7 @@ func TestReadManifestIsWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	src := memsource.New(41, 3, 50, 100)
 	dir := t.TempDir()
-	report, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{Rename: []string{"b=bin"}}, plan.Options{Sizes: plan.Sizes{Shards: 4}, Recipe: plan.Recipe{Shuffle: &plan.Shuffle{Seed: 3}}}), dir, shard.WriteOptions{Tool: "test"})
+	report, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{Rename: []string{"b=bin"}}, plan.Options{Sizes: plan.Sizes{Shards: 4}, Recipe: plan.Recipe{Shuffle: &plan.Shuffle{Seed: 3}}}), dir, write.Options{Tool: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestManifestMeaning(t *testing.T) {
 		Recipe: plan.Recipe{Source: plan.SourceSpec{Format: "tar", Options: map[string]string{"x": "y"}}, Shuffle: &plan.Shuffle{Seed: 3}},
 		Sizes:  plan.Sizes{Shards: 4},
 	})
-	if _, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{Tool: "test"}); err != nil {
+	if _, err := shardtest.Write(t, src, plan, dir, write.Options{Tool: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	sound, err := os.ReadFile(filepath.Join(dir, dataset.ManifestName))

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -88,7 +88,7 @@ func TestOutputMoved(t *testing.T) {
 				} else {
 					watch.finished = move
 				}
-				_, err = shard.Write(t.Context(), shard.Local(src), plan, out, shard.WriteOptions{Workers: 1, Progress: watch})
+				_, err = write.All(t.Context(), write.Local(src), plan, out, write.Options{Workers: 1, Progress: watch})
 				if !errors.Is(err, dataset.ErrMoved) || errors.Is(err, verify.ErrCorrupt) {
 					t.Errorf("Write = %v, want ErrMoved", err)
 				}
@@ -119,13 +119,13 @@ func TestOutputMovedBack(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	if _, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{Workers: 1, Progress: watch}); !errors.Is(err, dataset.ErrMoved) {
+	if _, err := shardtest.Write(t, src, plan, dir, write.Options{Workers: 1, Progress: watch}); !errors.Is(err, dataset.ErrMoved) {
 		t.Fatalf("Write = %v, want ErrMoved", err)
 	}
 	if err := os.Rename(dir+".moved", dir); err != nil {
 		t.Fatal(err)
 	}
-	report, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{Workers: 1})
+	report, err := shardtest.Write(t, src, plan, dir, write.Options{Workers: 1})
 	if err != nil || report.Kept == 0 {
 		t.Errorf("Write = %+v, %v", report, err)
 	}

@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -91,7 +91,7 @@ func TestWriteOccupied(t *testing.T) {
 			if _, err := os.Stat(dir); err == nil {
 				before = shardtest.Files(t, dir)
 			}
-			_, err := shardtest.Write(t, src, p, dir, shard.WriteOptions{Overwrite: row.overwrite})
+			_, err := shardtest.Write(t, src, p, dir, write.Options{Overwrite: row.overwrite})
 			if !errors.Is(err, row.want) {
 				t.Fatalf("error %v, want %v", err, row.want)
 			}
@@ -127,7 +127,7 @@ func TestJournalNamesShardsAlone(t *testing.T) {
 	}
 	fmt.Fprintf(f, "%08x %s\n", crc32.ChecksumIEEE([]byte(line)), line)
 	f.Close()
-	if _, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{Overwrite: true}); err != nil {
+	if _, err := shardtest.Write(t, src, plan, dir, write.Options{Overwrite: true}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "notes")); err != nil {
@@ -174,7 +174,7 @@ func TestOutputLinks(t *testing.T) {
 		if err := os.Symlink(filepath.Join(outside, "x"), filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{}); err == nil {
+		if _, err := shardtest.Write(t, src, plan, dir, write.Options{}); err == nil {
 			t.Errorf("%s is a link, and was followed or replaced", name)
 		}
 		if left, _ := os.ReadDir(outside); len(left) > 0 {

@@ -13,10 +13,10 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -35,7 +35,7 @@ func TestKeptFIFO(t *testing.T) {
 			}
 			done := make(chan error, 1)
 			go func() {
-				_, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{})
+				_, err := shardtest.Write(t, src, plan, dir, write.Options{})
 				_, err1 := dataset.ReadManifest(dir)
 				_, err2 := dataset.ReadMeta(dir)
 				done <- errors.Join(err, err1, err2)
@@ -83,9 +83,9 @@ func TestOwnDirectories(t *testing.T) {
 				done := make(chan error, 1)
 				go func() {
 					shardtest.Status(dir)
-					_, err1 := shardtest.RunTask(t, dir, plan.Task{}, src, true, shard.WriteOptions{})
-					_, err2 := shardtest.Finish(t, dir, shard.WriteOptions{})
-					_, err3 := shardtest.Write(t, src, p, dir, shard.WriteOptions{})
+					_, err1 := shardtest.RunTask(t, dir, plan.Task{}, src, true, write.Options{})
+					_, err2 := shardtest.Finish(t, dir, write.Options{})
+					_, err3 := shardtest.Write(t, src, p, dir, write.Options{})
 					if err1 == nil || err2 == nil || err3 == nil {
 						err1, err2, err3 = errors.New("it was used"), nil, nil
 					}

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 )
 
 // A run that goes on writes an index anew whose bytes are others, though it has the right size.
@@ -18,7 +18,7 @@ func TestResumeHealsIndex(t *testing.T) {
 	src := memsource.New(15, 2, 50, 2000)
 	plan := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 	dir := t.TempDir()
-	if _, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, plan, dir, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	want := shardtest.Everything(t, dir)
@@ -30,7 +30,7 @@ func TestResumeHealsIndex(t *testing.T) {
 	}
 	for _, at := range []int{0, len(data) / 2, len(data) - 1} {
 		shardtest.Flip(t, dir, name, at)
-		report, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{})
+		report, err := shardtest.Write(t, src, plan, dir, write.Options{})
 		if err != nil || len(report.Lost) != 1 || report.Kept != 3 {
 			t.Fatalf("byte %d: %+v, %v", at, report, err)
 		}

@@ -12,10 +12,10 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -25,7 +25,7 @@ func TestForgedMetaIsNotSigned(t *testing.T) {
 	t.Parallel()
 	src := memsource.New(9, 1, 30, 3000)
 	dir := t.TempDir()
-	if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 2}}), dir, shard.WriteOptions{NoVerify: true}); err != nil {
+	if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 2}}), dir, write.Options{NoVerify: true}); err != nil {
 		t.Fatal(err)
 	}
 	path, metaPath := filepath.Join(dir, dataset.ManifestName), filepath.Join(dir, dataset.MetaName)

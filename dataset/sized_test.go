@@ -9,10 +9,10 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 )
 
 // A shard or an index that another program removes or cuts while others are written is missed: there is
@@ -34,13 +34,13 @@ func TestRemovedWhileWritten(t *testing.T) {
 					t.Error(err)
 				}
 			}}
-			if _, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{Workers: 1, Progress: watch}); !errors.Is(err, dataset.ErrMissing) {
+			if _, err := shardtest.Write(t, src, plan, dir, write.Options{Workers: 1, Progress: watch}); !errors.Is(err, dataset.ErrMissing) {
 				t.Errorf("Write = %v, want ErrMissing", err)
 			}
 			if _, err := os.Stat(filepath.Join(dir, dataset.ManifestName)); err == nil {
 				t.Error("there is a manifest")
 			}
-			report, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{Workers: 1})
+			report, err := shardtest.Write(t, src, plan, dir, write.Options{Workers: 1})
 			if err != nil || len(report.Lost) != 1 || report.Lost[0] != "PART_00000.ffr" {
 				t.Errorf("the same again: %+v, %v", report, err)
 			}
@@ -66,7 +66,7 @@ func TestStatusSizes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "out")
-			if _, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{}); err != nil {
+			if _, err := shardtest.Write(t, src, plan, dir, write.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			const shard = "PART_00002.ffr"

@@ -189,7 +189,7 @@ func (r *rate) perSecond(now time.Time) float64 {
 	return float64(r.bytes) / max(1, now.Sub(r.first).Seconds())
 }
 
-// Named returns how many shards of a directory have their final name, and how many its plan has. When they are equal, [shard.Finish]
+// Named returns how many shards of a directory have their final name, and how many its plan has. When they are equal, write.Finish
 // may succeed. A directory without a plan is
 // [ErrNothingKept].
 func Named(dir string) (named, of int, err error) {

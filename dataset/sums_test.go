@@ -13,12 +13,12 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -41,7 +41,7 @@ func TestSumsAreThoseOfCoreutils(t *testing.T) {
 	t.Parallel()
 	src := memsource.New(5, 2, 60, 3000)
 	dir := t.TempDir()
-	if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards), dir, shard.WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards), dir, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	m, text := sumsOf(t, dir)
@@ -61,10 +61,10 @@ func TestSumsMissing(t *testing.T) {
 	src := memsource.New(6, 2, 60, 3000)
 	p := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 	dir, whole := t.TempDir(), t.TempDir()
-	if _, err := shardtest.Write(t, src, p, whole, shard.WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, p, whole, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := shardtest.Write(t, src, p, dir, shard.WriteOptions{NoVerify: true}); err != nil {
+	if _, err := shardtest.Write(t, src, p, dir, write.Options{NoVerify: true}); err != nil {
 		t.Fatal(err)
 	}
 	m, err := dataset.ReadManifest(dir)
@@ -75,7 +75,7 @@ func TestSumsMissing(t *testing.T) {
 	if _, report, err := shardtest.Repair(t, src, dir); err != nil || report.Manifest.Version != 2 {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	if _, err := shardtest.Finish(t, dir, shard.WriteOptions{Verify: true}); err != nil {
+	if _, err := shardtest.Finish(t, dir, write.Options{Verify: true}); err != nil {
 		t.Fatal(err)
 	}
 	_, text := sumsOf(t, dir)
@@ -100,14 +100,14 @@ func TestSumsOfJournals(t *testing.T) {
 	src := memsource.New(7, 2, 60, 3000)
 	p := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 	with := t.TempDir()
-	if _, err := shardtest.Write(t, src, p, with, shard.WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, p, with, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	_, want := sumsOf(t, with)
 	var journal []byte
 	for line := range bytes.Lines(must(os.ReadFile(filepath.Join(with, dataset.JournalName)))) {
-		text, _ := crcline.Check(bytes.TrimSpace(line))
-		journal = crcline.Append(journal, regexp.MustCompile(`"sha256":"[0-9a-f]*",|,"sha256":"[0-9a-f]*"`).ReplaceAll(text, nil))
+		text, _ := checksum.CheckLine(bytes.TrimSpace(line))
+		journal = checksum.AppendLine(journal, regexp.MustCompile(`"sha256":"[0-9a-f]*",|,"sha256":"[0-9a-f]*"`).ReplaceAll(text, nil))
 	}
 	if err := os.WriteFile(filepath.Join(with, dataset.JournalName), journal, 0o644); err != nil || bytes.Contains(journal, []byte("sha256")) {
 		t.Fatalf("%v, %s", err, journal)
@@ -120,7 +120,7 @@ func TestSumsOfJournals(t *testing.T) {
 		if lose != "" {
 			shardtest.Remove(t, with, lose)
 		}
-		report, err := shardtest.Write(t, src, p, with, shard.WriteOptions{})
+		report, err := shardtest.Write(t, src, p, with, write.Options{})
 		if err != nil || report.Kept < 3 {
 			t.Fatalf("%+v, %v", report, err)
 		}
@@ -143,7 +143,7 @@ func TestSumsFindCollisions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if _, err := shardtest.Write(t, src, p, dir, shard.WriteOptions{}); err != nil {
+			if _, err := shardtest.Write(t, src, p, dir, write.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			before := shardtest.Files(t, dir)
@@ -197,7 +197,7 @@ func TestSumsContradict(t *testing.T) {
 	t.Parallel()
 	src := memsource.New(9, 1, 30, 3000)
 	dir := t.TempDir()
-	if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 2}}), dir, shard.WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 2}}), dir, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	m, _ := sumsOf(t, dir)

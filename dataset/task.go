@@ -13,8 +13,7 @@ import (
 
 // A Task is a process that writes shards of a plan, one of several that may do so at the same time. Its directory stays.
 //
-// Functions of package shard use it from many goroutines and leave it open. Only one of these functions may use it at a
-// time.
+// Functions of package dataset/write use it from many goroutines and leave it open. Only one of them may use it at a time.
 type Task struct{ *Dataset }
 
 // OpenTask makes the directory where there is none and locks it for tasks. One that another process holds alone is

@@ -27,15 +27,12 @@ const (
 	tokenMapEnd  // after the entries of a map
 )
 
-// A syntax appends the encoding of a token to b.
-type syntax func(b []byte, t token, n uint64) []byte
-
 // A mapForm writes {"__key__": key, field: value, …}. Fields and the keys of nested maps keep their
 // order.
 type mapForm struct {
 	name   string
-	syntax syntax
-	limit  uint64 // largest n of text, bytes, a list, a map
+	syntax func(b []byte, t token, n uint64) []byte // appends a token to b
+	limit  uint64                                   // largest n of text, bytes, a list, a map
 }
 
 // The encodings whose records are maps.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
@@ -152,10 +152,10 @@ func (t *target) readJournal() error {
 	} else if err != nil {
 		return err
 	}
-	t.whole = crcline.Whole(text, func(line []byte) bool {
+	t.whole = checksum.WholeLines(text, func(line []byte) bool {
 		if !t.resumed {
 			var head journalHead
-			if crcline.Decode(line, &head) != nil || head.Request != t.request {
+			if checksum.Decode(line, &head) != nil || head.Request != t.request {
 				err = t.occupied(t.journal, "another export was begun there; run its command, or remove what it has left")
 				return false
 			}
@@ -163,7 +163,7 @@ func (t *target) readJournal() error {
 			return true
 		}
 		var f finished
-		if crcline.Decode(line, &f) != nil {
+		if checksum.Decode(line, &f) != nil {
 			return false
 		}
 		t.done[f.Name] = f
@@ -181,7 +181,7 @@ func (t *target) begin() (err error) {
 	if t.file, err = t.OpenFile(t.journal); err != nil {
 		return err
 	}
-	if err := crcline.Resume(t.file, t.whole, journalHead{t.request}); err != nil || t.whole > 0 {
+	if err := checksum.ResumeLines(t.file, t.whole, journalHead{t.request}); err != nil || t.whole > 0 {
 		return err
 	}
 	return files.SyncDir(t.Root, dataset.WorkDir)
@@ -192,7 +192,7 @@ func (t *target) add(f finished) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.done[f.Name] = f
-	return crcline.Put(t.file, f)
+	return checksum.PutLine(t.file, f)
 }
 
 // commit writes the manifest, which completes the export, and removes the journal.

@@ -8,12 +8,12 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 	"github.com/ffconvert/ffconvert/loader"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -36,7 +36,7 @@ func made(t testing.TB, encoding string, first, n int64, shards int) string {
 func madeIn(t testing.TB, dir, encoding string, first, n int64, shards int) {
 	t.Helper()
 	_, err := shardtest.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part(first, n)}}, dir, shardtest.ConvertOptions{
-		Encode: encode.Options{Encoding: encoding}, Sizes: plan.Sizes{Shards: shards}, Write: shard.WriteOptions{Overwrite: true},
+		Encode: encode.Options{Encoding: encoding}, Sizes: plan.Sizes{Shards: shards}, Write: write.Options{Overwrite: true},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -14,13 +14,13 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 	"github.com/ffconvert/ffconvert/loader"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -165,7 +165,7 @@ func TestMixed(t *testing.T) {
 	for _, last := range []string{"pickle", "raw:bin"} {
 		dir := t.TempDir()
 		each := []encode.Options{{Encoding: "msgpack"}, {Encoding: "cbor"}, {Encoding: last, Fields: "bin"}}
-		if _, err := shardtest.Write(t, src, shardtest.PlanEach(t, src, []int{0, 1, 2}, plan.Options{Sizes: plan.Sizes{Shards: 4}, Recipe: plan.Recipe{Shuffle: &plan.Shuffle{Seed: 3}}}, each...), dir, shard.WriteOptions{}); err != nil {
+		if _, err := shardtest.Write(t, src, shardtest.PlanEach(t, src, []int{0, 1, 2}, plan.Options{Sizes: plan.Sizes{Shards: 4}, Recipe: plan.Recipe{Shuffle: &plan.Shuffle{Seed: 3}}}, each...), dir, write.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		l := opened(t, loader.Options{Fields: []string{"bin"}, Keys: true, Order: loader.Order{Batch: 9}}, dir)

@@ -2,12 +2,11 @@ package shard
 
 import (
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -16,11 +15,7 @@ import (
 // BenchmarkIndexFile adds one row to the index of a shard. It must cost less than a
 // tenth of converting the sample, which BenchmarkWrite times for small ones.
 func BenchmarkIndexFile(b *testing.B) {
-	x, err := createIndex(openTemp(b).Dir, &job{Shard: &plan.Shard{Name: "PART_00000.ffr"}}, plan.Columns{Keys: true, Labels: true}, testBlocks(b).index())
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer x.discard()
+	x := testIndex(b, plan.Columns{Keys: true, Labels: true})
 	b.ReportAllocs()
 	row := entry{part: 3, label: 17, labels: true}
 	for i := int64(0); b.Loop(); i++ {
@@ -54,52 +49,52 @@ func BenchmarkRows(b *testing.B) {
 	})
 	for _, readers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("fill/%d readers", readers), func(b *testing.B) {
-			index, err := plan.Index(b.Context(), src, plan.IndexOptions{Encodings: plan.OneEncoding(spec), Workers: 2})
+			parts, err := plan.Index(b.Context(), src, plan.IndexOptions{Encodings: plan.OneEncoding(spec), Workers: 2})
 			if err != nil {
 				b.Fatal(err)
 			}
-			p, err := plan.New(index, plan.Options{Recipe: plan.Recipe{Encode: spec.Options()}, Sizes: plan.Sizes{Shards: 1}})
+			p, err := plan.New(parts, plan.Options{Recipe: plan.Recipe{Encode: spec.Options()}, Sizes: plan.Sizes{Shards: 1}})
 			if err != nil {
 				b.Fatal(err)
 			}
-			out := openTemp(b)
-			k := &worker{writer: &writer{plan: p, out: out, progress: discard{}, watcher: discard{}}, blocks: testBlocks(b)}
-			for range readers {
-				k.encoders = append(k.encoders, newEncoders(spec))
+			w, err := NewWriter([]*encode.Spec{spec}, readers, 2)
+			if err != nil {
+				b.Fatal(err)
 			}
+			defer w.Close()
+			file, index := testFile(b), testFile(b)
 			for b.Loop() {
-				f, err := files.Create(out.Root, out.Temp(p.Shards[0].Name))
-				if err != nil {
+				job := &Job{Shard: &p.Shards[0], Plan: p, Source: src, Shape: p.Columns}
+				if _, err := w.Write(b.Context(), job, file, index, progress); err != nil {
 					b.Fatal(err)
 				}
-				t := &job{Shard: &p.Shards[0], plan: p, src: src}
-				index, err := createIndex(out.Dir, t, p.Columns, k.blocks.index())
-				if err != nil {
-					b.Fatal(err)
-				}
-				if _, err := k.fill(b.Context(), t, f, index); err != nil {
-					b.Fatal(err)
-				}
-				index.discard()
-				f.Discard()
 			}
 			perRow(b)
 		})
 	}
 }
 
-// openTemp opens a new directory that files can be written to.
-func openTemp(t testing.TB) *dataset.Task {
+// progress ignores what it is told.
+var progress = plan.StartPhase(nil, "", 0)
+
+// testFile returns a new file.
+func testFile(t testing.TB) *os.File {
 	t.Helper()
-	out, err := dataset.Open(t.TempDir())
+	f, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { out.Close() })
-	for _, dir := range []string{out.Temp(""), dataset.IndexDir} {
-		if err := out.Mkdir(dir); err != nil {
-			t.Fatal(err)
-		}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// testIndex returns an index with these columns.
+func testIndex(t testing.TB, shape plan.Columns) *indexFile {
+	t.Helper()
+	x, err := newIndex(testFile(t), &Job{Shard: &plan.Shard{}, Plan: &plan.Plan{}, Shape: shape}, testBlocks(t).index())
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out.Task
+	t.Cleanup(func() { x.stream.Close() })
+	return x
 }

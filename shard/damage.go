@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -26,7 +25,7 @@ type described struct {
 const mostKey = 300
 
 // mostFirst is the largest number of fields that a manifest describes for each shard.
-const mostFirst = len(dataset.NotWholeNames{})
+const mostFirst = 3
 
 // addFields adds damaged fields of a sample that was read from a segment. Calls come in the order of segments.
 func (d *damage) addFields(segment int, key string, off int64, fields []encode.Damage) {
@@ -51,7 +50,7 @@ func (d *damage) add(o damage) {
 	d.first = d.first[:min(len(d.first), mostFirst)]
 }
 
-func (d *damage) names() (names dataset.NotWholeNames) {
+func (d *damage) names() (names [mostFirst]string) {
 	for i, f := range d.first {
 		names[i] = f.text
 	}

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"os"
 	"strconv"
 	"strings"
 
@@ -9,9 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/direct"
-	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -54,7 +53,6 @@ func schemaOf(c plan.Columns, about *arrow.Metadata) *arrow.Schema {
 
 // An indexFile is the index of a shard that is being written.
 type indexFile struct {
-	file   *files.Temp
 	stream *direct.Stream
 	out    *ipc.FileWriter
 	schema *arrow.Schema
@@ -64,31 +62,23 @@ type indexFile struct {
 	rows   indexBatch
 }
 
-// createIndex creates the index of a shard. shape has the columns of the dataset's indexes.
-func createIndex(d *dataset.Dir, t *job, shape plan.Columns, blocks [][]byte) (*indexFile, error) {
-	name := dataset.IndexName(t.Name)
-	var by *rule
+// newIndex begins the index of a shard in an empty file.
+func newIndex(f *os.File, j *Job, blocks [][]byte) (*indexFile, error) {
+	x := &indexFile{shape: j.Shape, first: int32(j.Row)}
 	var about *arrow.Metadata
-	if shape.Alike = shape.Alike && t.plan.Columns.Alike; shape.Alike {
+	if x.shape.Alike = x.shape.Alike && j.Plan.Columns.Alike; x.shape.Alike {
 		var err error
-		by = newRule(t.Shard, t.first)
-		if about, err = by.metadata(); err != nil {
+		x.rule = newRule(j.Shard, j.Row)
+		if about, err = x.rule.metadata(); err != nil {
 			return nil, err
 		}
 	}
-	f, err := files.Create(d.Root, d.Temp(name))
-	if err != nil {
-		return nil, err
+	x.schema, x.stream = schemaOf(x.shape, about), direct.NewStream(f, blocks)
+	var err error
+	if x.out, err = ipc.NewFileWriter(x.stream, ipc.WithSchema(x.schema)); err != nil {
+		x.stream.Close()
 	}
-	schema := schemaOf(shape, about)
-	stream := direct.NewStream(f.File, blocks)
-	out, err := ipc.NewFileWriter(stream, ipc.WithSchema(schema))
-	if err != nil {
-		stream.Close()
-		f.Discard()
-		return nil, err
-	}
-	return &indexFile{file: f, stream: stream, out: out, schema: schema, shape: shape, first: int32(t.first), rule: by}, nil
+	return x, err
 }
 
 // add adds the row of the sample that was written at e.
@@ -166,11 +156,6 @@ func (x *indexFile) close() error {
 		return err
 	}
 	return x.stream.Close()
-}
-
-func (x *indexFile) discard() {
-	x.stream.Close()
-	x.file.Discard()
 }
 
 // labelOf returns the class of a sample, if it is an integer.

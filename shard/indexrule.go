@@ -20,14 +20,11 @@ type rule struct {
 	Offset  int64 `json:"offset"` // of sample 0 in the shard, bytes
 	Length  int64 `json:"length"` // of each sample, bytes
 
-	// Runs are consecutive samples of one source. A run ends where the next one begins.
-	Runs []ruleRun `json:"runs"`
+	// Runs are consecutive samples of one source, which end where the next run begins: the number of the first sample in
+	// the shard, the row of the source in "sources" of the manifest, the number of that sample in the source, and the byte
+	// offset where it starts there.
+	Runs [][4]int64 `json:"runs"`
 }
-
-// A ruleRun is [sample, source, ordinal, source_offset]: the number of its first sample in the shard, the row of the
-// source in "sources" of the manifest, the number of that sample in the source, and the byte offset where it starts
-// there.
-type ruleRun [4]int64
 
 const (
 	ruleKey     = "ffconvert"
@@ -39,7 +36,7 @@ func newRule(s *plan.Shard, first int) *rule {
 	r := &rule{Version: ruleVersion, Samples: s.Samples, Offset: record.FileSize(s.Samples, 0), Length: s.RecordSize()}
 	sample := int64(0)
 	for _, run := range s.Runs {
-		r.Runs = append(r.Runs, ruleRun{sample, int64(first + run.Part), run.First, run.Off})
+		r.Runs = append(r.Runs, [4]int64{sample, int64(first + run.Part), run.First, run.Off})
 		sample += run.Count
 	}
 	return r

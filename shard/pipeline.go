@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -70,7 +71,7 @@ func newPipeline(pl *plan.Plan, s *plan.Shard, w *record.Writer, index *indexFil
 }
 
 // newReaders returns the readers of the shard, at most one for each element of of.
-func (p *pipeline) newReaders(of []*encoders, progress plan.Progress) (readers []*reader) {
+func (p *pipeline) newReaders(of [][]func() *encode.Encoder, progress plan.Progress) (readers []*reader) {
 	if p.large {
 		return []*reader{newReader(p, of[0], progress)}
 	}

@@ -80,11 +80,7 @@ func (m *memoryFile) WriteAt(p []byte, off int64) (int, error) {
 // shard that claims want of them; with no readers, as a shard of large records.
 func runPipeline(t *testing.T, src mixed, readers int, samples, want int64, file *memoryFile) error {
 	t.Helper()
-	index, err := createIndex(openTemp(t).Dir, &job{Shard: &plan.Shard{Name: "PART_00000.ffr"}}, plan.Columns{Keys: true}, testBlocks(t).index())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(index.discard)
+	index := testIndex(t, plan.Columns{Keys: true})
 	w, err := record.NewWriter(file, want)
 	if err != nil {
 		t.Fatal(err)
@@ -102,11 +98,11 @@ func runPipeline(t *testing.T, src mixed, readers int, samples, want int64, file
 	}
 	p := newPipeline(&plan.Plan{Parts: []plan.Part{{Name: "mixed"}}}, &s, w, index)
 	p.large = readers == 0
-	of := []*encoders{newEncoders(spec)}
+	of := [][]func() *encode.Encoder{encodersOf(spec)}
 	for range readers - 1 {
-		of = append(of, newEncoders(spec))
+		of = append(of, encodersOf(spec))
 	}
-	err = p.run(t.Context(), src, p.newReaders(of, discard{}))
+	err = p.run(t.Context(), src, p.newReaders(of, progress))
 	if err == nil {
 		_, err = w.Close()
 	}
@@ -205,4 +201,14 @@ func testBlocks(t testing.TB) *blocks {
 		}
 	})
 	return b
+}
+
+// Huge pages have 2 MiB: a mapping must be a multiple of that.
+func TestDataBlocks(t *testing.T) {
+	t.Parallel()
+	for workers := 1; workers <= 100; workers++ {
+		if n := dataBlocks(workers); n < 2 || n%2 != 0 || n > 8 || n*workers > 16+2*workers {
+			t.Errorf("%d workers: %d blocks each", workers, n)
+		}
+	}
 }

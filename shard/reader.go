@@ -25,7 +25,7 @@ const (
 // slices that hold it, and the reader waits until it is appended. A reader is for one goroutine.
 type reader struct {
 	*pipeline
-	encoders *encoders
+	encoders []func() *encode.Encoder
 	progress plan.Tally
 
 	segment *segment // that it reads now
@@ -36,7 +36,7 @@ type reader struct {
 	damage
 }
 
-func newReader(p *pipeline, encoders *encoders, progress plan.Progress) *reader {
+func newReader(p *pipeline, encoders []func() *encode.Encoder, progress plan.Progress) *reader {
 	r := &reader{pipeline: p, encoders: encoders, progress: plan.Tally{To: progress}, empty: make(chan *batch, batches+1)}
 	for range batches {
 		r.empty <- &batch{home: r.empty}
@@ -62,7 +62,7 @@ func (r *reader) read(ctx context.Context, src converters.Source) {
 func (r *reader) readSegment(ctx context.Context, src converters.Source) error {
 	for runs := range converters.Near(src.Parts(), r.segment.runs) {
 		part := runs[0].Part
-		enc := r.encoders.of(&r.plan.Parts[part])
+		enc := r.encoders[r.plan.Parts[part].Encode]()
 		var byRows bool
 		for _, run := range runs {
 			var rows iter.Seq2[converters.Rows, error]

@@ -192,6 +192,7 @@ func runAs(cmd, as *cobra.Command, f detected, args []string) error {
 		to := as.Flags().Lookup(flag.Name)
 		switch list, isList := flag.Value.(pflag.SliceValue); {
 		case cmd.InheritedFlags().Lookup(flag.Name) != nil: // a flag of all commands, applied already
+		case !flag.Changed: // only members of it were set, which are flags, too
 		case to == nil:
 			err = errors.Join(err, fmt.Errorf("--%s is not a flag of %s", flag.Name, f.Name))
 		case isList:

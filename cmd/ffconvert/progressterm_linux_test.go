@@ -18,9 +18,9 @@ import (
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/test/need"
-	"github.com/ffconvert/ffconvert/shard"
 )
 
 // A pty is a terminal of a test.
@@ -144,7 +144,7 @@ func TestProgressOnTerminal(t *testing.T) {
 			p.drawn(t)
 			m := &dataset.Manifest{}
 			m.Totals.SamplesWritten, m.Totals.Shards = 100, 22
-			r.Say(terminal.ConversionDone("out", &shard.Report{Kept: 22, Manifest: m}))
+			r.Say(terminal.ConversionDone("out", &write.Report{Kept: 22, Manifest: m}))
 			text := p.text(t)
 			if strings.Count(text, "6 of 22 shards kept, 16 to write\r\n") != 1 {
 				t.Errorf("%q does not say what is kept", text)

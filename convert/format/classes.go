@@ -12,7 +12,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -46,7 +46,7 @@ func readClasses(name string, most int64) ([]string, error) {
 	}
 	var meta dataset.Meta
 	if err := json.Unmarshal(data, &meta); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, crcline.Words(err))
+		return nil, fmt.Errorf("%s: %w", name, checksum.Words(err))
 	}
 	if len(meta.Classes) == 0 {
 		return nil, fmt.Errorf("%s: it names no classes", name)

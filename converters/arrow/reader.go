@@ -10,6 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/arrowipc"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // A reader reads rows of one part. It must not be used concurrently.
@@ -57,9 +58,8 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	}
 	r.choose()
 	if p.Index && r.table.Rows > 0 {
-		err := r.src.mismatches.Compare(r.part.Name, r.src.desc, describe(r.table, r.src.opts.Fields))
-		if err := columns.Place(converters.Error{Where: r.part.Name, Off: 0, Entry: "schema"}, err); err != nil {
-			return err
+		if err := r.src.mismatches.Compare(r.part.Name, r.src.desc, describe(r.table, r.src.opts.Fields)); err != nil {
+			return &converters.Error{Where: r.part.Name, Off: 0, Entry: "schema", Err: err, Hint: place.HintOf(err)}
 		}
 	}
 	if !p.Index { // an index also checks batches without rows
@@ -240,5 +240,6 @@ func (r *reader) fail(err error) error {
 	if r.broken != nil {
 		e.Entry += fmt.Sprintf(", column %q", r.broken.Path())
 	}
-	return columns.Place(e, err)
+	e.Err, e.Hint = err, place.HintOf(err)
+	return &e
 }

@@ -38,18 +38,18 @@ func (s *paths) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, er
 			others := newOthers()
 			stopped := false
 			err := d.list(ctx, root, func(l *lister) (bool, error) {
-				if l.line.sample == nil {
+				if l.sample == nil {
 					stopped = !yield(&converters.Span{Off: l.at, Entries: 1, Skip: "empty line"}, nil)
 					return !stopped, nil
 				}
-				for _, f := range l.line.files {
+				for _, f := range l.files {
 					others.add(f.path)
 				}
 				shape, err := l.shape()
 				if err != nil {
 					return false, err
 				}
-				stopped = !yield(&converters.Span{Off: shape.Off, Entries: 1 + len(l.line.files), Shape: shape}, nil)
+				stopped = !yield(&converters.Span{Off: shape.Off, Entries: 1 + len(l.files), Shape: shape}, nil)
 				return !stopped, nil
 			})
 			if err != nil || stopped {

@@ -17,22 +17,19 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// A listed is a line with the current state of its files.
-type listed struct {
-	row
-	files  []named
-	sizes  []int64            // sizes of the files in bytes
-	sample *converters.Sample // the decoded line; nil: an empty line
-}
-
 // A lister reads the lines of a metadata.jsonl and examines the files that they name.
 type lister struct {
 	*reader
 	namer
 	of   *folder
 	root *os.Root
-	line listed
 	buf  []byte
+
+	// the line that next has read:
+	row    row
+	files  []named
+	sizes  []int64            // of the files, in bytes
+	sample *converters.Sample // decoded; nil: an empty line
 }
 
 // list calls f for each line, and sets the rows of the folder. The line is valid until f returns. root is the
@@ -62,8 +59,8 @@ func (d *folder) list(ctx context.Context, root *os.Root, f func(l *lister) (mor
 		if more, err := f(l); err != nil || !more {
 			return err
 		}
-		if l.line.sample != nil {
-			rows = append(rows, l.line.row)
+		if l.sample != nil {
+			rows = append(rows, l.row)
 		}
 	}
 	d.mu.Lock()
@@ -77,15 +74,15 @@ func (d *folder) list(ctx context.Context, root *os.Root, f func(l *lister) (mor
 // next reads the next line, and false at the end.
 func (l *lister) next(ctx context.Context) (bool, error) {
 	sample, more, err := l.reader.next(ctx)
-	l.line = listed{sample: sample, sizes: l.line.sizes[:0]}
+	l.row, l.files, l.sizes, l.sample = row{}, nil, l.sizes[:0], sample
 	if err != nil || !more || sample == nil {
 		return more, err
 	}
-	if l.line.files, err = l.names(sample); err != nil {
+	if l.files, err = l.names(sample); err != nil {
 		return false, l.fail(l.at, err, "")
 	}
 	l.buf = l.buf[:0]
-	for _, f := range l.line.files {
+	for _, f := range l.files {
 		st, err := l.root.Stat(f.path)
 		if err == nil && !st.Mode().IsRegular() {
 			err = fmt.Errorf("%w: not a regular file", converters.ErrUnsupported)
@@ -93,14 +90,14 @@ func (l *lister) next(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, l.refuseFile(f.path, err)
 		}
-		l.line.sizes = append(l.line.sizes, st.Size())
-		if l.line.bytes += st.Size(); l.line.bytes > l.of.opts.MaxSample {
+		l.sizes = append(l.sizes, st.Size())
+		if l.row.bytes += st.Size(); l.row.bytes > l.of.opts.MaxSample {
 			return false, l.fail(l.at, fmt.Errorf("%w: the files of the line have more than %s", converters.ErrLimit, text.Count(l.of.opts.MaxSample, "byte")), "option max-sample-size")
 		}
 		l.buf = appendTrace(l.buf, st)
 	}
-	l.line.off, l.line.size, l.line.row.files = l.at, int32(len(l.reader.line)), int32(len(l.line.files))
-	l.line.trace = xxhash.Sum64(l.buf)
+	l.row.off, l.row.size, l.row.files = l.at, int32(len(l.reader.line)), int32(len(l.files))
+	l.row.trace = xxhash.Sum64(l.buf)
 	return true, nil
 }
 
@@ -133,23 +130,23 @@ func fileError(path string, err error) error {
 // shape returns the sample of the current line with the sizes of its files, and with the bytes of the fields that
 // Options.Load selects.
 func (l *lister) shape() (*converters.Sample, error) {
-	values := make([]converters.Value, len(l.line.files))
-	for i, f := range l.line.files {
-		values[i] = converters.Opaque(l.line.sizes[i])
+	values := make([]converters.Value, len(l.files))
+	for i, f := range l.files {
+		values[i] = converters.Opaque(l.sizes[i])
 		if l.of.opts.Load == nil || !l.of.opts.Load(f.field) {
 			continue
 		}
-		b := make([]byte, l.line.sizes[i]) // at most Options.MaxSample
+		b := make([]byte, l.sizes[i]) // at most Options.MaxSample
 		if _, err := readFile(l.root, f.path, b, nil); err != nil {
 			return nil, l.refuseFile(f.path, err)
 		}
 		values[i] = converters.Bytes(b)
 	}
-	s, err := l.namer.sample(l.line.sample, l.line.files, values)
+	s, err := l.namer.sample(l.sample, l.files, values)
 	if err != nil {
 		return nil, l.fail(l.at, err, "")
 	}
-	s.Off = l.line.off
+	s.Off = l.row.off
 	return s, nil
 }
 

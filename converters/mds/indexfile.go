@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 )
 
 // IndexName is the name of the file that describes the shards of its directory.
@@ -39,11 +39,6 @@ type file struct {
 	Hashes map[string]string // hexadecimal digests by algorithm
 }
 
-type indexJSON struct {
-	Version int         `json:"version"`
-	Shards  []shardJSON `json:"shards"`
-}
-
 type shardJSON struct {
 	configJSON
 	Samples int64     `json:"samples"`
@@ -69,10 +64,13 @@ type fileJSON struct {
 
 // ParseIndex parses an index.json. name is for errors.
 func ParseIndex(text []byte, name string) ([]Shard, error) {
-	var index indexJSON
+	var index struct {
+		Version int         `json:"version"`
+		Shards  []shardJSON `json:"shards"`
+	}
 	fail := func(err error) error { return &converters.Error{Where: name, Off: -1, Err: err} }
 	if err := json.Unmarshal(text, &index); err != nil {
-		return nil, fail(fmt.Errorf("%w: %v", converters.ErrMalformed, crcline.Words(err)))
+		return nil, fail(fmt.Errorf("%w: %v", converters.ErrMalformed, checksum.Words(err)))
 	}
 	if index.Version != 2 {
 		return nil, fail(fmt.Errorf("%w: version %d of index.json, 2 is expected", converters.ErrUnsupported, index.Version))

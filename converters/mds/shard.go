@@ -15,7 +15,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
@@ -171,7 +171,7 @@ func (r *reader) checkConfig(from, to int64) error {
 	}
 	var config configJSON
 	if err := json.Unmarshal(b, &config); err != nil {
-		return r.fail(from, fmt.Errorf("%w: its configuration: %v", converters.ErrMalformed, crcline.Words(err)), "")
+		return r.fail(from, fmt.Errorf("%w: its configuration: %v", converters.ErrMalformed, checksum.Words(err)), "")
 	}
 	columns, err := config.columns()
 	if err == nil && !slices.Equal(columns, r.shard.Columns) {

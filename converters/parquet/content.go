@@ -6,6 +6,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // keptBuffer is the size in bytes above which a buffer is freed when a page needs at most a quarter of it.
@@ -24,7 +25,7 @@ func (h *holding) take(n int64) error {
 	}
 	if n > h.most-h.bytes {
 		err := fmt.Errorf("%w: pages and dictionaries of %d bytes at once, of all columns", converters.ErrLimit, h.bytes+n)
-		return &columns.Hinted{Err: err, Hint: "option max-page-size, or fewer columns with option fields"}
+		return place.WithHint(err, "option max-page-size, or fewer columns with option fields")
 	}
 	h.bytes += n
 	return nil

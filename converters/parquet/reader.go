@@ -9,6 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // mostFiles is how many chunks of a row group are read through separate files, each with read-ahead. Each takes a file
@@ -52,9 +53,8 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	}
 	r.choose()
 	if p.Index && r.table.rows > 0 {
-		err := r.src.mismatches.Compare(r.part.Name, r.src.desc, r.table.describe(r.needed))
-		if err := columns.Place(converters.Error{Where: r.part.Name, Off: r.table.off, Entry: footerName}, err); err != nil {
-			return err
+		if err := r.src.mismatches.Compare(r.part.Name, r.src.desc, r.table.describe(r.needed)); err != nil {
+			return &converters.Error{Where: r.part.Name, Off: r.table.off, Entry: footerName, Err: err, Hint: place.HintOf(err)}
 		}
 	}
 	return r.seek(p.Run.First)
@@ -298,5 +298,6 @@ func (r *reader) fail(l *leaf, err error) error {
 			}
 		}
 	}
-	return columns.Place(e, err)
+	e.Err, e.Hint = err, place.HintOf(err)
+	return &e
 }

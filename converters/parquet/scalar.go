@@ -11,6 +11,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // A scalar is a conversion from the stored value of a leaf to its value.
@@ -175,7 +176,7 @@ func nanoseconds(b []byte) (int64, error) {
 	of, days := julian(b)
 	if days < -106_751 || days > 106_750 || of < 0 || of > day {
 		err := fmt.Errorf("%w: a time of day %d since 1970, beyond 64 bits of nanoseconds", converters.ErrUnsupported, days)
-		return 0, &columns.Hinted{Err: err, Hint: "leave the column out by option fields, or write it anew as a timestamp of microseconds"}
+		return 0, place.WithHint(err, "leave the column out by option fields, or write it anew as a timestamp of microseconds")
 	}
 	return days*day + of, nil
 }

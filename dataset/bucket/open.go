@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -204,7 +204,7 @@ func (r *mirror) isSound(name string) bool {
 		_, err = plan.Read(bytes.NewReader(text), int64(len(text)))
 	case dataset.JournalName:
 		for line := range bytes.Lines(text) {
-			if _, sound := crcline.Check(bytes.TrimSuffix(line, []byte{'\n'})); !sound {
+			if _, sound := checksum.CheckLine(bytes.TrimSuffix(line, []byte{'\n'})); !sound {
 				return false
 			}
 		}
@@ -224,7 +224,7 @@ func (b *bucket) bringDone() error {
 	g.SetLimit(requests)
 	for i, name := range names {
 		o, _ := b.objects.Object(name)
-		if o.Size > crcline.Max {
+		if o.Size > checksum.MaxLine {
 			continue
 		}
 		g.Go(func() error {
@@ -261,6 +261,6 @@ func isLine(line []byte) bool {
 	if !whole || bytes.Contains(text, []byte{'\n'}) {
 		return false
 	}
-	_, sound := crcline.Check(text)
+	_, sound := checksum.CheckLine(text)
 	return sound
 }

@@ -13,12 +13,12 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
 	"github.com/ffconvert/ffconvert/record"
-	convert "github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -49,7 +49,7 @@ func madeIn(t testing.TB, dir, encoding string, n, shards int) {
 		}}
 	}
 	_, err := shardtest.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part}}, dir, shardtest.ConvertOptions{
-		Encode: encode.Options{Encoding: encoding}, Sizes: plan.Sizes{Shards: shards}, Write: convert.WriteOptions{Overwrite: true},
+		Encode: encode.Options{Encoding: encoding}, Sizes: plan.Sizes{Shards: shards}, Write: write.Options{Overwrite: true},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -14,15 +14,15 @@ var layers = []struct {
 	folders []string
 }{
 	{"helpers", []string{
-		"internal/crcline", "internal/files", "internal/option",
+		"internal/checksum", "internal/files", "internal/option",
 		"internal/pickle", "internal/picture", "internal/place", "internal/text",
 	}},
-	{"bytes", []string{"aio", "record", "verify", "internal/blocksum", "internal/direct"}},
+	{"bytes", []string{"aio", "record", "verify", "internal/direct"}},
 	{"samples", []string{"converters", "decode", "encode", "internal/arrowipc", "internal/heads", "internal/jsonvalue", "internal/samples/wrap", "internal/sidecar"}},
 	{"files", []string{"internal/cache", "internal/input", "internal/stage", "internal/store"}},
-	{"plan", []string{"internal/samples/choose", "shard/plan"}},
+	{"shards", []string{"internal/samples/choose", "shard"}},
 	{"dataset", []string{"dataset"}},
-	{"programs", []string{"convert", "export", "internal/browse", "internal/check", "internal/findings", "internal/samples", "loader", "packed", "shard"}},
+	{"programs", []string{"convert", "export", "internal/browse", "internal/check", "internal/findings", "internal/samples", "loader", "packed"}},
 	{"commands", []string{"cmd/ffconvert"}},
 }
 

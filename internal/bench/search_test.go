@@ -32,7 +32,7 @@ func TestB1(t *testing.T) {
 		set, out, searcher := setOf(t, labeledItems), filepath.Join(work, "labeled-out"), filepath.Join(work, "find.test")
 		defer settle(t, set, out, searcher)
 		execute(t, program, "cbor", "--encode", "msgpack", "--no-verify", "--progress", "none", set, out)
-		build := exec.Command("go", "test", "-c", "-tags", "bench", "-o", searcher, "../../internal/browse/find")
+		build := exec.Command("go", "test", "-c", "-tags", "bench", "-o", searcher, "../../internal/browse")
 		if text, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}

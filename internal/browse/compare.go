@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/dataset/lookup"
-	"github.com/ffconvert/ffconvert/internal/browse/find"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -90,11 +89,11 @@ func sayCompared(done, total int64, d time.Duration) string {
 // compareSets surveys both datasets and compares their samples.
 func compareSets(ctx context.Context, a, b *set, j *job) (*comparison, error) {
 	c := &comparison{Listed: make(map[string][]difference)}
-	sa, err := find.Count(ctx, a.data.Fork(), a.meta.Classes, func(done int64) { j.moved(done, a.Len+b.Len) })
+	sa, err := countSamples(ctx, a.data.Fork(), a.meta.Classes, func(done int64) { j.moved(done, a.Len+b.Len) })
 	if err != nil {
 		return nil, err
 	}
-	sb, err := find.Count(ctx, b.data.Fork(), b.meta.Classes, func(done int64) { j.moved(a.Len+done, a.Len+b.Len) })
+	sb, err := countSamples(ctx, b.data.Fork(), b.meta.Classes, func(done int64) { j.moved(a.Len+done, a.Len+b.Len) })
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +143,7 @@ func differs(d lookup.Difference) difference {
 	return x
 }
 
-func classCounts(s *find.Survey) []twoCounts {
+func classCounts(s *survey) []twoCounts {
 	var all []twoCounts
 	for _, c := range s.Classes {
 		all = append(all, twoCounts{Name: classLabel(c), A: c.Count})

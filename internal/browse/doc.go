@@ -8,6 +8,9 @@
 // binary. Samples are read when a page needs them, at their places in the shards, and compared with their CRC each
 // time. Nothing is written except the table of keys, see package lookup.
 //
+// Every list of samples is a page of a [Query], the samples for which an expression of --where holds, of the dataset, of a
+// shard or of a source part. A searcher finds them; it also has the command that makes a dataset of them.
+//
 // All requests together hold at most 128 MiB of records for pages, 128 MiB of records that are being sent, and 160 MiB
 // for decoding pictures. SECURITY.md describes which requests are answered.
 package browse

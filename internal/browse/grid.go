@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/dataset/lookup"
-	"github.com/ffconvert/ffconvert/internal/browse/find"
 	"github.com/ffconvert/ffconvert/internal/browse/view"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
@@ -25,7 +24,7 @@ const (
 
 // A grid is the page of samples.
 type grid struct {
-	Query   find.Query
+	Query   Query
 	Values  url.Values // the query's URL parameters
 	Suggest []string   // expressions
 	Shards  []string
@@ -88,7 +87,7 @@ func gridPage(q *request, x *set) error {
 	query, c, err := q.search(x)
 	status, problem := http.StatusOK, ""
 	beyond := int64(0)
-	if wrong := (*pageError)(nil); errors.As(err, &wrong) || errors.Is(err, find.ErrUnknown) {
+	if wrong := (*pageError)(nil); errors.As(err, &wrong) || errors.Is(err, errUnknown) {
 		status, problem, err = http.StatusBadRequest, lines(err), nil
 	} else if err != nil && place.KindOf(err) != place.None { // an error of the dataset, perhaps of one shard
 		status, problem, beyond, err = http.StatusUnprocessableEntity, lines(err), x.nextShard(c.From), nil
@@ -96,10 +95,10 @@ func gridPage(q *request, x *set) error {
 	if err != nil {
 		return err
 	}
-	g := grid{Problem: problem, Beyond: beyond, Query: query, Values: query.Values(), Cards: c, Some: query != find.Query{}}
+	g := grid{Problem: problem, Beyond: beyond, Query: query, Values: query.Values(), Cards: c, Some: query != Query{}}
 	g.Suggest, g.Shards = x.suggestions(), x.shardNames()
 	if problem == "" {
-		g.Command, g.Why = x.search.Command(query, x.Path)
+		g.Command, g.Why = x.search.command(query, x.Path)
 	}
 	return q.render(status, "grid", page{Set: x, Tab: "grid", Title: "Samples of " + text.Line(x.Name), Data: g})
 }
@@ -114,10 +113,10 @@ func moreCards(q *request, x *set) error {
 }
 
 // search finds the samples of the query in the URL.
-func (q *request) search(x *set) (find.Query, cards, error) {
+func (q *request) search(x *set) (Query, cards, error) {
 	c := cards{Set: x, Total: x.Len}
 	values := q.r.URL.Query()
-	query, err := find.Parse(values)
+	query, err := parseQuery(values)
 	if err != nil {
 		return query, c, refused(err.Error())
 	}
@@ -125,7 +124,7 @@ func (q *request) search(x *set) (find.Query, cards, error) {
 	if c.From, err = q.from(x.Len); err != nil {
 		return query, c, err
 	}
-	found, err := x.search.Page(q.ctx(), query, c.From, cardsAtOnce, searchTime)
+	found, err := x.search.page(q.ctx(), query, c.From, cardsAtOnce, searchTime)
 	if err != nil {
 		return query, c, err
 	}
@@ -220,10 +219,10 @@ func (x *set) nextShard(n int64) int64 {
 func (x *set) suggestions() []string {
 	var all []string
 	for i, name := range x.meta.Classes[:min(mostClasses, len(x.meta.Classes))] {
-		all = append(all, find.WhereClass(int64(i), name))
+		all = append(all, whereClass(int64(i), name))
 	}
 	for _, name := range x.fields {
-		if where := find.WhereField(name); where != "" {
+		if where := whereField(name); where != "" {
 			all = append(all, where)
 		}
 	}

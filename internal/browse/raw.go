@@ -12,7 +12,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
-	"github.com/ffconvert/ffconvert/internal/browse/find"
 	"github.com/ffconvert/ffconvert/internal/browse/view"
 	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 )
@@ -113,13 +112,13 @@ func (q *request) largeRecord(d *lookup.Dataset, r *lookup.Row) error {
 
 // keysFile responds with the keys of the samples that the query finds, in the format of --keys.
 func keysFile(q *request, x *set) error {
-	query, err := find.Parse(q.r.URL.Query())
+	query, err := parseQuery(q.r.URL.Query())
 	if err != nil {
 		return refused(err.Error())
 	}
 	q.save("keys.txt")
 	q.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if _, err := x.search.Keys(q.ctx(), query, q.w); err != nil {
+	if _, err := x.search.keys(q.ctx(), query, q.w); err != nil {
 		if q.w.begun {
 			return gone(err)
 		}

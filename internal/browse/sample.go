@@ -17,7 +17,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/decode"
-	"github.com/ffconvert/ffconvert/internal/browse/find"
 	"github.com/ffconvert/ffconvert/internal/browse/view"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -81,7 +80,7 @@ type sample struct {
 const hexBytes = 4096 // of a record shown as bytes
 
 func samplePage(q *request, x *set, n int64) error {
-	query, err := find.Parse(q.r.URL.Query())
+	query, err := parseQuery(q.r.URL.Query())
 	if err != nil {
 		return refused(err.Error())
 	}
@@ -144,8 +143,8 @@ func lines(err error) string {
 var option = regexp.MustCompile(`\boption ([a-z])`)
 
 // neighbours returns the previous and the next sample of a query before and after n, -1 if none is found in time.
-func (q *request) neighbours(x *set, query find.Query, n int64) (before, next int64) {
-	if query == (find.Query{}) {
+func (q *request) neighbours(x *set, query Query, n int64) (before, next int64) {
+	if query == (Query{}) {
 		next = n + 1
 		if next == x.Len {
 			next = -1
@@ -153,10 +152,10 @@ func (q *request) neighbours(x *set, query find.Query, n int64) (before, next in
 		return n - 1, next
 	}
 	next = -1
-	if found, err := x.search.Page(q.ctx(), query, n+1, 1, searchTime); err == nil && len(found.Rows) > 0 {
+	if found, err := x.search.page(q.ctx(), query, n+1, 1, searchTime); err == nil && len(found.Rows) > 0 {
 		next = found.Rows[0].Number
 	}
-	if before, err := x.search.Before(q.ctx(), query, n, searchTime); err == nil {
+	if before, err := x.search.before(q.ctx(), query, n, searchTime); err == nil {
 		return before, next
 	}
 	return -1, next

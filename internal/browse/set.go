@@ -12,7 +12,6 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/browse/find"
 )
 
 // A set is an opened dataset, or a shard. Its methods may be called concurrently.
@@ -32,7 +31,7 @@ type set struct {
 	metaErr     error // why meta is empty
 	watched     string
 	watchedInfo os.FileInfo // state of watched when the dataset was opened
-	search      *find.Searcher
+	search      *searcher
 	first       map[string]int64 // base name of a shard → number of its first sample
 
 	fields []string // of the records, according to meta.json; nil: unknown
@@ -62,7 +61,7 @@ func newSet(i int, d *lookup.Dataset) (*set, error) {
 		x.first[baseName(f.Path)] = n
 		n += f.Samples
 	}
-	x.search = find.NewSearcher(d, x.meta.Classes)
+	x.search = newSearcher(d, x.meta.Classes)
 	return x, nil
 }
 
@@ -144,8 +143,8 @@ func (x *set) WhereField(name string) string {
 	if !slices.Contains(x.fields, name) {
 		return ""
 	}
-	return find.WhereField(name)
+	return whereField(name)
 }
 
 // WhereClass returns an expression for the samples of a class.
-func (x *set) WhereClass(label int64) string { return find.WhereClass(label, x.className(label)) }
+func (x *set) WhereClass(label int64) string { return whereClass(label, x.className(label)) }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/ffconvert/ffconvert/internal/browse/find"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -24,14 +23,14 @@ const (
 )
 
 // surveyed returns the survey of a dataset, which is made once, or nil and the job that makes it.
-func (q *request) surveyed(x *set) (*find.Survey, *job, error) {
+func (q *request) surveyed(x *set) (*survey, *job, error) {
 	j := q.jobs.start(&job{Name: fmt.Sprintf("survey-%d", x.Number), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {
-		return find.Count(ctx, x.data.Fork(), x.meta.Classes, func(done int64) { j.moved(done, x.Len) })
+		return countSamples(ctx, x.data.Fork(), x.meta.Classes, func(done int64) { j.moved(done, x.Len) })
 	})
 	if !j.await(surveyWait) || j.err != nil {
 		return nil, j, nil
 	}
-	return j.result.(*find.Survey), nil, nil
+	return j.result.(*survey), nil, nil
 }
 
 func saySamples(done, total int64, _ time.Duration) string {
@@ -49,8 +48,8 @@ func classesPage(q *request, x *set) error {
 	}
 	data := struct {
 		Job                       *job
-		Survey                    *find.Survey
-		Classes                   []find.Class
+		Survey                    *survey
+		Classes                   []classCount
 		Most                      int64
 		Rare, Empty               int
 		Order, Find               string
@@ -72,17 +71,17 @@ func classesPage(q *request, x *set) error {
 		data.Chart = classBars(x, s)
 		all := slices.Clone(s.Classes)
 		if data.Find != "" {
-			all = slices.DeleteFunc(all, func(c find.Class) bool {
+			all = slices.DeleteFunc(all, func(c classCount) bool {
 				return !strings.Contains(strings.ToLower(classLabel(c)), strings.ToLower(data.Find))
 			})
 		}
 		switch data.Order {
 		case "count":
-			slices.SortStableFunc(all, func(a, b find.Class) int { return cmp.Compare(b.Count, a.Count) })
+			slices.SortStableFunc(all, func(a, b classCount) int { return cmp.Compare(b.Count, a.Count) })
 		case "rare":
-			slices.SortStableFunc(all, func(a, b find.Class) int { return cmp.Compare(a.Count, b.Count) })
+			slices.SortStableFunc(all, func(a, b classCount) int { return cmp.Compare(a.Count, b.Count) })
 		case "name":
-			slices.SortStableFunc(all, func(a, b find.Class) int { return cmp.Compare(a.Name, b.Name) })
+			slices.SortStableFunc(all, func(a, b classCount) int { return cmp.Compare(a.Name, b.Name) })
 		default:
 			data.Order = "number"
 		}
@@ -98,7 +97,7 @@ func classesPage(q *request, x *set) error {
 var classOrders = []string{"number", "name", "count", "rare"}
 
 // classLabel returns the name of a class, or its number if it has no name.
-func classLabel(c find.Class) string {
+func classLabel(c classCount) string {
 	return cmp.Or(c.Name, strconv.FormatInt(c.Label, 10))
 }
 
@@ -111,7 +110,7 @@ type chartBar struct {
 	Link  string  `json:"link"`
 }
 
-func classBars(x *set, s *find.Survey) []chartBar {
+func classBars(x *set, s *survey) []chartBar {
 	var all []chartBar
 	for i, c := range s.Classes[:min(chartClasses, len(s.Classes))] {
 		all = append(all, chartBar{float64(i), float64(i + 1), c.Count, text.Line(classLabel(c)), x.link("grid", query("where", x.WhereClass(c.Label)))})
@@ -123,11 +122,11 @@ func classBars(x *set, s *find.Survey) []chartBar {
 func sizesPage(q *request, x *set) error {
 	data := struct {
 		Job        *job
-		Survey     *find.Survey
+		Survey     *survey
 		Chart      []chartBar
 		ShardChart []chartBar
 		Most       int64
-		Shards     []find.Shard
+		Shards     []shardSize
 		Least      int64
 	}{}
 	var err error

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
@@ -345,7 +345,7 @@ func TestBothStage(t *testing.T) {
 		f, err := os.Open(got.Path)
 		must(t, err)
 		r := got.Sums.Check(f)
-		if _, err := r.ReadAt(make([]byte, 8), 0); errors.Is(err, blocksum.ErrChanged) != damaged {
+		if _, err := r.ReadAt(make([]byte, 8), 0); errors.Is(err, checksum.ErrChanged) != damaged {
 			t.Errorf("damaged %v: %v", damaged, err)
 		}
 		must(t, r.Close())

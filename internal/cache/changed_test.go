@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 )
 
 // What is changed behind the cache's back is found when it is read, by each run that has the copy: the
@@ -48,7 +48,7 @@ func TestChangedCopy(t *testing.T) {
 		must(t, err)
 		must(t, f.Close())
 		must(t, os.Chtimes(copied.Path, st.ModTime(), st.ModTime()))
-		if err := read(); !errors.Is(err, blocksum.ErrChanged) {
+		if err := read(); !errors.Is(err, checksum.ErrChanged) {
 			t.Errorf("kept %v: %v", kept, err)
 		}
 		must(t, h.Release())
@@ -83,7 +83,7 @@ func TestChangedDraft(t *testing.T) {
 		t.Error(err)
 	}
 	must(t, edit(filepath.Join(dir, d.name), func(b []byte) []byte { b[20_000]++; return b }))
-	if err := read(); !errors.Is(err, blocksum.ErrChanged) {
+	if err := read(); !errors.Is(err, checksum.ErrChanged) {
 		t.Error(err)
 	}
 	// As the copy that it becomes it is what was written, and found to be otherwise when it is read.
@@ -91,7 +91,7 @@ func TestChangedDraft(t *testing.T) {
 	must(t, err)
 	b, err := os.ReadFile(copied.Path)
 	must(t, err)
-	if copied.Sums.Sum64() != blocksum.Sum64(data) || copied.Sums.Sum64() == blocksum.Sum64(b) {
+	if copied.Sums.Sum64() != checksum.Sum64(data) || copied.Sums.Sum64() == checksum.Sum64(b) {
 		t.Error("its sums are of what the file has")
 	}
 	must(t, d.Release())

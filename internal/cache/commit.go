@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/files"
 )
 
@@ -42,7 +42,7 @@ func (l *Lease) Commit() (*Copy, error) {
 }
 
 // finish truncates the file to the bytes written, and closes it.
-func (l *Lease) finish() (*blocksum.Sums, error) {
+func (l *Lease) finish() (*checksum.Sums, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f, sums, err := l.sums()
@@ -62,7 +62,7 @@ func (l *Lease) finish() (*blocksum.Sums, error) {
 // place renames the file. It does not replace an existing copy, which other processes may be
 // reading: the lease then uses that copy, and readers compare it with the checksums computed here.
 // The account must be locked.
-func (l *Lease) place(e *entry, sums *blocksum.Sums) (fi fs.FileInfo, err error) {
+func (l *Lease) place(e *entry, sums *checksum.Sums) (fi fs.FileInfo, err error) {
 	c := l.c
 	if e.info, err = c.root.Lstat(e.name); err == nil && e.whole() {
 		return e.info, nil
@@ -87,7 +87,7 @@ func (l *Lease) place(e *entry, sums *blocksum.Sums) (fi fs.FileInfo, err error)
 // verified describes a copy that this cache has written or compared with its digest.
 type verified struct {
 	info fs.FileInfo // at that time
-	sums *blocksum.Sums
+	sums *checksum.Sums
 }
 
 func (s verified) copy(path string) *Copy {
@@ -120,7 +120,7 @@ func (c *Cache) check(ctx context.Context, e *entry) (verified, error) {
 	if err := c.injected("check"); err != nil {
 		return verified{}, err
 	}
-	sums, err := blocksum.Of(ctx, f)
+	sums, err := checksum.Of(ctx, f)
 	if err != nil {
 		return verified{}, err
 	}

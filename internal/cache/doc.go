@@ -46,7 +46,7 @@
 // and .once.staged files without a lease. No process reads them; the next process that opens the
 // cache or needs the room removes them.
 //
-// Each block of a copy has a checksum (package blocksum), computed when the block is written and stored
+// Each block of a copy has a checksum (package checksum), computed when the block is written and stored
 // in memory; readers compare blocks through [Copy.Sums]. Copies are not synced: most are never read
 // after a power failure. The digest in the name is that of the checksums. Before a [Cache] returns a copy that it
 // has not written, it reads it once; it removes a copy that differs from its digest.

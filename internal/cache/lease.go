@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 )
 
 // A Request asks [Cache.Reserve] for a lease on one copy.
@@ -30,7 +30,7 @@ type Copy struct {
 	Path    string
 	Size    int64          // bytes
 	ModTime time.Time      // of the file at Path
-	Sums    *blocksum.Sums // of its blocks
+	Sums    *checksum.Sums // of its blocks
 }
 
 // A Lease protects one copy from eviction by any process, or is for a new copy that the caller writes.
@@ -52,7 +52,7 @@ type Lease struct {
 	f        *os.File   // nil: not open
 	reserved int64      // length of the file
 	size     int64      // end of the bytes written
-	rec      blocksum.Recorder
+	rec      checksum.Recorder
 }
 
 // Reserve leases, for each request, the existing copy, or else reserves room for a new copy, which the

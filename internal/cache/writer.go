@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/files"
 )
 
@@ -100,7 +100,7 @@ func (l *Lease) file() (*os.File, error) {
 }
 
 // sums returns the open file, and the checksums of the bytes written to it. l.mu must be held.
-func (l *Lease) sums() (*os.File, *blocksum.Sums, error) {
+func (l *Lease) sums() (*os.File, *checksum.Sums, error) {
 	f, err := l.file()
 	if err != nil {
 		return nil, nil, err
@@ -155,9 +155,9 @@ func (l *Lease) WriteAt(p []byte, off int64) (int, error) {
 }
 
 // Checked returns a reader of the written bytes. Nothing may be written after the call. ReadAt returns
-// [blocksum.ErrChanged] if a block has other bytes than were written to it. The reader must be closed before the
+// [checksum.ErrChanged] if a block has other bytes than were written to it. The reader must be closed before the
 // lease ends.
-func (l *Lease) Checked() (blocksum.File, error) {
+func (l *Lease) Checked() (checksum.File, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f, sums, err := l.sums()

@@ -53,10 +53,7 @@ func (o *Option) String() string { return o.value.String() }
 func (o *Option) Type() string { return o.value.Type() }
 
 // List reports whether the option takes several values.
-func (o *Option) List() bool {
-	_, list := o.value.(*listValue)
-	return list
-}
+func (o *Option) List() bool { return o.value.Type() == listType }
 
 // Words returns the words that the option accepts; nil: it accepts other text.
 func (o *Option) Words() []string {
@@ -108,7 +105,7 @@ func (s *Set) Given(name string) bool {
 var (
 	ErrUnknown = errors.New("no such option")
 	ErrNotUTF8 = errors.New("it is not UTF-8") // which a plan, that is JSON, could not record as it is
-	ErrLimit   = errors.New("it is a limit, which only the caller sets")
+	errLimit   = errors.New("it is a limit, which only the caller sets")
 )
 
 // An Error reports that an option could not be set.
@@ -136,7 +133,7 @@ func (s *Set) Set(name, text string) error {
 // SetKept sets an option of a plan or a specification. It refuses limits.
 func (s *Set) SetKept(name, text string) error {
 	if o := s.Lookup(name); o != nil && o.Limit {
-		return &Error{name, text, ErrLimit}
+		return &Error{name, text, errLimit}
 	}
 	return s.Set(name, text)
 }

@@ -12,58 +12,62 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-type boolValue bool
+// A value is a setting that parse reads and show writes.
+type value[T any] struct {
+	p     *T
+	typ   string
+	parse func(text string) (T, error)
+	show  func(T) string
+}
+
+func (v value[T]) Set(text string) error {
+	parsed, err := v.parse(text)
+	if err == nil {
+		*v.p = parsed
+	}
+	return err
+}
+
+func (v value[T]) Type() string   { return v.typ }
+func (v value[T]) String() string { return v.show(*v.p) }
 
 // Bool is true or false.
-func Bool(p *bool) Value { return (*boolValue)(p) }
-
-func (v *boolValue) Set(text string) error {
-	b, err := strconv.ParseBool(text)
-	if err != nil {
-		return errors.New("want true or false")
+func Bool(p *bool) Value {
+	parse := func(text string) (bool, error) {
+		b, err := strconv.ParseBool(text)
+		if err != nil {
+			err = errors.New("want true or false")
+		}
+		return b, err
 	}
-	*v = boolValue(b)
-	return nil
+	return value[bool]{p, "bool", parse, strconv.FormatBool}
 }
-
-func (v *boolValue) Type() string   { return "bool" }
-func (v *boolValue) String() string { return strconv.FormatBool(bool(*v)) }
-
-type textValue string
 
 // Text is any text.
-func Text(p *string) Value { return (*textValue)(p) }
-
-func (v *textValue) Set(text string) error { *v = textValue(text); return nil }
-func (v *textValue) Type() string          { return "string" }
-func (v *textValue) String() string        { return string(*v) }
-
-// A listValue is set by a line of CSV. The first Set replaces the default, others append.
-type listValue struct {
-	p     *[]string
-	given bool
+func Text(p *string) Value {
+	return value[string]{p, "string", func(text string) (string, error) { return text, nil }, func(text string) string { return text }}
 }
 
-// List is several texts with commas between them.
-func List(p *[]string) Value { return &listValue{p: p} }
-
-func (v *listValue) Set(text string) error {
-	list := []string{}
-	if text != "" {
-		var err error
-		if list, err = csv.NewReader(strings.NewReader(text)).Read(); err != nil {
-			return errors.New("want a list with commas, as a,b")
+// List is several texts with commas between them, a line of CSV. The first Set replaces the default, others append.
+func List(p *[]string) Value {
+	given := false
+	parse := func(text string) (list []string, err error) {
+		if text != "" {
+			if list, err = csv.NewReader(strings.NewReader(text)).Read(); err != nil {
+				return nil, errors.New("want a list with commas, as a,b")
+			}
 		}
+		if given {
+			list = append(*p, list...)
+		}
+		given = true
+		return append([]string{}, list...), nil
 	}
-	if v.given {
-		list = append(*v.p, list...)
-	}
-	*v.p, v.given = list, true
-	return nil
+	return value[[]string]{p, listType, parse, Join}
 }
 
-func (v *listValue) Type() string   { return "stringSlice" }
-func (v *listValue) String() string { return Join(*v.p) }
+// listType is the type of a list.
+const listType = "stringSlice"
 
 // Join makes of values the text that sets a list to them.
 func Join(values []string) string {
@@ -125,38 +129,25 @@ func (v *Size) String() string {
 	return strconv.FormatInt(n, 10) + units[unit]
 }
 
-type maxSize struct {
-	p    *int64
-	most int64
-}
-
 // MaxSize is a limit in bytes, 1 or more; n by default.
 func MaxSize(p *int64, n int64) Value { return MaxSizeTo(p, n, math.MaxInt64) }
 
 // MaxSizeTo is a limit in bytes, from 1 to most; n by default.
 func MaxSizeTo(p *int64, n, most int64) Value {
 	*p = n
-	return maxSize{p, most}
+	parse := func(text string) (int64, error) {
+		var n Size
+		err := n.Set(text)
+		switch {
+		case err == nil && n < 1:
+			err = errors.New("a limit must be 1 byte or more")
+		case err == nil && int64(n) > most:
+			err = fmt.Errorf("it can be %s at most", (*Size)(&most))
+		}
+		return int64(n), err
+	}
+	return value[int64]{p, "size", parse, func(n int64) string { return (*Size)(&n).String() }}
 }
-
-func (v maxSize) Set(text string) error {
-	var n Size
-	if err := n.Set(text); err != nil {
-		return err
-	}
-	if n < 1 {
-		return errors.New("a limit must be 1 byte or more")
-	}
-	if int64(n) > v.most {
-		most := Size(v.most)
-		return fmt.Errorf("it can be %s at most", &most)
-	}
-	*v.p = int64(n)
-	return nil
-}
-
-func (v maxSize) Type() string   { return "size" }
-func (v maxSize) String() string { return (*Size)(v.p).String() }
 
 // Count is a whole number of 1 or more; n by default.
 func Count[T int | int64](p *T, n T) Value {
@@ -165,34 +156,25 @@ func Count[T int | int64](p *T, n T) Value {
 }
 
 // AtLeast is a whole number of least or more.
-func AtLeast[T int | int64](p *T, least T) Value {
-	return numberValue[T]{p, int64(least), math.MaxInt64}
-}
+func AtLeast[T int | int64](p *T, least T) Value { return number(p, int64(least), math.MaxInt64) }
 
 // Between is a whole number from least to most; the current value is the default.
-func Between[T int | int64](p *T, least, most T) Value {
-	return numberValue[T]{p, int64(least), int64(most)}
-}
+func Between[T int | int64](p *T, least, most T) Value { return number(p, int64(least), int64(most)) }
 
-type numberValue[T int | int64] struct {
-	p           *T
-	least, most int64 // inclusive; math.MaxInt64 means no upper limit
-}
-
-func (v numberValue[T]) Set(text string) error {
-	n, err := strconv.ParseInt(text, 10, 64)
-	fits := err == nil && n >= v.least && n <= v.most
-	switch {
-	case fits && int64(T(n)) == n:
-		*v.p = T(n)
-		return nil
-	case v.most < math.MaxInt64:
-		return fmt.Errorf("want a whole number from %d to %d", v.least, v.most)
-	case fits, errors.Is(err, strconv.ErrRange) && n > 0: // does not fit in a T, or in 64 bits
-		return errors.New("the number is too large")
+// number is a whole number from least to most; math.MaxInt64 means no upper limit.
+func number[T int | int64](p *T, least, most int64) Value {
+	parse := func(text string) (T, error) {
+		n, err := strconv.ParseInt(text, 10, 64)
+		fits := err == nil && n >= least && n <= most
+		switch {
+		case fits && int64(T(n)) == n:
+			return T(n), nil
+		case most < math.MaxInt64:
+			return 0, fmt.Errorf("want a whole number from %d to %d", least, most)
+		case fits, errors.Is(err, strconv.ErrRange) && n > 0: // does not fit in a T, or in 64 bits
+			return 0, errors.New("the number is too large")
+		}
+		return 0, fmt.Errorf("want a whole number of %d or more", least)
 	}
-	return fmt.Errorf("want a whole number of %d or more", v.least)
+	return value[T]{p, "number", parse, func(n T) string { return strconv.FormatInt(int64(n), 10) }}
 }
-
-func (v numberValue[T]) Type() string   { return "number" }
-func (v numberValue[T]) String() string { return strconv.FormatInt(int64(*v.p), 10) }

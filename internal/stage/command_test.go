@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/test/need"
@@ -77,7 +77,7 @@ func TestCommand(t *testing.T) {
 			must(t, err)
 			size := int64(len(tt.want))
 			want := converters.Part{Name: "a script", Path: f.Path, Size: size, ModTime: fi.ModTime(), Copy: f.Copy}
-			if string(got) != tt.want || f != want || *f.Copy != (converters.Copy{Content: fmt.Sprintf("%016x", blocksum.Sum64(got)), Sums: f.Copy.Sums}) || read.Load() != size {
+			if string(got) != tt.want || f != want || *f.Copy != (converters.Copy{Content: fmt.Sprintf("%016x", checksum.Sum64(got)), Sums: f.Copy.Sums}) || read.Load() != size {
 				t.Errorf("%d bytes, %d told of, %+v; want %+v", len(got), read.Load(), f, want)
 			}
 			if _, err := os.Stat(filepath.Join(dir, "ran")); strings.Contains(tt.script, "ran") != (err == nil) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
@@ -54,7 +54,7 @@ func TestTreeSums(t *testing.T) {
 	s := &treeSums{tree: tree, dir: "cache"}
 	for _, key := range keys {
 		must(t, tree.Add(store.Object{URL: "s3://b/train/" + key, Size: int64(len(key)), Modified: at}))
-		s.files = append(s.files, blocksum.Sum64([]byte(key)))
+		s.files = append(s.files, checksum.Sum64([]byte(key)))
 	}
 	for path, n := range map[string]int{"": 5, "n01": 3, "n01/deep": 1, "n01!": 1, "z": 1, "y": 0} {
 		if err := s.CheckDir(path, n); err != nil {

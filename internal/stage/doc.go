@@ -17,7 +17,7 @@
 // an object without a version have a random key, because a later run cannot know whether the bytes
 // are the same: their copies serve one run, as does the directory made of an [input.ObjectTree].
 //
-// The checksums of the blocks of a copy stay in memory after it is written (package blocksum).
+// The checksums of the blocks of a copy stay in memory after it is written (package checksum).
 // A caller reads the copy through [converters.Part.Open], which compares them.
 //
 // Magic bytes of compressed files, at offset 0:

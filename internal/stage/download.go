@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -135,7 +135,7 @@ type treeWriter struct {
 	opts Options
 
 	mu  sync.Mutex
-	rec blocksum.Recorder
+	rec checksum.Recorder
 }
 
 func (w *treeWriter) WriteAt(p []byte, off int64) (int, error) {

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/ffconvert/ffconvert/internal/blocksum"
 	"github.com/ffconvert/ffconvert/internal/cache"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
@@ -22,7 +22,7 @@ var (
 	ErrQuota       = cache.ErrQuota
 	// ErrCopy means that a staged copy has other bytes than were written to it: the device or the
 	// memory is faulty, or another process has changed the file.
-	ErrCopy = blocksum.ErrChanged
+	ErrCopy = checksum.ErrChanged
 )
 
 // cacheError adds the source, the cache directory and a hint to an error of staging a copy.

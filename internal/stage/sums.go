@@ -7,25 +7,25 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/blocksum"
 	"github.com/ffconvert/ffconvert/internal/cache"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // copySums are the checksums of one copy.
 type copySums struct {
-	sums *blocksum.Sums
+	sums *checksum.Sums
 	dir  string // directory of the copy
 }
 
-func (s *copySums) Check(f blocksum.File) blocksum.File {
+func (s *copySums) Check(f checksum.File) checksum.File {
 	return copyFile{s.sums.Check(f), s.dir}
 }
 
 // A copyFile adds hints to the errors of a copy.
 type copyFile struct {
-	blocksum.File
+	checksum.File
 	dir string
 }
 
@@ -50,12 +50,12 @@ func newCopySums(c *cache.Copy) *copySums { return &copySums{c.Sums, filepath.Di
 // treeSums are the checksums of the files of a tree, computed when they were written: 8 bytes per file.
 type treeSums struct {
 	tree  *input.ObjectTree
-	files []uint64 // of each file of the tree, see [blocksum.Sum64]
+	files []uint64 // of each file of the tree, see [checksum.Sum64]
 	dir   string   // of the cache
 }
 
 func (s *treeSums) CheckFile(path string, b []byte) error {
-	if i, ok := s.tree.Find(path); !ok || blocksum.Sum64(b) != s.files[i] {
+	if i, ok := s.tree.Find(path); !ok || checksum.Sum64(b) != s.files[i] {
 		return copyError(s.dir, ErrCopy)
 	}
 	return nil

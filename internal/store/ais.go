@@ -244,7 +244,7 @@ func (s *aisStore) do(ctx context.Context, r request) (*http.Response, error) {
 	case !slices.Contains(read, resp.StatusCode):
 		defer resp.Body.Close()
 		return nil, s.refused(r.name, resp)
-	case isHTML(resp.Header) && resp.Header.Get("Ais-Checksum-Type") == "" && resp.Header.Get("Ais-Version") == "":
+	case isHTML(resp) && resp.Header.Get("Ais-Checksum-Type") == "" && resp.Header.Get("Ais-Version") == "":
 		return nil, notService(r.name, resp, "is AIS_ENDPOINT an AIStore?")
 	}
 	return resp, nil

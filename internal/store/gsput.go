@@ -149,7 +149,7 @@ func (s *gsStore) removeVersion(ctx context.Context, o Object) error {
 	if err != nil {
 		return err
 	}
-	if isHTML(resp.Header) && resp.StatusCode != http.StatusNoContent {
+	if isHTML(resp) {
 		return notService(o.URL, resp, "a proxy in between?")
 	}
 	return resp.Body.Close()

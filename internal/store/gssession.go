@@ -64,7 +64,7 @@ func (p *gsSession) begin(ctx context.Context) error {
 	// and requests to it carry the token.
 	at, err := url.Parse(resp.Header.Get("Location"))
 	if err != nil || at.Query().Get("upload_id") == "" || !strings.HasPrefix(at.Path, "/") {
-		if isHTML(resp.Header) {
+		if isHTML(resp) {
 			return &Error{URL: Redact(p.u.URL), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
 		}
 		return refuse(p.u.URL, resp, ErrUnavailable, "it does not say where to send the object: no Location").hint("is that Google's service?").again()

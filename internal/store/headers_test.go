@@ -153,7 +153,7 @@ func FuzzHeaders(f *testing.F) {
 				t.Errorf("%q is %v", s, sum)
 			}
 		}
-		isHTML(h)
+		isHTML(&http.Response{Header: h})
 		lastModified(h)
 		looksLikePage([]byte(s))
 		if isStrong(s) && strings.Count(s, `"`) != 2 {

@@ -178,7 +178,7 @@ func (s httpStore) do(ctx context.Context, method, rawURL string, header http.He
 
 // refusePage returns ErrPage if the Content-Type of a reply is HTML and the URL does not name an HTML file.
 func refusePage(url string, resp *http.Response) error {
-	if !isHTML(resp.Header) || wantsHTML(url) {
+	if !isHTML(resp) || wantsHTML(url) {
 		return nil
 	}
 	e := &Error{URL: Redact(url), Kind: ErrPage, Status: resp.StatusCode, Hint: pageHint}

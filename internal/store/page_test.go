@@ -21,3 +21,16 @@ func TestPageOfDirectory(t *testing.T) {
 		}
 	}
 }
+
+// A reply without content is no page, whatever type it names: moto answers DELETE so.
+func TestNoContentIsNoPage(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer server.Close()
+	if err := madeUpStore(t, server, nil).remove(t.Context(), Object{URL: "s3://train-data/a.tar"}); err != nil {
+		t.Error(err)
+	}
+}

@@ -143,7 +143,7 @@ func decode(ctx context.Context, name string, resp *http.Response, most int64, u
 	switch {
 	case err == nil:
 		return nil
-	case isHTML(resp.Header):
+	case isHTML(resp):
 		return &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
 	}
 	return refuse(name, resp, ErrUnavailable, "its answer cannot be read: %s", serviceText(err.Error())).again()
@@ -217,9 +217,10 @@ func encoding(h http.Header) string {
 	return v
 }
 
-func isHTML(h http.Header) bool {
-	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
-	return err == nil && (kind == "text/html" || kind == "application/xhtml+xml")
+// isHTML reports whether a reply has an HTML page, by its Content-Type. Some services name that type in replies without content.
+func isHTML(resp *http.Response) bool {
+	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return err == nil && resp.StatusCode != http.StatusNoContent && (kind == "text/html" || kind == "application/xhtml+xml")
 }
 
 // wantsHTML reports whether the object of a URL may be an HTML page.

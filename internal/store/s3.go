@@ -211,7 +211,7 @@ func (s *s3Store) request(ctx context.Context, r request) (*http.Response, error
 			return nil, err
 		}
 		if resp.StatusCode/100 == 2 {
-			if !r.list && isHTML(resp.Header) && resp.Header.Get("ETag") == "" { // every S3 service sends an ETag for an object
+			if !r.list && isHTML(resp) && resp.Header.Get("ETag") == "" { // every S3 service sends an ETag for an object
 				return nil, notService(r.name, resp, fmt.Sprintf("is %s an S3 service? a proxy in between?", s.config.host))
 			}
 			return resp, nil

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 )
 
 // Contents caches digests of local files, by path, so that each file is read once. It is for parts whose
@@ -32,7 +32,7 @@ func (c *Contents) of(ctx context.Context, p *converters.Part) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	sums, err := blocksum.Of(ctx, io.NewSectionReader(f, 0, math.MaxInt64))
+	sums, err := checksum.Of(ctx, io.NewSectionReader(f, 0, math.MaxInt64))
 	if err != nil {
 		return "", &converters.Error{Where: p.Name, Off: -1, Err: err}
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 )
 
@@ -89,14 +89,14 @@ func lined(texts string) string {
 	for line := range strings.Lines(texts) {
 		line = strings.TrimSuffix(line, "\n")
 		if strings.HasPrefix(line, "{") {
-			b = crcline.Append(b, []byte(line))
+			b = checksum.AppendLine(b, []byte(line))
 			table = len(b)
 			ends = append(ends, table)
 			continue
 		}
-		b = crcline.Append(b, fmt.Appendf(nil, "%016x%s", ends[row], line[16:]))
+		b = checksum.AppendLine(b, fmt.Appendf(nil, "%016x%s", ends[row], line[16:]))
 		row++
 	}
 	foot := fmt.Sprintf(`{"table":%d,"sha256":"%x"}`, table, sha256.Sum256(b))
-	return string(crcline.Append(b, []byte(foot)))
+	return string(checksum.AppendLine(b, []byte(foot)))
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 )
@@ -49,7 +49,7 @@ func sealed(data []byte) []byte {
 		}
 		_, text, _ := bytes.Cut(lines[next], []byte{' '})
 		next++
-		return crcline.Decode(text, v) == nil
+		return checksum.Decode(text, v) == nil
 	}
 	var head planHead
 	if !line(&head) || head.Parts > len(lines) || head.Shards > len(lines) {

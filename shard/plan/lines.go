@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 )
 
 // A planRow is a row of the table: the offset of the line of a part or shard, and the sum of the
@@ -49,7 +49,7 @@ func parsePlanRow(line []byte) (planRow, error) {
 
 // planText checks the CRC of a line of a plan and returns its text.
 func planText(line []byte) ([]byte, error) {
-	text, ok := crcline.Check(line)
+	text, ok := checksum.CheckLine(line)
 	if ok {
 		return text, nil
 	}
@@ -77,7 +77,7 @@ func decodePlan(text []byte, v any) error {
 			return err
 		}
 	}
-	return crcline.Decode(text, v)
+	return checksum.Decode(text, v)
 }
 
 // A planWriter writes the lines of a plan file. finish returns the first error.
@@ -103,7 +103,7 @@ func (w *planWriter) row(first bool, bytes int64) {
 }
 
 func (w *planWriter) json(v any) {
-	text, err := crcline.Marshal(v)
+	text, err := checksum.Marshal(v)
 	if err != nil && w.err == nil {
 		w.err = err
 	}
@@ -114,7 +114,7 @@ func (w *planWriter) json(v any) {
 func KeptName(name string) string { return strings.ToValidUTF8(name, "\ufffd") }
 
 func (w *planWriter) text(text []byte) {
-	w.line = crcline.Append(w.line[:0], text)
+	w.line = checksum.AppendLine(w.line[:0], text)
 	w.sum.Write(w.line)
 	w.off += int64(len(w.line))
 	if _, err := w.out.Write(w.line); err != nil && w.err == nil {

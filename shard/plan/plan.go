@@ -20,6 +20,7 @@ var ErrEmpty = place.New(place.Refused, "no samples")
 type Plan struct {
 	Recipe
 	Whole   bool    `json:"whole_parts,omitempty"` // part-aligned: cut between parts; else at samples
+	Lead    int     `json:"lead,omitempty"`        // the first part with samples, if Whole and the dataset is one collection
 	Columns Columns `json:"index"`                 // of all indexes
 	Parts   []Part  `json:"-"`
 	Shards  []Shard `json:"-"`
@@ -57,7 +58,7 @@ type Part struct {
 	Name    string  `json:"name"`
 	Size    int64   `json:"size"`                   // bytes, uncompressed
 	Names   string  `json:"names_sha256,omitempty"` // of the keys, fields and sizes of a part that consists of many files
-	Content string  `json:"content,omitempty"`      // digest of the bytes of a part without a time and a version, see package blocksum
+	Content string  `json:"content,omitempty"`      // digest of the bytes of a part without a time and a version, see package checksum
 	Encode  int     `json:"encode,omitempty"`       // number of its encoding: 0: Plan.Encode; i: Plan.Encodes[i-1]
 	Account Account `json:"account"`
 

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -101,7 +101,7 @@ func (f *File) lines(from, to int64, n int, into func(i int) any) error {
 		return fmt.Errorf("its table leads to %d", from)
 	}
 	in := bufio.NewScanner(io.NewSectionReader(f.r, from, to-from))
-	in.Buffer(nil, crcline.Max)
+	in.Buffer(nil, checksum.MaxLine)
 	for i := range n {
 		if !in.Scan() {
 			if err := in.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
@@ -163,10 +163,9 @@ func (f *File) parts(first, last int) ([]Part, error) {
 	return parts, err
 }
 
-// lead returns the first part with samples, and its number. For a part-aligned plan, whose samples are not
-// counted, it returns part 0.
+// lead returns the first part with samples, and its number.
 func (f *File) lead() (Part, int, error) {
-	for i := range f.Head.Parts {
+	for i := f.Head.Lead; i >= 0 && i < f.Head.Parts; i++ {
 		part, err := f.parts(i, i+1)
 		if err != nil {
 			return Part{}, 0, err

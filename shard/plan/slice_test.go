@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/checksum"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
 )
 
@@ -73,11 +73,11 @@ func (s sparse) ReadAt(p []byte, off int64) (int, error) {
 // Numbers of a plan that a file with holes makes room for size nothing.
 func TestSliceOfHostilePlan(t *testing.T) {
 	t.Parallel()
-	line := func(text string) []byte { return crcline.Append(nil, []byte(text)) }
+	line := func(text string) []byte { return checksum.AppendLine(nil, []byte(text)) }
 	head := func(parts, shards int64, more string) []byte {
 		return line(fmt.Sprintf(`{"ffconvert_plan":2,"source":{"format":"tar"},"encode":{"encoding":"raw"},"index":{},"parts":%d,"shards":%d%s}`, parts, shards, more))
 	}
-	row := func(off, sum int64) []byte { return crcline.Append(nil, planRow{off, sum}.text()) }
+	row := func(off, sum int64) []byte { return checksum.AppendLine(nil, planRow{off, sum}.text()) }
 	const many = 1 << 45
 	for _, test := range []struct {
 		name          string

@@ -5,44 +5,21 @@ package columns
 import (
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // ElementSize is the approximate memory of one element of a nested value, in bytes.
 const ElementSize = 64
 
-// A Hinted error has a hint separate from its text.
-type Hinted struct {
-	Err  error
-	Hint string
-}
-
-func (e *Hinted) Error() string { return e.Err.Error() }
-
-// Unwrap returns the error without the hint.
-func (e *Hinted) Unwrap() error { return e.Err }
-
-// Place adds the place to err, with the hint of err. nil stays nil.
-func Place(at converters.Error, err error) error {
-	if err == nil {
-		return nil
-	}
-	at.Err = err
-	if h, ok := errors.AsType[*Hinted](err); ok {
-		at.Hint = h.Hint
-	}
-	return &at
-}
-
 // Over returns the error for a limit that is exceeded. option is the name of the option that sets the limit.
 func Over(option, format string, args ...any) error {
-	return &Hinted{fmt.Errorf("%w: %s", converters.ErrLimit, fmt.Sprintf(format, args...)), "option " + option}
+	return place.WithHint(fmt.Errorf("%w: %s", converters.ErrLimit, fmt.Sprintf(format, args...)), "option "+option)
 }
 
 // Needed returns a function that reports whether a field is in one of the lists of alternatives. It returns true for

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // Files reads files next to a part, below its directory. It must not be used concurrently.
@@ -26,8 +27,8 @@ func (o *Files) open(path string, most int64) (*os.File, int64, error) {
 			err = e.Err
 		}
 		err = fmt.Errorf("the file %.200q, which has its bytes: %w", path, err)
-		if _, ok := errors.AsType[*Hinted](err); !ok {
-			err = &Hinted{err, outsideHint}
+		if place.HintOf(err) == "" {
+			err = place.WithHint(err, outsideHint)
 		}
 		return nil, 0, err
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -20,7 +21,7 @@ type Mismatches struct {
 // units of time. It keeps a doubt about other differences of columns.
 func (u *Mismatches) Compare(part string, first, here converters.Description) error {
 	refuse := func(differs, hint string) error {
-		return &Hinted{fmt.Errorf("%w: %s", converters.ErrUnsupported, differs), hint}
+		return place.WithHint(fmt.Errorf("%w: %s", converters.ErrUnsupported, differs), hint)
 	}
 	if here.Classes != nil && !slices.Equal(here.Classes, first.Classes) {
 		return refuse("it numbers classes in another way than the first part", "convert it by itself")

@@ -24,7 +24,6 @@ func IsMark(name string) bool { return name == endMark || name == BeginMark }
 
 // Marks check items in a stream that state that the stream is complete.
 //
-// A mark is an item of the stream, in the stream's encoding: a map with one entry. In JSON Lines:
 // A mark is an item of the stream, in the stream's own encoding: a map of one entry. JSON Lines:
 //
 //	{"__begin__": {}}                                 optional, first: an end mark must follow

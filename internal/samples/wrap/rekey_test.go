@@ -166,6 +166,18 @@ func TestUnmatched(t *testing.T) {
 	}
 }
 
+// An empty list of columns, as an empty variable of a script makes it, is none: the first line names them.
+func TestNoColumns(t *testing.T) {
+	t.Parallel()
+	x, err := ReadRows(strings.NewReader("k,label\na,1\n"), "t.csv", "label", Rows{Columns: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, ok := x.find("a"); !ok || v.Int() != 1 {
+		t.Errorf("%+v, %t", v, ok)
+	}
+}
+
 func TestTableRefused(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -16,7 +16,7 @@ import (
 // Rows describe the format of a table. The zero value means CSV whose first line names the columns.
 type Rows struct {
 	Comma   rune     // delimiter; 0: a comma
-	Columns []string // names of the columns; nil: the first line names them
+	Columns []string // names of the columns; none: the first line names them
 
 	// Quotes is "yes" if quotes around a value are removed, as in RFC 4180, and "no" if quotes are part of the
 	// value and each line is a row. "auto" or "" means yes for commas. For another delimiter it means no, but a
@@ -31,7 +31,7 @@ func ReadRows(r io.Reader, name, field string, how Rows) (*Table, error) {
 		how.Comma = ','
 	}
 	t := &rowReader{Table: Table{name: name, field: field, rows: make(map[string]int)}, how: how}
-	if how.Columns != nil {
+	if len(how.Columns) > 0 {
 		if err := t.head(how.Columns); err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func (t *rowReader) head(columns []string) error {
 	}
 	err := fmt.Errorf("%w: it has no column %q beside its keys in %q; its columns are %q", converters.ErrUnsupported, t.field, t.columns[t.key], t.columns)
 	hint := ""
-	if t.how.Columns == nil {
+	if len(t.how.Columns) == 0 {
 		hint = "option table-columns names them where the first line does not; option table-delimiter says what is between them"
 	}
 	return &converters.Error{Where: t.name, Off: -1, Err: err, Hint: hint}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -21,12 +21,12 @@ type ConvertOptions struct {
 	Encode  encode.Options  // of the records; Encoding "": what the source proposes, else msgpack
 	Sizes   plan.Sizes
 	Shuffle *plan.Shuffle // nil: samples keep their order
-	Write   shard.WriteOptions
+	Write   write.Options
 }
 
 // Convert makes a finished dataset of a source in the directory dir: it indexes the source, plans, writes, verifies and
 // commits the shards.
-func Convert(ctx context.Context, src converters.Source, dir string, opts ConvertOptions) (report *shard.Report, err error) {
+func Convert(ctx context.Context, src converters.Source, dir string, opts ConvertOptions) (report *write.Report, err error) {
 	out, err := dataset.Open(dir)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func Convert(ctx context.Context, src converters.Source, dir string, opts Conver
 	if err != nil {
 		return nil, err
 	}
-	return shard.Write(ctx, shard.Local(src), plan, out, opts.Write)
+	return write.All(ctx, write.Local(src), plan, out, opts.Write)
 }
 
 // planSource indexes a source and plans its shards.

@@ -18,10 +18,10 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -33,7 +33,7 @@ func NewPlan(t testing.TB, src converters.Source, enc encode.Options, opts plan.
 }
 
 // Write writes the plan to dir, opening and closing it.
-func Write(t testing.TB, src converters.Source, plan *plan.Plan, dir string, opts shard.WriteOptions) (*shard.Report, error) {
+func Write(t testing.TB, src converters.Source, plan *plan.Plan, dir string, opts write.Options) (*write.Report, error) {
 	t.Helper()
 	out, err := dataset.Open(dir)
 	if err != nil {
@@ -44,7 +44,7 @@ func Write(t testing.TB, src converters.Source, plan *plan.Plan, dir string, opt
 			t.Error(err)
 		}
 	}()
-	return shard.Write(context.Background(), shard.Local(src), plan, out, opts)
+	return write.All(context.Background(), write.Local(src), plan, out, opts)
 }
 
 // Files reads the shards and indexes below dir.
@@ -91,7 +91,7 @@ func BeginIn(out *dataset.Writing, plan *plan.Plan, parts []converters.Part, ove
 
 // RunTask writes the slice of a task. The parts of the source become available when they are needed, or
 // all at once.
-func RunTask(t testing.TB, dir string, task plan.Task, src *memsource.Source, together bool, opts shard.WriteOptions) (*shard.Report, error) {
+func RunTask(t testing.TB, dir string, task plan.Task, src *memsource.Source, together bool, opts write.Options) (*write.Report, error) {
 	t.Helper()
 	out, err := dataset.OpenTask(dir)
 	if err != nil {
@@ -102,23 +102,23 @@ func RunTask(t testing.TB, dir string, task plan.Task, src *memsource.Source, to
 	if err != nil {
 		return nil, err
 	}
-	var stock shard.PartProvider = shard.Local(src)
+	var stock write.PartProvider = write.Local(src)
 	if !together {
 		some := *src
 		some.Data = src.Data[slice.First : slice.First+len(slice.Plan.Parts)]
 		some.First = src.First + slice.First
 		stock = &Stocked{Source: &some}
 	}
-	return shard.Run(t.Context(), stock, slice, out, opts)
+	return write.Slice(t.Context(), stock, slice, out, opts)
 }
 
-func Finish(t testing.TB, dir string, opts shard.WriteOptions) (*shard.Report, error) {
+func Finish(t testing.TB, dir string, opts write.Options) (*write.Report, error) {
 	t.Helper()
 	out, err := dataset.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	report, err := shard.Finish(t.Context(), out, opts)
+	report, err := write.Finish(t.Context(), out, opts)
 	return report, errors.Join(err, out.Close())
 }
 
@@ -182,7 +182,7 @@ func (s *Stocked) Take(_ context.Context, first, n int) (converters.Source, func
 	}, nil
 }
 
-func WriteStock(t *testing.T, stock shard.PartProvider, plan *plan.Plan, dir string, opts shard.WriteOptions) (*shard.Report, error) {
+func WriteStock(t *testing.T, stock write.PartProvider, plan *plan.Plan, dir string, opts write.Options) (*write.Report, error) {
 	t.Helper()
 	out, err := dataset.Open(dir)
 	if err != nil {
@@ -193,14 +193,14 @@ func WriteStock(t *testing.T, stock shard.PartProvider, plan *plan.Plan, dir str
 			t.Error(err)
 		}
 	}()
-	return shard.Write(t.Context(), stock, plan, out, opts)
+	return write.All(t.Context(), stock, plan, out, opts)
 }
 
 // Dataset makes a directory that holds the plan's dataset.
 func Dataset(src *memsource.Source, plan *plan.Plan) func(t *testing.T) string {
 	return func(t *testing.T) string {
 		dir := t.TempDir()
-		if _, err := Write(t, src, plan, dir, shard.WriteOptions{NoVerify: true}); err != nil {
+		if _, err := Write(t, src, plan, dir, write.Options{NoVerify: true}); err != nil {
 			t.Fatal(err)
 		}
 		return dir
@@ -280,7 +280,7 @@ func Everything(t *testing.T, dir string) map[string]string {
 }
 
 // Repair does what the command does: it verifies the dataset and writes damaged shards again.
-func Repair(t *testing.T, src converters.Source, dir string) (damaged []string, report *shard.Report, err error) {
+func Repair(t *testing.T, src converters.Source, dir string) (damaged []string, report *write.Report, err error) {
 	t.Helper()
 	out, err := dataset.Open(dir)
 	if err != nil {
@@ -295,7 +295,7 @@ func Repair(t *testing.T, src converters.Source, dir string) (damaged []string, 
 		return nil, nil, err
 	}
 	kept.Damaged = damaged
-	report, err = shard.Repair(t.Context(), shard.Local(src), kept, out, shard.WriteOptions{})
+	report, err = write.Repair(t.Context(), write.Local(src), kept, out, write.Options{})
 	return damaged, report, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/internal/option"
@@ -13,6 +14,11 @@ import (
 
 // Check refuses flags that exclude each other, and flags that do nothing without another one.
 func Check(cmd *cobra.Command) error {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if v, ok := f.Value.(*merged); ok {
+			f.Changed = v.set // pflag also sets it for a member
+		}
+	})
 	given := func(name string) bool {
 		f := cmd.Flags().Lookup(name)
 		if f == nil || f.Value.Type() != "bool" && !f.Changed {

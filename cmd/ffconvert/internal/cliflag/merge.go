@@ -19,7 +19,8 @@ func isMember(f *pflag.Flag) bool {
 
 // A merged is the value of a flag of a group.
 type merged struct {
-	pflag.Value // of the flag by itself; nil: it has none
+	pflag.Value      // of the flag by itself; nil: it has none
+	set         bool // Value was set, not only members
 	flags       *pflag.FlagSet
 	names       []string
 	members     map[string]string // flags by name
@@ -35,6 +36,7 @@ func (v *merged) Set(text string) error {
 		return err
 	}
 	if v.Value != nil {
+		v.set = true
 		return v.Value.Set(text)
 	}
 	return fmt.Errorf("want NAME=VALUE, where NAME is one of %s", strings.Join(v.names, ", "))

@@ -11,9 +11,9 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/text"
-	"github.com/ffconvert/ffconvert/shard"
 )
 
 // A conversionDone is the closing line of a conversion and of finish.
@@ -75,7 +75,7 @@ type earlier struct {
 	Others int      `json:"shards_there"`          // written by another process meanwhile, with the same bytes
 }
 
-func newEarlier(r *shard.Report) earlier { return earlier{r.Kept, r.Lost, r.Others} }
+func newEarlier(r *write.Report) earlier { return earlier{r.Kept, r.Lost, r.Others} }
 
 // A proof describes which shards this run re-read and checked, how, and when the others were checked.
 type proof struct {
@@ -91,7 +91,7 @@ type proof struct {
 	kept       bool       // there are shards that were kept
 }
 
-func newProof(r *shard.Report) proof {
+func newProof(r *write.Report) proof {
 	p := proof{Verified: r.Verified, Reread: r.Reread, Backend: r.Backend, Fallback: r.Fallback, From: r.From, Uploaded: r.Uploaded, ReadBack: r.ReadBack, NotRead: r.Unread, kept: r.Kept > 0}
 	if !r.VerifiedAt.IsZero() {
 		at := r.VerifiedAt.UTC()
@@ -162,7 +162,7 @@ func (e earlier) lost() string {
 	return fmt.Sprintf(", %s damaged or missing since and written anew", e.Lost[0])
 }
 
-func ConversionDone(out string, r *shard.Report) conversionDone {
+func ConversionDone(out string, r *write.Report) conversionDone {
 	t := &r.Manifest.Totals
 	return conversionDone{
 		Out:     out,

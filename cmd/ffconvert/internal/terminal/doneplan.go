@@ -7,8 +7,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/internal/text"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -127,7 +127,7 @@ type taskDone struct {
 	proof
 }
 
-func TaskDone(dir string, r *shard.Report) taskDone {
+func TaskDone(dir string, r *write.Report) taskDone {
 	return taskDone{
 		Out: dir, Task: r.Task.String(), Shards: r.Shards, earlier: newEarlier(r),
 		Samples: r.Samples, Bytes: r.Bytes, Written: r.Written, Seconds: r.Seconds, proof: newProof(r),

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/dataset/write"
 )
 
 // Patience is the time that a stopped run has to remove its temporary files and print how many shards it
@@ -188,13 +188,13 @@ func (s *stopper) End(ctx context.Context, err error) error {
 	s.reports.Wait()
 	cause, ok := context.Cause(ctx).(Interrupted)
 	s.cancel(nil)
-	if !ok && s.first != 0 && errors.Is(err, shard.ErrDrained) {
+	if !ok && s.first != 0 && errors.Is(err, write.ErrDrained) {
 		cause, ok = Interrupted{Signal: s.first}, true
 	}
 	if !ok || err == nil {
 		return err
 	}
-	if u, ok := errors.AsType[*shard.Unfinished](err); ok {
+	if u, ok := errors.AsType[*write.Unfinished](err); ok {
 		cause.finished = fmt.Sprintf(" with %d of %s finished", u.Finished, Counted(int64(u.Shards), "shard"))
 	}
 	return cause

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/dataset/write"
 )
 
 // Whoever does not read what a run says of signals cannot keep it from ending.
@@ -46,7 +46,7 @@ func statusOf(err error) int {
 
 func TestStopperReason(t *testing.T) {
 	t.Parallel()
-	drained := &shard.Unfinished{Finished: 3, Shards: 9, Err: shard.ErrDrained}
+	drained := &write.Unfinished{Finished: 3, Shards: 9, Err: write.ErrDrained}
 	damage := errors.New("no space")
 	for _, row := range []struct {
 		name    string
@@ -61,7 +61,7 @@ func TestStopperReason(t *testing.T) {
 		{"finished all the same", 0, []syscall.Signal{syscall.SIGTERM}, nil, "", 0},
 		{"drained", time.Hour, []syscall.Signal{syscall.SIGTERM}, drained, "terminated: stopped with 3 of 9 shards finished; the same command goes on from there", 143},
 		{"drained, and finished", time.Hour, []syscall.Signal{syscall.SIGTERM}, nil, "", 0},
-		{"an error while it was drained", time.Hour, []syscall.Signal{syscall.SIGTERM}, &shard.Unfinished{Finished: 3, Shards: 9, Err: damage}, "no space", 1},
+		{"an error while it was drained", time.Hour, []syscall.Signal{syscall.SIGTERM}, &write.Unfinished{Finished: 3, Shards: 9, Err: damage}, "no space", 1},
 		{"stopped", 0, []syscall.Signal{syscall.SIGINT}, context.Canceled, "interrupt: stopped; run the same command again", 130},
 		{"drained, then stopped", time.Hour, []syscall.Signal{syscall.SIGTERM, syscall.SIGINT}, drained, "interrupt: stopped with 3 of 9 shards finished; the same command goes on from there", 130},
 	} {

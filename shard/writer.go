@@ -1,0 +1,112 @@
+package shard
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/direct"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A Job is a shard to write, and what it is made of.
+type Job struct {
+	*plan.Shard
+	Plan   *plan.Plan        // of the shard; its Parts are the parts of Source
+	Source converters.Source // has the samples of the shard
+	Row    int               // of part 0 of Source in "sources" of the manifest
+	Shape  plan.Columns      // of the indexes of the dataset
+}
+
+// Written describes a shard that was written, and its index.
+type Written struct {
+	record.FileInfo
+	Fields     int64             // of the source, in the records
+	NotWhole   int64             // pictures, sounds and films that are empty or cut: of these fields, or inside records that are copied
+	FirstNot   [mostFirst]string // describe the first of them; "": there are fewer
+	IndexBytes int64
+	IndexCRC   uint32 // of all bytes of the index
+}
+
+// A Writer writes shards one after another, in memory of its own.
+type Writer struct {
+	encoders [][]func() *encode.Encoder // of each reader, for each encoding; made on first use
+	blocks   *blocks
+}
+
+// NewWriter returns a Writer that reads and encodes a shard with a number of readers. specs has the encodings of the
+// plan. writers is how many Writers are used at once: each has less memory if there are more.
+func NewWriter(specs []*encode.Spec, readers, writers int) (*Writer, error) {
+	blocks, err := newBlocks(writers)
+	w := &Writer{blocks: blocks}
+	for range readers {
+		w.encoders = append(w.encoders, encodersOf(specs...))
+	}
+	return w, err
+}
+
+// encodersOf returns the encoders of one reader, which are made on first use.
+func encodersOf(specs ...*encode.Spec) (of []func() *encode.Encoder) {
+	for _, s := range specs {
+		of = append(of, sync.OnceValue(s.NewEncoder))
+	}
+	return of
+}
+
+// Close frees the memory.
+func (w *Writer) Close() error { return w.blocks.free() }
+
+// Write writes a shard and its index to empty files, which the caller syncs. If the source does not give the samples
+// that were indexed, the error is [converters.ErrChanged].
+func (w *Writer) Write(ctx context.Context, j *Job, file, index *os.File, progress plan.Progress) (done Written, err error) {
+	x, err := newIndex(index, j, w.blocks.index())
+	if err != nil {
+		return done, err
+	}
+	defer x.stream.Close()
+	if done, err = w.fill(ctx, j, file, x, progress); err == nil {
+		err = x.close()
+	}
+	done.IndexBytes, done.IndexCRC = x.stream.Sum()
+	return done, err
+}
+
+// fill writes the records of a shard and its index rows.
+func (w *Writer) fill(ctx context.Context, j *Job, file *os.File, index *indexFile, progress plan.Progress) (done Written, err error) {
+	out := direct.NewWriter(file, w.blocks.shard())
+	defer out.Close()
+	to, err := record.NewWriter(out, j.Samples)
+	if err != nil {
+		return done, err
+	}
+	p := newPipeline(j.Plan, j.Shard, to, index)
+	readers := p.newReaders(w.encoders, progress)
+	if err := p.run(ctx, j.Source, readers); err != nil {
+		return done, err
+	}
+	var all damage
+	for _, r := range readers {
+		done.Fields += r.fields
+		all.add(r.damage)
+	}
+	done.NotWhole, done.FirstNot = all.notWhole, all.names()
+	if p.samples < j.Samples {
+		return done, fmt.Errorf("%s: %w: %d of the %d samples indexed for it are left", j.Name, converters.ErrChanged, p.samples, j.Samples)
+	}
+	done.FileInfo, err = to.Close()
+	if late := out.Close(); err == nil {
+		err = late
+	}
+	if err != nil {
+		return done, err
+	}
+	if done.Size != j.Bytes {
+		return done, fmt.Errorf("%s: %w: it has %d bytes, %d were indexed for it", j.Name, converters.ErrChanged, done.Size, j.Bytes)
+	}
+	progress.Add(0, record.FileSize(j.Samples, 0)) // the header, which readers do not count
+	return done, nil
+}
