@@ -6,15 +6,14 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/look"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/browse"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
@@ -22,7 +21,7 @@ import (
 )
 
 type browseOptions struct {
-	lookupFlags
+	look.Datasets
 	listen string
 	open   bool
 }
@@ -49,42 +48,35 @@ samples leaves in OUT/.ffconvert, as ffconvert get does; or in the user's cache,
   ffconvert browse old/ new/ --listen 127.0.0.1:8000`,
 		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runBrowse(cmd.Context(), opts, args, cmd.OutOrStdout(), os.Stderr)
+			return opts.End(runBrowse(cmd.Context(), opts, args, cmd.OutOrStdout(), os.Stderr))
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&opts.listen, "listen", "127.0.0.1:0", "address and port to serve at; port 0: any that is free")
 	flags.BoolVar(&opts.open, "open", false, "open the link in the browser of this machine")
-	opts.lookupFlags.addRecords(flags)
+	opts.AddRecords(flags)
 	return cmd
 }
 
-// servedStatus lists the exit statuses of browse for its help. diff alone has 6, and Ctrl-C is status 0 here, so 130 is left out.
+// servedStatus lists the exit statuses of browse: without 6, which only diff has, and 130, because Ctrl-C ends browse with status 0.
 var servedStatus, _, _ = strings.Cut(exitStatus, "\n  6 ")
 
-// browseMemory is where garbage is collected more often, in bytes: what requests hold together is below it.
+// browseMemory is the memory limit of the process, in bytes. Concurrent requests together hold less.
 const browseMemory = 448 << 20
 
 func runBrowse(ctx context.Context, opts browseOptions, paths []string, stdout, stderr io.Writer) error {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // no limit by GOMEMLIMIT
 		debug.SetMemoryLimit(browseMemory)
 	}
-	opts.opts.Record.MaxSample = browse.MaxRecord
-	if dir, err := os.UserCacheDir(); err == nil {
-		opts.opts.TableDir = filepath.Join(dir, "ffconvert", "keys")
-	}
-	var all []*lookup.Dataset
-	for _, path := range paths {
-		d, err := opts.lookupFlags.open(ctx, path)
-		if err != nil {
-			return err
-		}
-		all = append(all, d)
-	}
-	s, err := browse.New(all, browse.Options{Tool: tool(), Log: stderr, Verify: verify.Options{Record: record.Options{AllowLegacy: opts.opts.Record.AllowLegacy, MaxSamples: opts.opts.Record.MaxSamples}}})
+	opts.Lookup.Record.MaxSample = browse.MaxRecord
+	all, err := opts.Open(paths)
 	if err != nil {
-		return explainLookup(err)
+		return err
+	}
+	s, err := browse.New(all, browse.Options{Tool: tool(), Log: stderr, Verify: verify.Options{Record: record.Options{AllowLegacy: opts.Lookup.Record.AllowLegacy, MaxSamples: opts.Lookup.Record.MaxSamples}}})
+	if err != nil {
+		return err
 	}
 	l, err := browse.Listen(opts.listen)
 	if err != nil {

@@ -28,7 +28,7 @@ type cacheOptions struct {
 
 func (o *cacheOptions) add(flags *pflag.FlagSet) {
 	flags.SortFlags = false
-	flags.StringVar(&o.dir, "cache-dir", "", "the cache (default "+cliflag.CacheDirVariable+", or ffconvert in the user's cache directory)")
+	flags.StringVar(&o.dir, "cache-dir", "", "the cache (default WDS_CACHE, or ffconvert in the user's cache directory)")
 	flags.Var(&o.format, "format", "output: text or json")
 }
 
@@ -37,7 +37,7 @@ func newCacheCommand() *cobra.Command {
 		Use:   "cache",
 		Short: "Look at the cache of staged copies, and clean it",
 		Long: `Look at the copies of decompressed and fetched inputs that conversions with --cache-dir keep,
-or with ` + cliflag.CacheDirVariable + ` in the environment, and remove them. A conversion removes by itself what it needs the
+or with WDS_CACHE in the environment, and remove them. A conversion removes by itself what it needs the
 room for, the copies used longest ago first.
 
 ` + exitStatus,
@@ -89,12 +89,9 @@ unfinished. Copies in use stay.
 
 // open calls use with the cache, or with nil if the directory is missing or is not a cache.
 func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
-	dir := o.dir
-	if dir == "" {
-		var err error
-		if dir, err = cliflag.CacheDir(); err != nil {
-			return err
-		}
+	dir, err := cliflag.CacheDir(o.dir)
+	if err != nil {
+		return err
 	}
 	if dir == "" {
 		base, err := os.UserCacheDir()
@@ -102,9 +99,6 @@ func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
 			return err
 		}
 		dir = filepath.Join(base, "ffconvert")
-	}
-	if err := cliflag.LocalDir(dir); err != nil {
-		return err
 	}
 	st, err := os.Stat(dir)
 	switch {

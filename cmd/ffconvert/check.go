@@ -47,7 +47,7 @@ error.
 	for _, f := range formats {
 		cmd.AddCommand(newCheckFormatCommand(f))
 	}
-	opts := checkOptions{convert: cliflag.NewConversion(), format: option.Choice{Value: "text", Words: findings.Formats()}}
+	opts := checkOptions{convert: cliflag.NewConversion()}
 	cmd.Flags().SortFlags = false
 	opts.add(cmd.Flags(), sourceFormat{}, &option.Set{})
 	cmd.Args = cobra.ArbitraryArgs
@@ -70,33 +70,31 @@ error.
 // notDetected ends a check if the format of the sources is not known. With another --format than text
 // the error is printed as a finding.
 func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
-	if opts.format.Value == findings.Text && len(opts.reports) == 0 || exitCode(err) != exitRefused {
+	if opts.documents.textOnly() || exitCode(err) != exitRefused {
 		return err
 	}
-	reports, failed := createReports(opts.reports)
-	if failed != nil {
-		return failed
+	if err := opts.documents.create(); err != nil {
+		return err
 	}
 	report, err := check.Source(cmd.Context(), nil, check.Options{Refused: []findings.Finding{check.Refusal(err, "")}})
 	if err != nil {
 		return err
 	}
 	report.Tool, report.Version = "ffconvert check", version
-	return printFindings(cmd.OutOrStdout(), report, opts, reports)
+	return printFindings(cmd.OutOrStdout(), report, opts)
 }
 
 // checkOptions are the flags of the check commands.
 type checkOptions struct {
-	convert cliflag.Conversion // of the flags that check has in common with convert
-	deep    bool
-	strict  bool
-	format  option.Choice
-	reports []string
-	workers int
+	convert   cliflag.Conversion // flags that check and convert share
+	deep      bool
+	strict    bool
+	documents documents
+	workers   int
 }
 
 func newCheckFormatCommand(f sourceFormat) *cobra.Command {
-	opts := checkOptions{convert: cliflag.NewConversion(), format: option.Choice{Value: "text", Words: findings.Formats()}}
+	opts := checkOptions{convert: cliflag.NewConversion()}
 	cmd := &cobra.Command{
 		Use:   f.Name + " " + f.source,
 		Short: "Check " + f.short,
@@ -143,8 +141,7 @@ var checkedExamples = map[string]string{
 // add registers the flags of a check: its own, the options of the format, and the flags of the
 // conversion that decide which inputs are refused.
 func (o *checkOptions) add(flags *pflag.FlagSet, f sourceFormat, set *option.Set) {
-	flags.Var(&o.format, "format", "output: text, json, junit, sarif, github or markdown")
-	addReport(flags, &o.reports)
+	o.documents.add(flags)
 	flags.BoolVar(&o.deep, "deep", false, "read every sample; decode images, and the fields that --decode would")
 	flags.BoolVar(&o.strict, "strict", false, "exit with status 3 for warnings, too")
 
@@ -190,11 +187,10 @@ var waivers = []struct{ flag, value, rule string }{
 }
 
 func runCheck(ctx context.Context, opts checkOptions, c conversion) (err error) {
-	reports, err := createReports(opts.reports)
-	if err != nil {
+	if err := opts.documents.create(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, reports.close()) }()
+	defer func() { err = errors.Join(err, opts.documents.close()) }()
 	progress := terminal.NewReporter(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.Ready(ctx, tool(), progress)
@@ -232,7 +228,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) (err error) 
 	}
 	report.Tool, report.Version = "ffconvert check", version
 	report.Facts = append(report.Facts, findings.Fact{Name: "source", Value: c.Reader.Name}, findings.Fact{Name: "deep", Value: opts.deep})
-	return printFindings(c.stdout, report, opts, reports)
+	return printFindings(c.stdout, report, opts)
 }
 
 // A refusal is the error of a check with findings.
@@ -244,27 +240,26 @@ type refusal struct {
 func (r *refusal) Error() string { return r.text }
 func (r *refusal) Status() int   { return r.status }
 
-// printFindings prints a report, writes the other documents of it, and returns the error that decides the exit status.
-func printFindings(w io.Writer, r *findings.Report, opts checkOptions, others reports) error {
-	form, paint := opts.format.Value, terminal.PaintOf(opts.convert.Progress.Color, w)
+// printFindings writes all documents of a report, and returns the error that decides the exit status.
+func printFindings(w io.Writer, r *findings.Report, opts checkOptions) error {
 	for i := range r.Found {
 		r.Found[i].Hint = terminal.Flags(r.Found[i].Hint)
 	}
 	for i := range r.Rules {
 		r.Rules[i].Help = terminal.Flags(r.Rules[i].Help)
 	}
-	var text strings.Builder
-	to := w
-	if form == findings.Text {
-		to = &text // coloured before it is written to w
-	}
-	if err := findings.Write(to, form, r); err != nil {
+	err := opts.documents.write(w, func(to io.Writer, format string) error {
+		if format != findings.Text || to != w {
+			return findings.Write(to, format, r)
+		}
+		var text strings.Builder
+		err := findings.Write(&text, format, r)
+		if err == nil {
+			_, err = io.WriteString(to, terminal.PaintOf(opts.convert.Progress.Color, to).Levels(text.String()))
+		}
 		return err
-	}
-	if _, err := io.WriteString(w, paint.Levels(text.String())); err != nil {
-		return err
-	}
-	if err := others.write(func(w io.Writer, f string) error { return findings.Write(w, f, r) }); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	failed, warned := r.Count(findings.Error), r.Count(findings.Warning)

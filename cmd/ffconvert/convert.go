@@ -12,10 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
-	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/text"
@@ -61,16 +59,19 @@ type conversion struct {
 	convert.Conversion
 	opts     cliflag.Conversion
 	purpose  cliflag.Purpose
-	planning *planning             // not nil: only plan, write no shards
-	sign     *signature.PrivateKey // nil: the dataset is not signed
+	planning *cliflag.Task // not nil: make a plan only; if it is given, index that slice of the parts only
+	signedBy string        // ID of the key that signs the manifest; "": it is not signed
 	stdout   io.Writer
 }
 
 // run runs the conversion, or one for each side of a split.
 func (c *conversion) run(ctx context.Context) error {
-	var err error
-	if c.sign, err = c.opts.Load(ctx); err != nil {
+	key, err := c.opts.Load(ctx)
+	if err != nil {
 		return err
+	}
+	if key != nil {
+		c.signedBy = key.ID()
 	}
 	choice := c.opts.Choice
 	if choice.Split == "" && choice.SplitBy == "" && (c.Reader == nil || c.Reader.Splits() == nil) {
@@ -90,7 +91,7 @@ func (c *conversion) run(ctx context.Context) error {
 		}
 		if err := one.one(ctx, s.Choice); err != nil {
 			if made {
-				os.Remove(c.Out) // which fails where a side is in it
+				os.Remove(c.Out) // which fails if a side is in it
 			}
 			return err
 		}
@@ -115,7 +116,6 @@ func (c *conversion) one(ctx context.Context, choice choose.Options) error {
 		return err
 	}
 	done, err := c.convert(ctx)
-	progress.Stop()
 	if err != nil || done == nil {
 		return c.hint(err)
 	}
@@ -132,33 +132,31 @@ func (c *conversion) convert(ctx context.Context) (fmt.Stringer, error) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, summary.PrintPreview(c.stdout, c.formatName(), p)
-	case c.planning != nil && c.planning.task.Given():
-		t := c.planning.task.Task
+		return nil, terminal.PrintPreview(c.stdout, c.formatName(), p)
+	case c.planning != nil && c.planning.Given():
+		t := c.planning.Task
 		done, err := c.IndexTask(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		return summary.NewSlice(c.Out, t, done), nil
+		return terminal.SliceDone(c.Out, t, done), nil
 	case c.planning != nil:
 		done, err := c.Plan(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return summary.NewPlan(c.Out, done), nil
+		return terminal.PlanDone(c.Out, done), nil
 	}
 	done, err := c.Write(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sum := summary.NewConversion(c.Out, done.Report)
+	sum := terminal.ConversionDone(c.Out, done.Report)
 	sum.Columns, sum.HeaderFound, sum.HeaderMissed = done.Columns, done.HeaderFound, done.HeaderMissed
 	if c.Reader != nil && c.Reader.NoEnd && slices.Contains(c.Sources, "-") {
 		sum.NoEnd = c.formatName()
 	}
-	if c.sign != nil {
-		sum.SignedBy = c.sign.ID()
-	}
+	sum.SignedBy = c.signedBy
 	return sum, nil
 }
 
@@ -188,7 +186,7 @@ func (c *conversion) moreRoom() string {
 		return "raise --cache-size: --limit, --slice and --sort want all parts here at once"
 	case c.planning == nil:
 		return "raise --cache-size," + orNot + " or plan a slice at a time: " + bySlice + ", for each K, then plan and run without --task"
-	case !c.planning.task.Given():
+	case !c.planning.Given():
 		return "raise --cache-size, or index a slice at a time: " + bySlice + ", for each K from 0 to N-1, then this command again"
 	}
 	return "raise --cache-size, or take a larger N: --task K/N"
@@ -202,7 +200,7 @@ func (c *conversion) formatName() string {
 	return c.Reader.Name
 }
 
-// explain adds to the errors of inputs that the format does not read what kind of input they are.
+// explain adds to an error of an input that the format does not read which kind of input it is.
 func (c *conversion) explain(err error) error {
 	if c.Spec != nil || c.Program != nil {
 		return err

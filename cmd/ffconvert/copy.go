@@ -70,18 +70,16 @@ func runCopy(ctx context.Context, opts copyOptions, from, to string) error {
 		Start:    func(bytes int64) { shown.Start("copy", bytes) },
 		Progress: func(n int64) { shown.Add(0, n) },
 	})
-	shown.Stop()
 	if err != nil {
 		return err
 	}
-	shown.Say(&copyDone{Done: true, Out: input.Shown(to), Shards: done.Shards, Samples: done.Samples, Bytes: done.Bytes,
+	shown.Say(&copyDone{Out: input.Shown(to), Shards: done.Shards, Samples: done.Samples, Bytes: done.Bytes,
 		Copied: done.Copied, CopiedBytes: done.Moved, Small: done.Small, Already: done.Already, Seconds: done.Seconds})
 	return nil
 }
 
 // A copyDone is the closing line, and the done event.
 type copyDone struct {
-	Done        bool     `json:"done"`
 	Out         string   `json:"out"`
 	Shards      int      `json:"shards"`
 	Samples     int64    `json:"samples"`

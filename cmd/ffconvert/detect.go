@@ -124,7 +124,7 @@ func formatNames() string { return strings.Join(format.Names(), ", ") }
 // sameCommand reports whether two kinds are converted by the same command and flags.
 func sameCommand(a, b input.Kind) bool { return a.Format == b.Format && slices.Equal(a.Flags, b.Flags) }
 
-// kindsOf returns the possible kinds of the first file that name stands for.
+// kindsOf returns the possible kinds of first, the first file that name expands to.
 func kindsOf(ctx context.Context, name string, maxNames int64) (found []input.Kind, first string, err error) {
 	switch {
 	case name == "-":

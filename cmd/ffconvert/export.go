@@ -14,7 +14,6 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/export"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/option"
@@ -41,7 +40,7 @@ of files, or as a stream to another program. Every record is compared with its c
 	return cmd
 }
 
-// exportSources is the help about OUT in the commands of export.
+// exportSources is the help of OUT in the commands of export.
 const exportSources = `OUT is a dataset that ffconvert has made. It may also be shards by name, several datasets,
 a pattern or URLs, as in ffconvert ffr; what their records are is said by --records where no
 manifest is beside them.
@@ -64,10 +63,9 @@ func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 	o.AddChoice(flags)
 	flags.Uint64Var(&o.Seed, "seed", 0, "what --sample is drawn from")
 	cliflag.AddOptions(flags, o.reader.Set) // export tar and export folder have --key
+	flags.Var(&o.Missing, "missing", "what to do with a sample that lacks a field: error, or skip")
 	o.Progress.Add(flags)
-	flags.Var(option.MaxSize(&o.Encode.Limits.MaxDecode, decode.DefaultMaxDecode), "max-decode-size", "largest list or map in a record")
-	o.Encode.Limits.MaxDepth = decode.DefaultMaxDepth
-	flags.Var(option.Between(&o.Encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting in a record, 4 to 65535")
+	cliflag.DecodeLimits(flags, &o.Encode.Limits, "largest list or map in a record", "deepest nesting in a record")
 	flags.Var(option.Count(&o.Input.MaxNames, int64(input.MaxNames)), "max-names", "most inputs that OUT may stand for")
 	o.AddCache(flags)
 	flags.Lookup("cache-dir").Usage = "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)"
@@ -75,7 +73,7 @@ func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 	o.Place.AddSources(flags, true)
 }
 
-// options are what the flags say of an export.
+// options returns the options that the flags set.
 func (o *exportOptions) options(shown *terminal.Reporter) export.Options {
 	return export.Options{
 		Encode: o.Encode, Choice: o.Choice, Ordinal: o.ordinal, Sizes: o.Sizes, Workers: o.Workers, NoVerify: o.NoVerify,
@@ -83,10 +81,17 @@ func (o *exportOptions) options(shown *terminal.Reporter) export.Options {
 	}
 }
 
-// addKey registers --key with a word more than formats have.
-func (o *exportOptions) addKey(flags *pflag.FlagSet) {
-	of := o.reader.Set.Lookup("key")
-	flags.Var(&exportKey{Option: of, ordinal: &o.ordinal}, "key", of.Usage+"; or ordinal, the number of the sample")
+// addWriting registers the flags of exports that write files.
+func (o *exportOptions) addWriting(flags *pflag.FlagSet, what string) {
+	o.Workers = runtime.GOMAXPROCS(0)
+	cliflag.Jobs(flags, &o.Workers, what+" written at once, 1024 at most; by default the CPUs that this process may use")
+	cliflag.AIO(flags, &o.AIO)
+	flags.BoolVar(&o.NoVerify, "no-verify", false, "do not read the files again")
+	key := o.reader.Set.Lookup("key")
+	flags.Var(&exportKey{Option: key, ordinal: &o.ordinal}, "key", key.Usage+"; or ordinal, the number of the sample")
+	flags.StringVar(&o.Encode.Fields, "fields", "", "fields to export, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
+	flags.StringArrayVar(&o.Encode.Rename, "rename", nil, "rename a field before --fields: image='jpg;png'; may be repeated")
+	o.addSource(flags)
 }
 
 // An exportKey is a flag value: ordinal, or what the option key of a format takes.
@@ -101,21 +106,6 @@ func (v *exportKey) Set(text string) error {
 		return nil
 	}
 	return v.Option.Set(text)
-}
-
-// addFields registers the flags that choose fields.
-func (o *exportOptions) addFields(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Encode.Fields, "fields", "", "fields to export, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
-	flags.StringArrayVar(&o.Encode.Rename, "rename", nil, "rename a field before --fields: image='jpg;png'; may be repeated")
-	flags.Var(&o.Missing, "missing", "what to do with a sample that lacks a field: error, or skip")
-}
-
-// addWriting registers the flags of writing files.
-func (o *exportOptions) addWriting(flags *pflag.FlagSet, what string) {
-	o.Workers = runtime.GOMAXPROCS(0)
-	cliflag.Jobs(flags, &o.Workers, what+" written at once, 1024 at most; by default the CPUs that this process may use")
-	cliflag.AIO(flags, &o.AIO)
-	flags.BoolVar(&o.NoVerify, "no-verify", false, "do not read the files again")
 }
 
 // run opens the shards that all arguments but the last name, and calls use, with a reporter of progress.

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/export"
 )
@@ -37,17 +36,13 @@ is run again.
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	opts.addWriting(flags, "groups of files")
-	opts.addKey(flags)
-	opts.addFields(flags)
-	opts.addSource(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *terminal.Reporter) error {
 			done, err := export.Folder(cmd.Context(), src, args[len(args)-1], opts.options(shown))
 			if err != nil {
 				return err
 			}
-			shown.Stop()
-			shown.Say(summary.NewExport(done))
+			shown.Say(terminal.ExportDone(done))
 			return nil
 		})
 	}
@@ -79,7 +74,6 @@ __key__ is the key of a sample. Nothing else is written there; a reader may stop
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&opts.Encode.Fields, "columns", "", "fields to write, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
-	flags.Var(&opts.Missing, "missing", "what to do with a sample that lacks a field: error, or skip")
 	opts.addSource(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if to := args[len(args)-1]; to != "-" {
@@ -94,10 +88,10 @@ __key__ is the key of a sample. Nothing else is written there; a reader may stop
 	return cmd
 }
 
-// errPipe says that the reader of standard output has closed it, which is not an error.
+// errPipe reports that the reader of standard output closed it. The program ends with exitPipe and prints nothing.
 var errPipe = errors.New("standard output is closed")
 
-// A pipeWriter returns errPipe where its reader has gone.
+// A pipeWriter returns errPipe if its reader closed the pipe.
 type pipeWriter struct{ io.Writer }
 
 func (w pipeWriter) Write(p []byte) (int, error) {
@@ -131,13 +125,10 @@ same command is run again. A key or a field that webdataset would split otherwis
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	opts.addWriting(flags, "tars")
 	opts.AddSizes(flags, "tar")
 	flags.Int64Var(&opts.Sizes.MaxSamples, "max-count", 0, "samples of each tar but the last, as webdataset's ShardWriter(maxcount=…) cuts them; a tar that reaches --shard-size ends sooner")
 	flags.Int64Var(&modified, "mtime", 0, "time of all members, in seconds since 1970")
-	opts.addKey(flags)
-	opts.addFields(flags)
-	opts.addSource(flags)
+	opts.addWriting(flags, "tars")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *terminal.Reporter) error {
 			tars := opts.options(shown)
@@ -146,8 +137,7 @@ same command is run again. A key or a field that webdataset would split otherwis
 			if err != nil {
 				return err
 			}
-			shown.Stop()
-			shown.Say(summary.NewExport(done))
+			shown.Say(terminal.ExportDone(done))
 			return nil
 		})
 	}

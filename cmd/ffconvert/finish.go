@@ -9,7 +9,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/verify"
@@ -74,7 +73,7 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 	if err != nil {
 		return cliflag.Hint(err, "finish", dir)
 	}
-	sum := summary.NewConversion(dir, report)
+	sum := terminal.ConversionDone(dir, report)
 	if key != nil {
 		sum.SignedBy = key.ID()
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/look"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -36,8 +37,8 @@ func TestGetTerminal(t *testing.T) {
 		shown  string
 	}{{"#0", false, ""}, {"#0", true, "\x1b[2Jgone"}, {"#1", false, "grüß"}} {
 		p := newPTY(t, 80)
-		g := getter{format: option.Choice{Value: "record"}, force: row.force, out: p.terminal}
-		err := g.run(t.Context(), name, row.sample)
+		g := look.Getter{Format: option.Choice{Value: "record"}, Force: row.force, Out: p.terminal}
+		err := g.Run(t.Context(), name, row.sample)
 		if shown := p.text(t); shown != row.shown || (err != nil) != (row.shown == "") {
 			t.Errorf("%s: %q, %v", row.sample, shown, err)
 		}

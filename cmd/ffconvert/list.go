@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,24 +11,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/look"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
-	"github.com/ffconvert/ffconvert/dataset/lookup"
-	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
 )
 
 type listOptions struct {
-	lookupFlags
-	recursive, long bool
-	format          option.Choice
-	limits          folderLimits
+	look.Lister
+	recursive bool
+	limits    folderLimits
 }
 
 func newListCommand() *cobra.Command {
-	opts := listOptions{format: formatValue()}
+	opts := listOptions{Lister: look.Lister{Format: formatValue()}}
 	cmd := &cobra.Command{
 		Use:   "ls OUT|FILE [PATH]",
 		Short: "List the samples of a dataset, or the files of a packed folder",
@@ -57,18 +52,18 @@ which its files are stored: size and name, a directory with a slash behind it.
 			case samples && (len(args) == 2 || opts.recursive):
 				return inFolder(args[0], fmt.Errorf("%w: PATH and -R are for packed folders", packed.ErrNotPacked))
 			case samples:
-				return opts.end(runListSamples(cmd.Context(), opts, args[0], cmd.OutOrStdout()))
-			case err == nil && opts.long:
+				return opts.Run(cmd.Context(), args[0], cmd.OutOrStdout())
+			case err == nil && opts.Long:
 				return inFolder(args[0], errors.New("-l is for datasets: a packed folder has files without fields"))
 			}
 			return runList(opts, args[0], path, cmd.OutOrStdout())
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&opts.long, "long", "l", false, "list the fields of samples, too")
+	flags.BoolVarP(&opts.Long, "long", "l", false, "list the fields of samples, too")
 	flags.BoolVarP(&opts.recursive, "recursive", "R", false, "list what is in the directories of a packed folder too, by whole paths")
-	flags.Var(&opts.format, "format", "output: text, or json with an object a line")
-	opts.lookupFlags.add(flags)
+	flags.Var(&opts.Format, "format", "output: text, or json with an object a line")
+	opts.Add(flags)
 	opts.limits.add(flags)
 	return cmd
 }
@@ -89,7 +84,7 @@ func runList(opts listOptions, file, path string, stdout io.Writer) error {
 	defer f.Close()
 	enc := terminal.NewJSONEncoder(stdout)
 	show := func(e packed.Entry, name string) error {
-		if opts.format.Value == "json" {
+		if opts.Format.Value == "json" {
 			l := listed{Path: e.Path, Dir: e.IsDir(), Size: e.Size()}
 			if !l.Dir {
 				l.Sample = &e.Sample
@@ -189,38 +184,4 @@ func (o *listOptions) listsSamples(path string) (bool, error) {
 		return false, f.Close()
 	}
 	return errors.Is(err, packed.ErrNotPacked), err
-}
-
-// runListSamples lists the samples of a dataset or a shard.
-func runListSamples(ctx context.Context, opts listOptions, path string, stdout io.Writer) error {
-	d, err := opts.open(ctx, path)
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriterSize(stdout, 64<<10)
-	var line []byte
-	write := func(r *lookup.Row, data []byte) (err error) {
-		l := summary.SampleLine{Row: r, JSON: opts.format.Value == "json", Long: opts.long}
-		if opts.long {
-			if l.Sample, err = d.Decode(r, data); err != nil {
-				return err
-			}
-		}
-		line = l.Append(line[:0])
-		_, err = out.Write(line)
-		return err
-	}
-	if opts.long {
-		err = d.WalkRecords(ctx, write)
-	} else {
-		for r, fault := range d.Walk(ctx) {
-			if err = fault; err == nil {
-				err = write(r, nil)
-			}
-			if err != nil {
-				break
-			}
-		}
-	}
-	return errors.Join(out.Flush(), explainLookup(err)) // rows before the error are shown
 }

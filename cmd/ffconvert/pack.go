@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/internal/input"
@@ -81,7 +80,7 @@ func runPack(ctx context.Context, opts packOptions, dir, file string) error {
 	if err != nil {
 		return err
 	}
-	progress.Say(summary.Folder{Done: true, Out: file, Totals: report.Totals, Backend: report.Verify.Backend, From: report.Verify.From})
+	progress.Say(terminal.FolderDone{Out: file, Totals: report.Totals, Backend: report.Verify.Backend, From: report.Verify.From})
 	return nil
 }
 
@@ -122,7 +121,7 @@ func runUnpack(ctx context.Context, how terminal.Progress, limits folderLimits, 
 	if err != nil {
 		return err
 	}
-	progress.Say(summary.Folder{Done: true, Out: dir, Totals: f.Totals(), From: from})
+	progress.Say(terminal.FolderDone{Out: dir, Totals: f.Totals(), From: from})
 	return nil
 }
 

@@ -11,11 +11,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 )
 
-// planning makes a conversion end after the plan.
-type planning struct {
-	task cliflag.Task // if given: index that slice of the parts and make no plan
-}
-
 func newPlanCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
@@ -49,13 +44,13 @@ With --task K/N the K-th of N even slices of the parts, counted from 0, is index
 many machines as there are, and no plan is made. The same command without --task takes what
 such tasks have found of parts that are what they were, indexes the others, and plans.`
 
-// notOfPlans are flags of a conversion that plan does not have: they concern the writing of shards.
+// notOfPlans are flags of a conversion that only change how shards are written: plan does not have them.
 var notOfPlans = []string{"no-verify", "verify", "sign", "password-file", "backend", "queue-depth", "grace"}
 
 // newPlanFormatCommand turns the command of a conversion into the command of its plan.
 func newPlanFormatCommand(name string, convert func(adapt func(*conversion)) *cobra.Command) *cobra.Command {
-	p := &planning{}
-	cmd := convert(func(c *conversion) { c.planning = p })
+	var task cliflag.Task
+	cmd := convert(func(c *conversion) { c.planning = &task })
 	cmd.GroupID = ""
 	cmd.Short = "Plan: " + strings.Replace(cmd.Short, "Convert", "convert", 1)
 	cmd.Long = strings.Replace(cmd.Long, outputHelp, planHelp, 1)
@@ -70,7 +65,7 @@ func newPlanFormatCommand(name string, convert func(adapt func(*conversion)) *co
 		}
 	})
 	cmd.Flags().Lookup("jobs").Usage = "parts indexed at once, 8 at least and 1024 at most; by default the CPUs that this process may use"
-	cmd.Flags().Var(&p.task, "task", "index the K-th of N slices of the parts alone, counted from 0")
+	cmd.Flags().Var(&task, "task", "index the K-th of N slices of the parts alone, counted from 0")
 	return cmd
 }
 

@@ -42,8 +42,7 @@ func addPlugin(root *cobra.Command, args []string) error {
 		return err
 	}
 	cmd := newPluginCommand(args[0], path)
-	cliflag.MergeFlags(cmd)
-	cliflag.CompleteFlags(cmd)
+	cliflag.Finish(cmd)
 	root.AddCommand(cmd)
 	return nil
 }

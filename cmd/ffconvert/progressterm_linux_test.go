@@ -16,8 +16,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 )
@@ -141,7 +142,9 @@ func TestProgressOnTerminal(t *testing.T) {
 			p.drawn(t)
 			p.resize(t, columns/2)
 			p.drawn(t)
-			r.Say(summary.Conversion{Out: "out", Samples: 100, Shards: 22, Earlier: summary.Earlier{Kept: 22}})
+			m := &dataset.Manifest{}
+			m.Totals.SamplesWritten, m.Totals.Shards = 100, 22
+			r.Say(terminal.ConversionDone("out", &write.Report{Kept: 22, Manifest: m}))
 			text := p.text(t)
 			if strings.Count(text, "6 of 22 shards kept, 16 to write\r\n") != 1 {
 				t.Errorf("%q does not say what is kept", text)

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/internal/input"
@@ -80,11 +79,10 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 		}
 		return nil
 	})
-	progress.Stop()
 	if err != nil {
 		return cliflag.Hint(err, "repair", dir)
 	}
-	progress.Say(summary.NewRepair(dir, done))
+	progress.Say(terminal.RepairDone(dir, done))
 	return nil
 }
 

@@ -4,40 +4,45 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/findings"
-	"github.com/ffconvert/ffconvert/internal/text"
-	"github.com/ffconvert/ffconvert/verify"
+	"github.com/ffconvert/ffconvert/internal/option"
 )
 
-// addReport adds the flag --report, which may be repeated.
-func addReport(flags *pflag.FlagSet, list *[]string) {
-	flags.StringArrayVar(list, "report", nil, "another document of the same run, FORMAT=FILE with a FORMAT of --format; may be repeated")
+// documents are the forms in which check and verify write their report: --format on standard output, and a file for each --report.
+type documents struct {
+	format option.Choice
+	list   []string // FORMAT=FILE
+	files  []documentFile
 }
 
-// reports are the files that --report names.
-type reports []reportFile
-
-type reportFile struct {
+type documentFile struct {
 	format string
 	file   *os.File
 }
 
-// createReports makes the files before anything is read, so that one that cannot be written is reported at once.
-func createReports(list []string) (all reports, err error) {
-	for _, text := range list {
+// add registers the flags.
+func (d *documents) add(flags *pflag.FlagSet) {
+	d.format = option.Choice{Value: "text", Words: findings.Formats()}
+	flags.Var(&d.format, "format", "output: text, json, junit, sarif, github or markdown")
+	flags.StringArrayVar(&d.list, "report", nil, "another document of the same run, FORMAT=FILE with a FORMAT of --format; may be repeated")
+}
+
+// textOnly reports whether the report is written for people alone.
+func (d *documents) textOnly() bool { return d.format.Value == findings.Text && len(d.list) == 0 }
+
+// create makes the files before any input is read, so that a file that cannot be written is reported at once.
+func (d *documents) create() error {
+	for _, text := range d.list {
 		format, name, ok := strings.Cut(text, "=")
 		var f *os.File
+		var err error
 		switch {
 		case !ok || name == "":
 			err = fmt.Errorf("--report %q: want FORMAT=FILE, as sarif=verify.sarif", text)
@@ -47,14 +52,14 @@ func createReports(list []string) (all reports, err error) {
 			f, err = createFile(name)
 		}
 		if err != nil {
-			return nil, errors.Join(err, all.close())
+			return errors.Join(err, d.close())
 		}
-		all = append(all, reportFile{format, f})
+		d.files = append(d.files, documentFile{format, f})
 	}
-	return all, nil
+	return nil
 }
 
-// createFile makes a file, or empties it. A link that leads out of its directory is refused, as in all that ffconvert writes.
+// createFile makes a file, or empties it. It refuses a link that leads out of its directory, as all of ffconvert does.
 func createFile(name string) (*os.File, error) {
 	root, err := os.OpenRoot(filepath.Dir(name))
 	var f *os.File
@@ -69,194 +74,21 @@ func createFile(name string) (*os.File, error) {
 }
 
 // write writes all documents, and closes the files.
-func (r reports) write(document func(io.Writer, string) error) error {
-	var errs []error
-	for _, f := range r {
+func (d *documents) write(stdout io.Writer, document func(w io.Writer, format string) error) error {
+	errs := []error{document(stdout, d.format.Value)}
+	for _, f := range d.files {
 		errs = append(errs, document(f.file, f.format))
 	}
-	return errors.Join(append(errs, r.close())...)
+	return errors.Join(append(errs, d.close())...)
 }
 
 // close closes the files. It may be called again.
-func (r reports) close() error {
+func (d *documents) close() error {
 	var errs []error
-	for _, f := range r {
+	for _, f := range d.files {
 		if err := f.file.Close(); !errors.Is(err, os.ErrClosed) {
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// Rules of verify that concern a whole argument, not a shard.
-const (
-	ruleUnfinished verify.Kind = "unfinished"
-	ruleNoShards   verify.Kind = "no-shards"
-	ruleSignature  verify.Kind = "signature"
-	ruleUnsigned   verify.Kind = "unsigned"
-)
-
-// verifyRules are the rules of verify, one for each kind of problem.
-func verifyRules() (rules []findings.Rule) {
-	const again = "Write it anew from its source with ffconvert repair, or fetch it again from where it is sound."
-	for _, row := range []struct {
-		kind        verify.Kind
-		short, help string
-	}{
-		{verify.Missing, "A shard or another file of the dataset is not there, or what was named is not", again},
-		{verify.Extra, "A file that readers take for a shard is no part of the dataset", "Remove it, or move it to another directory."},
-		{verify.Resized, "A file has another size than the dataset's", again},
-		{verify.Swapped, "A shard is sound, but it is another shard of the dataset", "Give the shards their names back."},
-		{verify.Changed, "A file is sound by itself, but it is not the dataset's", again},
-		{verify.Header, "The header of a shard is damaged, cut, or not finished", again},
-		{verify.Checksum, "The bytes of a sample differ from its checksum", again},
-		{verify.Unreadable, "The file could not be read: nothing is known of its bytes", "Look after the device, the path and the permissions; then verify again."},
-		{verify.Limit, "A shard has more samples than are allowed; it may be sound", "Allow more with --max samples, if you trust where the shard is from."},
-		{ruleUnfinished, "The conversion into this directory was not finished", "Run the same command again: it goes on where it stopped; if it was planned for tasks, ffconvert run and finish."},
-		{dataset.BadManifest, "The manifest of the dataset is damaged, or contradicts its plan", "Let ffconvert repair write it anew, or fetch it again from where it is sound."},
-		{dataset.BadPlan, "The plan or the journal, which a repair needs, is damaged", "Run the command of the conversion again: it writes the plan anew and keeps the shards. ffconvert repair mends the journal."},
-		{ruleSignature, "The signature is not one of the manifest by the wanted key", "Do not use the dataset. Fetch it again, and the public key from whom you trust."},
-		{ruleUnsigned, "The dataset has no signature, or its manifest has no SHA-256", "Let the maker of the dataset sign it with ffconvert sign."},
-		{ruleNoShards, "The directory holds no shards, or the file is none", "Name the directory that the conversion wrote."},
-	} {
-		rules = append(rules, findings.Rule{ID: string(row.kind), Level: findings.Error, Short: row.short, Help: row.help})
-	}
-	return rules
-}
-
-// verified is what verify prints.
-type verified struct {
-	verify.Report
-	repairs []*dataset.Repairable // of each directory with a manifest
-}
-
-// findings converts the report for the formats of package findings.
-func (r *verified) findings() *findings.Report {
-	f := &findings.Report{Tool: "ffconvert verify", Version: version, Rules: verifyRules(), Seconds: r.Seconds, Facts: r.facts()}
-	if r.Proof != nil {
-		verdict, shards := r.verdict()
-		f.Verdict, f.Scope = verdict, shards+" compared with the manifest"+proofText(r.Proof)
-	}
-	for i := range r.Results {
-		res := &r.Results[i]
-		f.Files = append(f.Files, findings.File{Name: res.Path, Samples: res.Summary.Samples, Bytes: res.Bytes})
-	}
-	for _, p := range r.Problems {
-		found := findings.Finding{Rule: string(p.Kind), Place: findings.Place{File: p.Path, Offset: p.Offset}, Text: p.Text}
-		if p.Sample >= 0 {
-			found.Entry = fmt.Sprintf("sample %d", p.Sample)
-		}
-		if p.Transient {
-			found.Hint = "transient: sound when read again; suspect the device or the memory"
-		}
-		f.Add(found)
-	}
-	for range r.More { // Add counts findings beyond the number that it keeps
-		f.Add(findings.Finding{Rule: string(verify.Checksum)})
-	}
-	return f
-}
-
-// facts returns how the shards were read, by the names of verify's JSON, and whether a repair is possible.
-func (r *verified) facts() (facts []findings.Fact) {
-	fact := func(name string, value any) { facts = append(facts, findings.Fact{Name: name, Value: value}) }
-	if r.Shards > 0 {
-		fact("backend", r.Backend)
-		fact("queue_depth", r.QueueDepth)
-		fact("read_from", string(r.From))
-		fact("cross_checked", r.CrossChecked)
-		fact("mb_per_second", math.Round(r.MBPerSecond()))
-		if r.Fallback != "" {
-			fact("fallback", r.Fallback)
-		}
-		if p := r.Proof; p != nil {
-			fact("sha256", p.SHA256)
-			fact("shards_of", p.Of)
-			if p.SignedBy != "" {
-				fact("signed_by", p.SignedBy)
-			}
-			if p.Seed != nil {
-				fact("seed", fmt.Sprint(*p.Seed))
-			}
-		}
-	}
-	if len(r.repairs) > 0 {
-		fact("repair_possible", !slices.ContainsFunc(r.repairs, func(r *dataset.Repairable) bool { return !r.Possible }))
-	}
-	return facts
-}
-
-// print writes the report as text.
-func (r *verified) print(w io.Writer, paint terminal.Paint) error {
-	for _, p := range r.Problems {
-		if _, err := fmt.Fprintln(w, paint.Head(text.Line(p.String()), paint.Bad)); err != nil {
-			return err
-		}
-	}
-	sound, shards := r.verdict()
-	verdict := paint.Good(sound + ":")
-	if n := r.Count(); n > 0 {
-		verdict = paint.Bad(terminal.Counted(n, "problem") + ":")
-	}
-	if r.Backend == "" {
-		_, err := fmt.Fprintln(w, verdict, "no shard was read")
-		return err
-	}
-	manifest := "compared with the manifest" + proofText(r.Proof)
-	if !r.CrossChecked {
-		manifest = "no manifest to compare with"
-	}
-	from := ""
-	if r.From != "" {
-		from = ", " + r.From.String()
-	}
-	if r.Fallback != "" {
-		from += "; no AIO: " + r.Fallback
-	}
-	if r.Refetched > 0 {
-		from += fmt.Sprintf("; %s fetched again, not sound the first time", terminal.Counted(int64(r.Refetched), "file"))
-	}
-	_, err := fmt.Fprintf(w, "%s %s, %s, %s; %s; %.2f s, %s by %s, queue depth %d%s\n", verdict,
-		shards, terminal.Counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), manifest,
-		r.Seconds, terminal.RateText(1e6*r.MBPerSecond()), r.Backend, r.QueueDepth, from)
-	for _, repair := range r.repairs {
-		possible := map[bool]string{true: "yes", false: "no"}[repair.Possible]
-		if repair.Reason != "" {
-			possible += ", " + repair.Reason
-		}
-		if err == nil {
-			_, err = fmt.Fprintln(w, text.Line(repair.Out+": repair possible: "+possible))
-		}
-	}
-	return err
-}
-
-// verdict returns what a report without problems says, and which shards were read.
-func (r *verified) verdict() (verdict, shards string) {
-	p := r.Proof
-	if p == nil || p.Seed == nil || p.Read >= p.Of { // a wanted shard that is missing is a problem, and makes no sample
-		return "sound", terminal.Counted(int64(r.Shards), "shard")
-	}
-	return "sound as far as read", fmt.Sprintf("%d of %s (--seed %d reads them again)", p.Read, terminal.Counted(int64(p.Of), "shard"), *p.Seed)
-}
-
-// proofText returns the words of the report about the signature and the SHA-256.
-func proofText(p *verify.Proof) string {
-	switch {
-	case p == nil:
-		return ""
-	case p.SignedBy != "":
-		return " and its SHA-256, signed by the key " + p.SignedBy
-	}
-	return " and its SHA-256, signature not checked"
-}
-
-// printJSON writes the report as JSON.
-func (r *verified) printJSON(w io.Writer) error {
-	return terminal.WriteJSON(w, struct {
-		Sound bool `json:"sound"`
-		*verify.Report
-		MBPerSecond float64               `json:"mb_per_second"`
-		Repair      []*dataset.Repairable `json:"repair"`
-	}{r.Err() == nil, &r.Report, r.MBPerSecond(), append([]*dataset.Repairable{}, r.repairs...)})
 }

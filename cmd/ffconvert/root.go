@@ -81,9 +81,7 @@ checked, with a manifest that accounts for every entry of the input.
 			documentCompletion(c)
 		}
 	}
-	cliflag.SuggestNames(root)
-	cliflag.MergeFlags(root)
-	cliflag.CompleteFlags(root)
+	cliflag.Finish(root)
 	return root
 }
 
@@ -101,7 +99,7 @@ func documentCompletion(c *cobra.Command) {
 	}
 }
 
-// newHelpCommand returns the command help. cobra's own ends with status 0 for unknown commands.
+// newHelpCommand returns the command help. That of cobra ends with status 0 for an unknown command.
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND...]",

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 )
@@ -69,10 +68,9 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	defer progress.Stop()
 	c := convert.Conversion{Out: dir, Sources: sources, Limits: cliflag.Changed(opts.limits), Options: opts.Ready(ctx, tool(), progress)}
 	report, err := c.Run(ctx, task)
-	progress.Stop()
 	if err != nil {
 		return cliflag.Hint(err, "run", dir)
 	}
-	progress.Say(summary.NewTask(dir, report))
+	progress.Say(terminal.TaskDone(dir, report))
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 )
@@ -65,10 +64,9 @@ func runSign(ctx context.Context, opts signOptions, dir string) error {
 	defer progress.Stop()
 	c := convert.Conversion{Out: dir, Options: convert.Options{Sign: key.Sign, Progress: progress, Bucket: opts.Options(progress.Note)}}
 	m, summed, err := c.SignManifest(ctx)
-	progress.Stop()
 	if err != nil {
 		return cliflag.Hint(err, "sign", dir)
 	}
-	progress.Say(summary.NewSigned(dir, m, key.ID(), summed))
+	progress.Say(terminal.SignedDone(dir, m, key.ID(), summed))
 	return nil
 }

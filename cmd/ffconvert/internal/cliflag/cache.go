@@ -12,13 +12,13 @@ import (
 
 // The environment variables of webdataset's cache. Flags take precedence.
 const (
-	CacheDirVariable  = "WDS_CACHE"
+	cacheDirVariable  = "WDS_CACHE"
 	cacheSizeVariable = "WDS_CACHE_SIZE" // bytes; 0 or less: no limit
 
-	cacheVerboseVariable = "WDS_VERBOSE_CACHE" // a whole number; other than 0: tell what happens in the cache
+	cacheVerboseVariable = "WDS_VERBOSE_CACHE" // a whole number; unless it is 0, what happens in the cache is printed
 )
 
-// verboseCache reports whether the environment wants to be told what happens in the cache.
+// verboseCache reports whether the environment requires lines about the cache.
 func verboseCache() bool {
 	n, err := strconv.Atoi(strings.TrimSpace(os.Getenv(cacheVerboseVariable)))
 	return err == nil && n != 0
@@ -26,14 +26,11 @@ func verboseCache() bool {
 
 // cacheFromEnvironment applies the variables if the flags were not given.
 func (o *Conversion) cacheFromEnvironment() error {
-	if os.Getenv(CacheDirVariable) != "" && !o.cache.Changed("cache-dir") {
+	if o.Input.CacheDir != "" || !o.cache.Changed("cache-dir") {
 		var err error
-		if o.Input.CacheDir, err = CacheDir(); err != nil {
+		if o.Input.CacheDir, err = CacheDir(o.Input.CacheDir); err != nil {
 			return err
 		}
-	}
-	if err := LocalDir(o.Input.CacheDir); err != nil {
-		return err
 	}
 	if text := os.Getenv(cacheSizeVariable); text != "" && !o.cache.Changed("cache-size") {
 		n, err := strconv.ParseFloat(text, 64) // a float, as webdataset accepts 1e12
@@ -45,16 +42,18 @@ func (o *Conversion) cacheFromEnvironment() error {
 	return nil
 }
 
-// LocalDir refuses a URL as the directory of the cache.
-func LocalDir(dir string) error {
-	if convert.IsURL(dir) {
-		return fmt.Errorf("--cache-dir %s: want a local directory, not a URL", input.Shown(dir))
+// CacheDir returns the directory of the cache: dir, the value of --cache-dir, or what the environment names if that is "". It
+// refuses a URL.
+func CacheDir(dir string) (string, error) {
+	var err error
+	if dir == "" {
+		dir, err = atHome(os.Getenv(cacheDirVariable))
 	}
-	return nil
+	if err == nil && convert.IsURL(dir) {
+		err = fmt.Errorf("--cache-dir %s: want a local directory, not a URL", input.Shown(dir))
+	}
+	return dir, err
 }
-
-// CacheDir returns the directory of the cache that the environment names; "": none.
-func CacheDir() (string, error) { return atHome(os.Getenv(CacheDirVariable)) }
 
 // atHome expands ~/ as webdataset does: a variable that was not set by a shell may have it.
 func atHome(dir string) (string, error) {

@@ -100,7 +100,7 @@ func (v eitherSplit) Set(text string) error {
 	return v.Value.Set(text)
 }
 
-// Type is a list as the format's is, but what is wrong with one is what Set says.
+// Type is list, as of the format's flag. Errors are those of Set.
 func (v eitherSplit) Type() string { return "list" }
 
 func (v eitherSplit) String() string {

@@ -27,8 +27,8 @@ func choices(f *pflag.Flag) []string {
 	return nil
 }
 
-// CompleteFlags registers the completion of flag values of cmd and all its subcommands.
-func CompleteFlags(cmd *cobra.Command) {
+// completeFlags registers the completion of flag values of cmd and all its subcommands.
+func completeFlags(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		// The only error: the completion of a flag that two commands share is registered already.
 		_ = cmd.RegisterFlagCompletionFunc(f.Name, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
@@ -51,7 +51,7 @@ func CompleteFlags(cmd *cobra.Command) {
 		})
 	})
 	for _, c := range cmd.Commands() {
-		CompleteFlags(c)
+		completeFlags(c)
 	}
 }
 

@@ -100,9 +100,7 @@ func (o *Conversion) addRun(flags *pflag.FlagSet) {
 	AIO(flags, &o.AIO)
 	flags.Var(Period(&o.Grace), "grace", "after SIGTERM or SIGUSR1, how long the shards under way may take to be finished; no other is begun (0: all stops at once)")
 	o.Progress.Add(flags)
-	flags.Var(option.MaxSize(&o.Encode.Limits.MaxDecode, decode.DefaultMaxDecode), "max-decode-size", "largest field that --decode takes, text aside")
-	o.Encode.Limits.MaxDepth = decode.DefaultMaxDepth
-	flags.Var(option.Between(&o.Encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting that --decode takes, 4 to 65535")
+	DecodeLimits(flags, &o.Encode.Limits, "largest field that --decode takes, text aside", "deepest nesting that --decode takes")
 	flags.Var(option.Count(&o.Encode.Limits.MaxPixels, decode.DefaultMaxPixels), "max-pixels", "largest picture that --tensor decodes, in pixels, each up to 20 bytes of memory")
 	flags.Var(option.Count(&o.Input.MaxNames, int64(input.MaxNames)), "max-names", "most inputs that the sources may stand for")
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 )
@@ -16,7 +15,7 @@ func withReasons(e *convert.EmptyError) error {
 		why = append(why, "left out "+terminal.Counted(e.LeftOut, "sample")+" without a field, by --missing skip")
 	}
 	if len(e.NotChosen) > 0 {
-		why = append(why, "left out "+summary.LeftOutText(e.NotChosen))
+		why = append(why, "left out "+terminal.LeftOutText(e.NotChosen))
 	}
 	rest := make(map[string]int64)
 	for reason, n := range e.Skipped {
@@ -29,7 +28,7 @@ func withReasons(e *convert.EmptyError) error {
 		}
 	}
 	if len(rest) > 0 {
-		why = append(why, "skipped "+summary.SkippedText(rest))
+		why = append(why, "skipped "+terminal.SkippedText(rest))
 	}
 	if why == nil {
 		return e

@@ -124,7 +124,7 @@ func usages(flags []*pflag.Flag, wrap, width int) string {
 	return b.String()
 }
 
-// shorten cuts a line to at most width columns: behind a clause, else between words. A list or a clause that goes on ends
+// shorten cuts a line to at most width columns: behind a clause, else between words. A list or a clause that is cut ends
 // with an ellipsis.
 func shorten(line string, width int) string {
 	runes := []rune(line)

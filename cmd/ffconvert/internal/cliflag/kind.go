@@ -121,9 +121,6 @@ func withKind(err error, at *format.KindError, p Purpose) error {
 // refusedPath returns the input of an error that may be due to its kind; else "".
 func refusedPath(err error, r *format.Reader, sources []string) string {
 	path := ""
-	if at, ok := errors.AsType[*converters.Error](err); ok {
-		path = at.Where
-	}
 	if at, ok := errors.AsType[*place.Error](err); ok {
 		path = at.Where
 	}

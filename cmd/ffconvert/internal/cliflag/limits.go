@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/convert/format"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -55,9 +56,14 @@ func Changed(flags *pflag.FlagSet) map[string]string {
 	return set
 }
 
-// RecordLimits registers --max-samples, and returns the options that hold its value after parsing.
-func RecordLimits(flags *pflag.FlagSet) *record.Options {
-	var o record.Options
+// MaxSamples registers --max-samples.
+func MaxSamples(flags *pflag.FlagSet, o *record.Options) {
 	flags.Var(option.Count(&o.MaxSamples, record.MaxSamples), "max-samples", "most samples of a shard accepted; each takes 12 bytes of memory")
-	return &o
+}
+
+// DecodeLimits registers --max-decode-size and --max-decode-depth.
+func DecodeLimits(flags *pflag.FlagSet, l *decode.Limits, size, depth string) {
+	flags.Var(option.MaxSize(&l.MaxDecode, decode.DefaultMaxDecode), "max-decode-size", size)
+	l.MaxDepth = decode.DefaultMaxDepth
+	flags.Var(option.Between(&l.MaxDepth, 4, 65535), "max-decode-depth", depth+", 4 to 65535")
 }

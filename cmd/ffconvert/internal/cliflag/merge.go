@@ -78,8 +78,8 @@ func Given(f *pflag.Flag) bool {
 	return f.Changed && (!ok || m.given)
 }
 
-// MergeFlags adds the flags of [option.Merged] to cmd and its subcommands.
-func MergeFlags(cmd *cobra.Command) {
+// mergeFlags adds the flags of [option.Merged] to cmd and its subcommands.
+func mergeFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	byName := make(map[string]*merged)
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -108,6 +108,6 @@ func MergeFlags(cmd *cobra.Command) {
 		}
 	}
 	for _, c := range cmd.Commands() {
-		MergeFlags(c)
+		mergeFlags(c)
 	}
 }

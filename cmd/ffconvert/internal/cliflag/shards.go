@@ -16,7 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// ErrNoShards says that a directory holds no shards.
+// ErrNoShards reports a directory without shards.
 var ErrNoShards = place.New(place.Refused, "holds no shards (*"+record.Ext+")")
 
 // NotShards rewrites the error of opening shards: a path that does not exist is a missing input, a dataset without shards or a manifest

@@ -153,7 +153,7 @@ func nearestFlag(cmd *cobra.Command, typed string) string {
 	return Nearest(typed, flags)
 }
 
-// elsewhere says where a command has what a flag of other programs says, "" if it is not one of these.
+// elsewhere describes where a command has what other programs have in the flag name; "" for other flags.
 func elsewhere(cmd *cobra.Command, name string) string {
 	switch name {
 	case "o", "out", "output", "output-dir":
@@ -172,7 +172,7 @@ func elsewhere(cmd *cobra.Command, name string) string {
 // outputs are the words for what a command writes.
 var outputs = []string{"OUT", "OUT2", "DIR", "TAR", "FILE.ffr"}
 
-// FlagError rewrites an error of pflag as one line that says what the flag wants.
+// FlagError rewrites an error of pflag as one line with the values that the flag accepts.
 func FlagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return pflag.ErrHelp // --help-all returns it from Set, and pflag wraps it
@@ -263,8 +263,12 @@ var otherCommands = map[string][]string{
 	"ls":      {"list", "dir"},
 }
 
-func SuggestNames(root *cobra.Command) {
+// Finish prepares the command line of root, which has all its commands: it adds the names that commands have in other programs,
+// the flags of [option.Merged] and the completion of flag values.
+func Finish(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		c.SuggestFor = otherCommands[c.Name()]
 	}
+	mergeFlags(root)
+	completeFlags(root)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/findings"
 )
 
-// A Paint says whether text is coloured.
+// A Paint colours text, or leaves it as it is.
 type Paint bool
 
 // PaintOf returns whether text written to w is coloured, for a mode of --color: always, never, or auto, which colours text for a
@@ -36,12 +36,19 @@ func IsTerminal(w io.Writer) bool {
 
 // Columns returns the width of text on w: that of the terminal, from 60 to 120, else 80.
 func Columns(w io.Writer) int {
-	if IsTerminal(w) {
-		if n, _, err := term.GetSize(int(w.(*os.File).Fd())); err == nil && n > 0 {
-			return min(max(n, 60), 120)
-		}
+	if n := widthOf(w); n > 0 {
+		return min(max(n, 60), 120)
 	}
 	return 80
+}
+
+// widthOf returns the columns of the terminal w; 0 if w is no terminal, or does not give them.
+func widthOf(w io.Writer) int {
+	n := 0
+	if f, ok := w.(*os.File); ok {
+		n, _, _ = term.GetSize(int(f.Fd())) // 0 with an error
+	}
+	return n
 }
 
 // Good, Warn and Bad colour text green, yellow and red.

@@ -56,7 +56,8 @@ func WriteEvent(w io.Writer, event string, body any) {
 	line, err := json.Marshal(struct {
 		Event string `json:"event"`
 		Time  string `json:"time"`
-	}{event, time.Now().UTC().Format(eventTime)})
+		Done  bool   `json:"done,omitempty"` // of the last event of a run
+	}{event, time.Now().UTC().Format(eventTime), event == "done"})
 	rest, err2 := json.Marshal(body)
 	if err := errors.Join(err, err2); err != nil {
 		panic(err) // NaN or an infinity in body
@@ -74,31 +75,24 @@ func (r *Reporter) Warn(d converters.Doubt) {
 	if d.Hint != "" {
 		message += " (" + Flags(d.Hint) + ")"
 	}
-	switch r.mode {
-	case "none":
-	case "json":
-		WriteEvent(r.out, "warning", warningEvent{message, d.Part, d.Off})
-	default:
-		r.print(r.paint.Head("warning: "+text.Line(message), r.paint.warn))
-	}
+	r.emit("warning", warningEvent{message, d.Part, d.Off}, r.paint.Head("warning: "+text.Line(message), r.paint.warn))
 }
 
-// Listed prints a line about the names that a pattern or a prefix stands for. name is the pattern.
+// Listed prints a line about the names that a pattern or a prefix expanded to. name is the pattern.
 func (r *Reporter) Listed(name, what string) {
-	if line := name + ": " + what; r.mode == "json" {
-		WriteEvent(r.out, "listed", noteEvent{line})
-	} else {
-		r.Note(line)
-	}
+	r.emit("listed", noteEvent{name + ": " + what}, text.Line(name+": "+what))
 }
 
 // Note prints a line about the cache.
-func (r *Reporter) Note(line string) {
+func (r *Reporter) Note(line string) { r.emit("cache", noteEvent{line}, text.Line(line)) }
+
+// emit writes an event, or prints a line.
+func (r *Reporter) emit(event string, body any, line string) {
 	switch r.mode {
 	case "none":
 	case "json":
-		WriteEvent(r.out, "cache", noteEvent{line})
+		WriteEvent(r.out, event, body)
 	default:
-		r.print(text.Line(line))
+		r.print(line)
 	}
 }

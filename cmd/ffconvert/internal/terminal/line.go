@@ -1,15 +1,14 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"golang.org/x/term"
 )
 
 // A lineView redraws one line on a terminal, each frame by one write. The cursor rests at the
@@ -36,14 +35,7 @@ const (
 )
 
 func newLineView(out io.Writer) *lineView {
-	return &lineView{out: out, width: func() int {
-		if f, ok := out.(*os.File); ok {
-			if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-				return width
-			}
-		}
-		return defaultWidth
-	}}
+	return &lineView{out: out, width: func() int { return cmp.Or(widthOf(out), defaultWidth) }}
 }
 
 func (v *lineView) next(time.Duration) time.Duration { return framePause }

@@ -57,7 +57,7 @@ type Reporter struct {
 	filtered       atomic.Int64 // samples that a filter has answered
 	shards, finish atomic.Int64 // shards to write, and those that are finished
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	phase string
 	total int64
 	began time.Time
@@ -92,7 +92,7 @@ type state struct {
 	Filtered int64 `json:"filter_samples,omitempty"` // that a filter has answered
 }
 
-// NewReporter returns a Reporter that writes to out as the flag says.
+// NewReporter returns a Reporter that writes to out in the mode of the flag.
 func NewReporter(how Progress, out *os.File) *Reporter {
 	return &Reporter{mode: how.Mode(out), out: out, verbose: how.Verbose, paint: PaintOf(how.Color, out)}
 }
@@ -219,7 +219,7 @@ func (r *Reporter) Filtered(samples, bytes int64) {
 	}
 }
 
-// print writes a line that stays, also while a phase is shown.
+// print writes a line that stays, above the line of progress.
 func (r *Reporter) print(line string) {
 	r.drawing.Lock()
 	defer r.drawing.Unlock()
@@ -251,37 +251,23 @@ func (r *Reporter) Stop() {
 }
 
 // Waiting prints what the command waits for before it begins.
-func (r *Reporter) Waiting(what string) {
-	switch r.mode {
-	case "none":
-	case "json":
-		WriteEvent(r.out, "waiting", waitingEvent{what})
-	default:
-		fmt.Fprintf(r.out, "waiting: %s\n", what)
-	}
-}
+func (r *Reporter) Waiting(what string) { r.emit("waiting", waitingEvent{what}, "waiting: "+what) }
 
-// Say ends the phase and prints the closing line of the command: its String, or its JSON as the done event. Its head is green, or
-// yellow if a method Doubtful says that there are shards that were never re-read.
-func (r *Reporter) Say(summary fmt.Stringer) {
+// Say ends the phase and prints the closing line of the command: its String, or its JSON as the done event. The head of the line is
+// green, or yellow if its method doubtful returns true. A summary without a String, of a command that prints its result on standard
+// output, is an event only.
+func (r *Reporter) Say(summary any) {
 	r.Stop()
-	switch r.mode {
-	case "none":
-	case "json":
+	line, ok := summary.(fmt.Stringer)
+	switch {
+	case r.mode == "json":
 		WriteEvent(r.out, "done", summary)
-	default:
+	case ok && r.mode != "none":
 		dress := r.paint.Good
-		if s, ok := summary.(interface{ Doubtful() bool }); ok && s.Doubtful() {
+		if s, ok := summary.(interface{ doubtful() bool }); ok && s.doubtful() {
 			dress = r.paint.warn
 		}
-		fmt.Fprintln(r.out, r.paint.Head(summary.String(), dress))
-	}
-}
-
-// SayDone writes the done event alone, for commands that print their result on standard output.
-func (r *Reporter) SayDone(summary any) {
-	if r.mode == "json" {
-		WriteEvent(r.out, "done", summary)
+		fmt.Fprintln(r.out, r.paint.Head(line.String(), dress))
 	}
 }
 

@@ -32,7 +32,7 @@ type stopper struct {
 
 	patience time.Duration // time that a stopped run has to end
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the fields below
 	grace      time.Duration
 	reportLate func(Interrupted)                             // prints the error of a run that did not end in time; may be nil
 	report     func(sig syscall.Signal, grace time.Duration) // prints a signal, and the grace period or 0; may be nil
@@ -62,7 +62,7 @@ func newStopper(exit func(status int), patience time.Duration) (context.Context,
 	return context.WithValue(ctx, stopperKey{}, s), s
 }
 
-// stopperOf returns the stopper of a context, or one that never gets a signal.
+// stopperOf returns the stopper of a context, or one that gets no signal.
 func stopperOf(ctx context.Context) *stopper {
 	if s, ok := ctx.Value(stopperKey{}).(*stopper); ok {
 		return s

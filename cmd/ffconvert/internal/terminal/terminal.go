@@ -1,13 +1,13 @@
 // Package terminal is what a command and the person, or the program, that started it exchange while it runs: progress on standard
-// error, as one line that is drawn again and again, as lines of a log, or as events, a JSON object a line; the closing line or the
-// error at the end; the signals that end a run, with time to finish the shards that are being written; and the forms of text:
-// escaped, coloured, numbers with their nouns.
+// error, as one line that is drawn again and again, as lines of a log, or as events, a JSON object a line; the error or the closing
+// line at the end, which is the done event of a program (done.go); what --dry-run prints; the signals that end a run, with time to
+// finish the shards that are being written; and the forms of text: escaped, coloured, numbers with their nouns.
 //
 //	ctx, stopper := terminal.NewStopper(os.Exit, terminal.Patience)
 //	r := terminal.NewReporter(flag, os.Stderr)
 //	r.Start("index", 0)
 //	r.Add(samples, bytes)
-//	r.Say(summary)
+//	r.Say(terminal.TaskDone(dir, report))
 //	err = stopper.End(ctx, err)
 package terminal
 
@@ -65,14 +65,6 @@ func EscapeJSON(doc []byte) []byte {
 // Counted formats a number with its noun: "1 shard", "1,024 shards".
 func Counted(n int64, noun string) string {
 	return humanize.Comma(n) + " " + text.Plural(n, noun)
-}
-
-// CountedOf returns "9 samples" for all of 9, else "3 of 9 samples".
-func CountedOf(n, of int64, noun string) string {
-	if n == of {
-		return Counted(of, noun)
-	}
-	return humanize.Comma(n) + " of " + Counted(of, noun)
 }
 
 // Moment formats a time in the local zone, to the minute.

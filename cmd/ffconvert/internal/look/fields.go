@@ -1,4 +1,4 @@
-package summary
+package look
 
 import (
 	"context"
@@ -46,11 +46,11 @@ type fieldCount struct {
 // If the first manyOthers samples are not maps, the encoding has no fields.
 const manyOthers = 16
 
-// count reads samples and counts the fields of each that is a map.
-func (c *fieldCounts) count(ctx context.Context, r *record.Reader, opts ContentLimits) error {
+// count reads samples, all of them if deep, and counts the fields of each that is a map. A sample of more than mostBytes is refused.
+func (c *fieldCounts) count(ctx context.Context, r *record.Reader, deep bool, mostBytes int64) error {
 	c.total, c.at = r.Len(), make(map[string]int)
 	n := c.total
-	if !opts.Deep && n > 0 {
+	if !deep && n > 0 {
 		bytes := int64(0)
 		for _, f := range r.Files() {
 			bytes += f.Size
@@ -63,7 +63,7 @@ func (c *fieldCounts) count(ctx context.Context, r *record.Reader, opts ContentL
 			return err
 		}
 		var err error
-		if rec, err = readSample(r, i*c.total/n, opts.MaxSample, rec); err != nil {
+		if rec, err = readSample(r, i*c.total/n, mostBytes, rec); err != nil {
 			return err
 		}
 		_, fields, ok := decode.Describe(rec)

@@ -1,4 +1,4 @@
-package summary
+package terminal
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -23,7 +22,7 @@ func printPlan(w io.Writer, plan *plan.Plan) error {
 	n := int64(len(plan.Shards))
 	a := plan.Account()
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "source\t%s, %s of %s\n", plan.Source.Format, terminal.Counted(int64(len(plan.Parts)), "part"), humanize.IBytes(uint64(partBytes(plan))))
+	fmt.Fprintf(t, "source\t%s, %s of %s\n", plan.Source.Format, Counted(int64(len(plan.Parts)), "part"), humanize.IBytes(uint64(partBytes(plan))))
 	fmt.Fprintf(t, "encoding\t%s\n", plan.Encode.Encoding)
 	fmt.Fprintf(t, "shards\t%s\n", humanize.Comma(n))
 	fmt.Fprintf(t, "samples\t%s\n", humanize.Comma(samples))
@@ -33,13 +32,13 @@ func printPlan(w io.Writer, plan *plan.Plan) error {
 		fmt.Fprintf(t, "left out\t%s\n", LeftOutText(a.LeftOutBy))
 	}
 	if n := a.WithoutField(); n > 0 {
-		fmt.Fprintf(t, "left out\t%s without a field\n", terminal.Counted(n, "sample"))
+		fmt.Fprintf(t, "left out\t%s without a field\n", Counted(n, "sample"))
 	}
 	if a.Unread > 0 {
-		fmt.Fprintf(t, "not read\t%s, as no more is wanted\n", terminal.Counted(a.Unread, "part"))
+		fmt.Fprintf(t, "not read\t%s, as no more is wanted\n", Counted(a.Unread, "part"))
 	}
 	if a.Partly > 0 {
-		fmt.Fprintf(t, "read in part\t%s, up to the last sample that is wanted\n", terminal.Counted(a.Partly, "part"))
+		fmt.Fprintf(t, "read in part\t%s, up to the last sample that is wanted\n", Counted(a.Partly, "part"))
 	}
 	if len(a.Skipped) > 0 {
 		fmt.Fprintf(t, "skipped\t%s\n", SkippedText(a.Skipped))
@@ -68,20 +67,20 @@ func PrintPreview(w io.Writer, format string, p *convert.Preview) error {
 func printFetch(w io.Writer, format string, p *convert.Preview) error {
 	f := p.Fetch
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "source\t%s, %s of %s as stored\n", format, terminal.Counted(int64(f.Parts), "part"), humanize.IBytes(uint64(f.Stored)))
-	fmt.Fprintf(t, "bytes to fetch\t%s, of %s", exactBytes(f.Bytes), terminal.Counted(int64(f.Remote), "remote part"))
+	fmt.Fprintf(t, "source\t%s, %s of %s as stored\n", format, Counted(int64(f.Parts), "part"), humanize.IBytes(uint64(f.Stored)))
+	fmt.Fprintf(t, "bytes to fetch\t%s, of %s", exactBytes(f.Bytes), Counted(int64(f.Remote), "remote part"))
 	if f.Trees.Files > 0 {
-		fmt.Fprintf(t, ", %s in folders", terminal.Counted(int64(f.Trees.Files), "object"))
+		fmt.Fprintf(t, ", %s in folders", Counted(int64(f.Trees.Files), "object"))
 	}
 	fmt.Fprintln(t)
 	if f.Unknown > 0 {
-		fmt.Fprintf(t, "\tand %s of unknown size\n", terminal.Counted(int64(f.Unknown), "part"))
+		fmt.Fprintf(t, "\tand %s of unknown size\n", Counted(int64(f.Unknown), "part"))
 	}
 	if f.Fewer {
 		fmt.Fprintln(t, "\tor less: no more are fetched than --limit and --slice need")
 	}
 	if f.Trees.Markers > 0 {
-		fmt.Fprintf(t, "left out\t%s, with a key that ends in /\n", terminal.Counted(int64(f.Trees.Markers), "empty object"))
+		fmt.Fprintf(t, "left out\t%s, with a key that ends in /\n", Counted(int64(f.Trees.Markers), "empty object"))
 	}
 	if p.Plan == nil {
 		more := " and more where parts are compressed"
@@ -94,7 +93,7 @@ func printFetch(w io.Writer, format string, p *convert.Preview) error {
 		fmt.Fprintf(t, "cache needed\t%s%s: all parts are here before shards are planned\n", exactBytes(f.Cache), more)
 		return t.Flush()
 	}
-	fmt.Fprintf(t, "cache needed\t%s and more where parts are compressed: the parts of %s at once\n", exactBytes(f.Cache), terminal.Counted(int64(f.Together), "shard"))
+	fmt.Fprintf(t, "cache needed\t%s and more where parts are compressed: the parts of %s at once\n", exactBytes(f.Cache), Counted(int64(f.Together), "shard"))
 	stored := make([]int64, len(p.Plan.Shards))
 	for i := range stored {
 		stored[i] = p.Plan.Stored(i)

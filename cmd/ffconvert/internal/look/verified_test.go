@@ -1,7 +1,11 @@
-package main
+package look
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/dataset"
@@ -32,7 +36,7 @@ func TestFindingsOfVerify(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			row.problem.Path = "out/a.ffr"
-			r := (&verified{Report: verify.Report{Problems: []verify.Problem{row.problem}}}).findings()
+			r := (&Verified{Report: verify.Report{Problems: []verify.Problem{row.problem}}}).findings("")
 			if len(r.Found) != 1 || r.Found[0] != row.want || r.Count(findings.Error) != 1 {
 				t.Errorf("%+v\nwant %+v", r.Found, row.want)
 			}
@@ -52,7 +56,7 @@ func TestFindingsOfVerifyMany(t *testing.T) {
 	for i := range in.Problems {
 		in.Problems[i] = verify.Problem{Kind: verify.Checksum, Path: "a.ffr", Sample: int64(i)}
 	}
-	r := (&verified{in, []*dataset.Repairable{{Possible: true}, {}}}).findings()
+	r := (&Verified{Report: in, repairs: []*dataset.Repairable{{Possible: true}, {}}}).findings("")
 	if r.Count(findings.Error) != kept+more || len(r.Found)+int(r.More) != kept+more {
 		t.Errorf("%d errors, %d kept, %d more", r.Count(findings.Error), len(r.Found), r.More)
 	}
@@ -77,8 +81,37 @@ func TestVerdict(t *testing.T) {
 		{verify.Proof{Read: 8, Of: 8, Seed: &seed}, "sound"},
 		{verify.Proof{Read: 7, Of: 8, Seed: &seed}, "sound as far as read"},
 	} {
-		if got, _ := (&verified{Report: verify.Report{Proof: &row.proof}}).verdict(); got != row.want {
+		if got, _ := (&Verified{Report: verify.Report{Proof: &row.proof}}).verdict(); got != row.want {
 			t.Errorf("%+v: %v", row.proof, got)
 		}
+	}
+}
+
+// The page has the rules of verify, and the rules all kinds of problems.
+func TestRulesOfVerify(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..", "..", "..")
+	source, err := os.ReadFile(filepath.Join(root, "verify", "problem.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(root, "docs", "ci.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := regexp.MustCompile(`(?m)^\t[A-Z]\w+ +Kind = "([a-z]+)"`).FindAllSubmatch(source, -1)
+	rules := make(map[string]bool)
+	var table strings.Builder
+	for _, r := range verifyRules() {
+		rules[r.ID] = true
+		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", r.ID, r.Short, r.Help)
+	}
+	for _, k := range kinds {
+		if !rules[string(k[1])] {
+			t.Errorf("no rule for the kind %q", k[1])
+		}
+	}
+	if len(kinds) != 9 || !strings.Contains(string(page), "| --- | --- | --- |\n"+table.String()+"\n") {
+		t.Errorf("%d kinds; docs/ci.md should have the table\n%s", len(kinds), &table)
 	}
 }

@@ -1,6 +1,4 @@
-// Package summary holds the closing lines of the commands, as text for people and as the done event
-// for programs, the table that --dry-run prints, what inspect shows of a shard, and samples as get and ls show them.
-package summary
+package terminal
 
 import (
 	"fmt"
@@ -12,21 +10,19 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// A Conversion is the closing line of a conversion and of finish.
-type Conversion struct {
-	Done    bool   `json:"done"`
+// A conversionDone is the closing line of a conversion and of finish.
+type conversionDone struct {
 	Out     string `json:"out"`
 	Samples int64  `json:"samples"`
 	Bytes   int64  `json:"bytes"`
 	Shards  int    `json:"shards"`
-	Earlier
+	earlier
 	Since   time.Time `json:"complete_since"`
 	Already bool      `json:"complete_before"` // it was complete before, and this run changed nothing
 	Seconds float64   `json:"seconds"`
@@ -43,18 +39,18 @@ type Conversion struct {
 	Accepted   map[string]int64 `json:"waived,omitempty"`
 	FieldsLeft int64            `json:"fields_left_out"`
 	NotWhole
-	NoEnd string `json:"no_end,omitempty"` // the format of standard input, which may have been cut between two samples unseen
+	NoEnd string `json:"no_end,omitempty"` // the format of standard input: one without an end mark, of which a cut between two samples is not noticed
 
 	Columns      []converters.ColumnType `json:"columns,omitempty"`       // of a CSV table that this run read
-	HeaderFound  bool                    `json:"header_found,omitempty"`  // the first lines name them, which no option has said
-	HeaderMissed bool                    `json:"header_missed,omitempty"` // they are words that do not, which no option has said
+	HeaderFound  bool                    `json:"header_found,omitempty"`  // the first lines were taken for names; no option required it
+	HeaderMissed bool                    `json:"header_missed,omitempty"` // the first lines are words and were taken for rows; no option required it
 }
 
-// A filtered counts the samples that a filter was given, dropped and added.
+// filtered counts the samples that a filter was given, dropped and added.
 type filtered struct {
 	Read    int64 `json:"filter_samples,omitempty"`
 	Dropped int64 `json:"filter_dropped,omitempty"`
-	Added   int64 `json:"filter_added,omitempty"` // beyond one for each
+	Added   int64 `json:"filter_added,omitempty"` // beyond one for each sample given
 }
 
 // String returns the part of the closing line about a filter; "" if there is none.
@@ -62,7 +58,7 @@ func (f filtered) String() string {
 	if f.Read == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("; the filter was given %s", terminal.Counted(f.Read, "sample"))
+	text := fmt.Sprintf("; the filter was given %s", Counted(f.Read, "sample"))
 	if f.Dropped > 0 {
 		text += ", dropped " + humanize.Comma(f.Dropped)
 	}
@@ -72,16 +68,16 @@ func (f filtered) String() string {
 	return text
 }
 
-// An Earlier counts shards that this run found in the output.
-type Earlier struct {
+// earlier counts the shards that this run found in the output.
+type earlier struct {
 	Kept   int      `json:"shards_kept"`           // finished by an earlier run
 	Lost   []string `json:"shards_lost,omitempty"` // finished by an earlier run, then damaged or removed, and written again
 	Others int      `json:"shards_there"`          // written by another process meanwhile, with the same bytes
 }
 
-func newEarlier(r *write.Report) Earlier { return Earlier{r.Kept, r.Lost, r.Others} }
+func newEarlier(r *write.Report) earlier { return earlier{r.Kept, r.Lost, r.Others} }
 
-// A proof describes which shards this run re-read and checked, how, and when the others were.
+// A proof describes which shards this run re-read and checked, how, and when the others were checked.
 type proof struct {
 	Verified   bool       `json:"verified"`              // this run re-read every shard
 	Reread     int        `json:"shards_verified"`       // shards that this run re-read
@@ -90,7 +86,7 @@ type proof struct {
 	Fallback   string     `json:"fallback,omitempty"`
 	From       aio.Origin `json:"verified_from,omitempty"` // of the shards that this run re-read
 	Uploaded   int        `json:"shards_uploaded,omitempty"`
-	ReadBack   bool       `json:"read_back,omitempty"`       // all bytes of these, and of shards that were kept, were read back and compared
+	ReadBack   bool       `json:"read_back,omitempty"`       // all bytes of uploaded and of kept shards were read back and compared
 	NotRead    int        `json:"shards_not_read,omitempty"` // kept in a bucket, and not read whole
 	kept       bool       // there are shards that were kept
 }
@@ -104,8 +100,8 @@ func newProof(r *write.Report) proof {
 	return p
 }
 
-// Doubtful reports whether there are shards that were never re-read.
-func (p proof) Doubtful() bool { return !p.Verified && p.VerifiedAt == nil }
+// doubtful reports whether there are shards that were never re-read.
+func (p proof) doubtful() bool { return !p.Verified && p.VerifiedAt == nil }
 
 // String returns the part of the closing line about verification and upload.
 func (p proof) String() string {
@@ -120,8 +116,8 @@ func (p proof) String() string {
 	case p.Uploaded > 0:
 		text += ", then uploaded: the service compared their checksums"
 	}
-	if p.NotRead > 0 && p.Reread > 0 { // else all of them are not re-read
-		text += fmt.Sprintf("; %s not read whole (--bucket verify=read reads them)", terminal.Counted(int64(p.NotRead), "kept shard"))
+	if p.NotRead > 0 && p.Reread > 0 { // if no shard was re-read, local covers all of them
+		text += fmt.Sprintf("; %s not read whole (--bucket verify=read reads them)", Counted(int64(p.NotRead), "kept shard"))
 	}
 	return text
 }
@@ -130,7 +126,7 @@ func (p proof) String() string {
 func (p proof) local() string {
 	switch {
 	case p.Reread == 0 && p.VerifiedAt != nil:
-		return "not re-read now, verified when written, from " + terminal.Moment(*p.VerifiedAt) + " on"
+		return "not re-read now, verified when written, from " + Moment(*p.VerifiedAt) + " on"
 	case p.Reread == 0 && !p.Verified:
 		return "not verified"
 	}
@@ -148,35 +144,35 @@ func (p proof) local() string {
 	switch {
 	case p.Verified:
 	case p.VerifiedAt != nil:
-		fmt.Fprintf(&b, ": %s; the others when written, from %s on", terminal.Counted(int64(p.Reread), "shard"), terminal.Moment(*p.VerifiedAt))
+		fmt.Fprintf(&b, ": %s; the others when written, from %s on", Counted(int64(p.Reread), "shard"), Moment(*p.VerifiedAt))
 	default:
-		fmt.Fprintf(&b, ": %s; not the others", terminal.Counted(int64(p.Reread), "shard"))
+		fmt.Fprintf(&b, ": %s; not the others", Counted(int64(p.Reread), "shard"))
 	}
 	return b.String()
 }
 
 // lost names the shards of an earlier run that were written again.
-func (e Earlier) lost() string {
+func (e earlier) lost() string {
 	switch n := len(e.Lost) - 1; {
 	case n < 0:
 		return ""
 	case n > 0:
-		return fmt.Sprintf(", %s and %s more damaged or missing since and written anew", e.Lost[0], terminal.Counted(int64(n), "shard"))
+		return fmt.Sprintf(", %s and %s more damaged or missing since and written anew", e.Lost[0], Counted(int64(n), "shard"))
 	}
 	return fmt.Sprintf(", %s damaged or missing since and written anew", e.Lost[0])
 }
 
-func NewConversion(out string, r *write.Report) Conversion {
+func ConversionDone(out string, r *write.Report) conversionDone {
 	t := &r.Manifest.Totals
-	return Conversion{
-		Done: true, Out: out,
-		Samples: t.SamplesWritten, Bytes: t.Bytes, Shards: t.Shards, Earlier: newEarlier(r),
+	return conversionDone{
+		Out:     out,
+		Samples: t.SamplesWritten, Bytes: t.Bytes, Shards: t.Shards, earlier: newEarlier(r),
 		Since: r.Manifest.Created, Already: r.Already,
 		Seconds: r.Seconds, Written: r.Written, MBPerS: float64(r.Written) / 1e6 / max(r.Seconds, 1e-9), // JSON has no infinity
 		proof:    newProof(r),
 		filtered: filtered{t.FilterRead, t.FilterDropped, t.FilterAdded},
 		LeftOut:  t.SamplesLeftOut, LeftOutBy: t.LeftOutBy, Unread: t.SourcesUnread, Partly: t.SourcesPartly, Skipped: t.Skipped, Accepted: t.Accepted, FieldsLeft: t.FieldsLeftOut,
-		NotWhole: newNotWhole(r.Manifest),
+		NotWhole: NewNotWhole(r.Manifest),
 	}
 }
 
@@ -190,7 +186,7 @@ func columnsText(columns []converters.ColumnType) string {
 			each = append(each, text.Name(c.Name)+" "+c.DType)
 		}
 	}
-	number := terminal.Counted(int64(len(columns)), "column")
+	number := Counted(int64(len(columns)), "column")
 	switch {
 	case len(columns) <= most:
 		return number + ": " + strings.Join(each, ", ")
@@ -200,12 +196,12 @@ func columnsText(columns []converters.ColumnType) string {
 	return number + ": " + strings.Join(each, ", ") + ", …"
 }
 
-func (s Conversion) String() string {
+func (s conversionDone) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, %s in %s", text.Name(s.Out), terminal.Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), terminal.Counted(int64(s.Shards), "shard"))
+	fmt.Fprintf(&b, "%s: %s, %s in %s", text.Name(s.Out), Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), Counted(int64(s.Shards), "shard"))
 	switch {
 	case s.Kept == s.Shards && s.Already:
-		fmt.Fprintf(&b, ", complete since %s", terminal.Moment(s.Since))
+		fmt.Fprintf(&b, ", complete since %s", Moment(s.Since))
 	case s.Kept == s.Shards:
 		b.WriteString(", complete now")
 	case s.Kept > 0:
@@ -213,7 +209,7 @@ func (s Conversion) String() string {
 	default:
 		fmt.Fprintf(&b, ", %.1f s", s.Seconds)
 		if s.Written > 0 {
-			b.WriteString(", " + terminal.RateText(1e6*s.MBPerS))
+			b.WriteString(", " + RateText(1e6*s.MBPerS))
 		}
 	}
 	b.WriteString(s.lost())
@@ -241,10 +237,10 @@ func (s Conversion) String() string {
 		b.WriteString("; " + text)
 	}
 	if s.FieldsLeft > 0 && len(s.LeftOutBy) == 0 {
-		fmt.Fprintf(&b, "; %s not selected", terminal.Counted(s.FieldsLeft, "field"))
+		fmt.Fprintf(&b, "; %s not selected", Counted(s.FieldsLeft, "field"))
 	}
 	if s.NotWhole.Fields > 0 {
-		fmt.Fprintf(&b, "; %s not whole: %s", terminal.Counted(s.NotWhole.Fields, "field"), s.NotWhole.names())
+		fmt.Fprintf(&b, "; %s not whole: %s", Counted(s.NotWhole.Fields, "field"), s.NotWhole.names())
 	}
 	if s.NoEnd != "" {
 		fmt.Fprintf(&b, "; nothing in %s says that - is complete", s.NoEnd)
@@ -267,13 +263,13 @@ func leftOut(samples int64, by map[string]int64, unread, partly int64) (all []st
 		all = append(all, "left out "+LeftOutText(by))
 	}
 	if samples > 0 {
-		all = append(all, fmt.Sprintf("left out %s without a field", terminal.Counted(samples, "sample")))
+		all = append(all, fmt.Sprintf("left out %s without a field", Counted(samples, "sample")))
 	}
 	if unread > 0 {
-		all = append(all, terminal.Counted(unread, "source")+" not read, as no more was wanted")
+		all = append(all, Counted(unread, "source")+" not read, as no more was wanted")
 	}
 	if partly > 0 {
-		all = append(all, terminal.Counted(partly, "source")+" read up to the last sample that was wanted")
+		all = append(all, Counted(partly, "source")+" read up to the last sample that was wanted")
 	}
 	return all
 }
@@ -286,7 +282,7 @@ func LeftOutText(by map[string]int64) string {
 		each = append(each, option.Flag(name)+": "+humanize.Comma(by[name]))
 		sum += by[name]
 	}
-	return fmt.Sprintf("%s (%s)", terminal.Counted(sum, "sample"), strings.Join(each, ", "))
+	return fmt.Sprintf("%s (%s)", Counted(sum, "sample"), strings.Join(each, ", "))
 }
 
 // SkippedText formats counts by reason: "12 entries (directory: 10, symbolic link: 2)".
@@ -297,5 +293,5 @@ func SkippedText(skipped map[string]int64) string {
 		each = append(each, reason+": "+humanize.Comma(skipped[reason]))
 		sum += skipped[reason]
 	}
-	return fmt.Sprintf("%s (%s)", terminal.Counted(sum, "entry"), strings.Join(each, ", "))
+	return fmt.Sprintf("%s (%s)", Counted(sum, "entry"), strings.Join(each, ", "))
 }

@@ -1,4 +1,4 @@
-package summary
+package look
 
 import (
 	"math"
@@ -22,7 +22,7 @@ func TestData(t *testing.T) {
 		{converters.Float(math.Inf(1)), "inf"},
 		{converters.Nested([]any{int64(1), "x"}), `[1,"x"]`},
 	} {
-		got, err := FieldData(&row.v)
+		got, err := fieldData(&row.v)
 		if err != nil || string(got) != row.want || size(&row.v) != int64(len(row.want)) {
 			t.Errorf("%q, %v, %d bytes; want %q", got, err, size(&row.v), row.want)
 		}
@@ -32,7 +32,7 @@ func TestData(t *testing.T) {
 func TestReadable(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"": true, "grüß\r\n\t": true, "\x1b[2J": false, "\xff": false, "\u009b": false, "\x7f": false, "a\x00": false} {
-		if Readable([]byte(text)) != want {
+		if readable([]byte(text)) != want {
 			t.Errorf("%q: %t", text, !want)
 		}
 	}
@@ -43,16 +43,16 @@ func TestLine(t *testing.T) {
 	t.Parallel()
 	s := &converters.Sample{Fields: []converters.Field{{Name: "f\x1b\n", Value: converters.Int(7)}}}
 	for _, json := range []bool{false, true} {
-		l := SampleLine{Row: &lookup.Row{Number: 3, Key: "a\x1b\u009b\nb", Placed: true}, Sample: s, Long: true, JSON: json}
-		line := string(l.Append(nil))
+		l := sampleLine{Row: &lookup.Row{Number: 3, Key: "a\x1b\u009b\nb", Placed: true}, Sample: s, Long: true, JSON: json}
+		line := string(l.append(nil))
 		if strings.Count(line, "\n") != 1 || strings.ContainsAny(line, "\x1b\u009b") {
 			t.Errorf("%q", line)
 		}
 	}
-	l := SampleLine{Row: &lookup.Row{Number: 3, Key: "a b"}}
+	l := sampleLine{Row: &lookup.Row{Number: 3, Key: "a b"}}
 	l.Row.At.Size = 1024
 	l.Row.Label, l.Row.Labeled = -2, true
-	if got, want := string(l.Append(nil)), "        1024  a b  label=-2\n"; got != want {
+	if got, want := string(l.append(nil)), "        1024  a b  label=-2\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -1,25 +1,72 @@
-package summary
+package look
 
 import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
 	"strconv"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/jsonvalue"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// A SampleLine is a sample in a list.
-type SampleLine struct {
+// A Lister lists samples.
+type Lister struct {
+	Datasets
+	Format option.Choice // text or json
+	Long   bool          // with the fields, for which all records are read
+}
+
+// Run lists the samples of a dataset or a shard.
+func (l *Lister) Run(ctx context.Context, path string, stdout io.Writer) (err error) {
+	defer func() { err = l.End(err) }()
+	d, err := l.openAny(ctx, path)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(stdout, 64<<10)
+	var line []byte
+	write := func(r *lookup.Row, data []byte) (err error) {
+		s := sampleLine{Row: r, JSON: l.Format.Value == "json", Long: l.Long}
+		if l.Long {
+			if s.Sample, err = d.Decode(r, data); err != nil {
+				return err
+			}
+		}
+		line = s.append(line[:0])
+		_, err = out.Write(line)
+		return err
+	}
+	if l.Long {
+		err = d.WalkRecords(ctx, write)
+	} else {
+		for r, fault := range d.Walk(ctx) {
+			if err = fault; err == nil {
+				err = write(r, nil)
+			}
+			if err != nil {
+				break
+			}
+		}
+	}
+	return errors.Join(out.Flush(), err) // rows before the error are shown
+}
+
+// A sampleLine is a sample in a list.
+type sampleLine struct {
 	Row    *lookup.Row
 	Sample *converters.Sample // its fields, if Long
 	Long   bool
 	JSON   bool
 }
 
-// Append appends the line: for people the size of the record, its key and its label, for programs an object.
-func (l *SampleLine) Append(b []byte) []byte {
+// append appends the line: for people the size of the record, its key and its label, for programs an object.
+func (l *sampleLine) append(b []byte) []byte {
 	if l.Long && l.Row.Key == "" {
 		l.Row.Key = l.Sample.Key
 	}
@@ -31,7 +78,7 @@ func (l *SampleLine) Append(b []byte) []byte {
 		b = append(b, "  #"...)
 		b = strconv.AppendInt(b, l.Row.Number, 10)
 	}
-	b = append(append(b, "  "...), SampleName(l.Row)...)
+	b = append(append(b, "  "...), sampleName(l.Row)...)
 	if l.Row.Labeled {
 		b = append(b, "  label="...)
 		b = strconv.AppendInt(b, l.Row.Label, 10)
@@ -56,8 +103,8 @@ func pad(b []byte, n int64, width int) []byte {
 	return append(b, digits...)
 }
 
-func (l *SampleLine) appendJSON(b []byte) []byte {
-	b = AppendSample(append(b, '{'), l.Row)
+func (l *sampleLine) appendJSON(b []byte) []byte {
+	b = appendSample(append(b, '{'), l.Row)
 	if l.Long {
 		b = append(b, `,"fields":[`...)
 		for i := range l.Sample.Fields {

@@ -1,4 +1,4 @@
-package summary
+package look
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// FieldData returns the value of a field as get writes it: bytes and text unchanged, a number in decimal, everything
+// fieldData returns the value of a field as get writes it: bytes and text unchanged, a number in decimal, everything
 // else as JSON.
-func FieldData(v *converters.Value) ([]byte, error) {
+func fieldData(v *converters.Value) ([]byte, error) {
 	switch v.Kind() {
 	case converters.KindBytes, converters.KindText:
 		return v.Data(), nil
@@ -27,18 +27,18 @@ func FieldData(v *converters.Value) ([]byte, error) {
 	return jsonvalue.Append(nil, v)
 }
 
-// JSON returns a value as a line of JSON.
-func FieldJSON(v *converters.Value) ([]byte, error) {
+// fieldJSON returns a value as a line of JSON.
+func fieldJSON(v *converters.Value) ([]byte, error) {
 	b, err := jsonvalue.Append(nil, v)
 	return append(terminal.EscapeJSON(b), '\n'), err
 }
 
-// size returns the bytes of FieldData, -1 if JSON does not have the value.
+// size returns the length of fieldData, -1 if JSON cannot express the value.
 func size(v *converters.Value) int64 {
 	if v.Kind() <= converters.KindText {
 		return v.Len()
 	}
-	b, err := FieldData(v)
+	b, err := fieldData(v)
 	if err != nil {
 		return -1
 	}
@@ -60,17 +60,17 @@ func kind(v *converters.Value) string {
 	return "nested"
 }
 
-// Name returns the key of a sample for people, or its number where it has none.
-func SampleName(r *lookup.Row) string {
+// sampleName returns the key of a sample for people, or its number where it has none.
+func sampleName(r *lookup.Row) string {
 	if r.Key == "" {
 		return "#" + strconv.FormatInt(r.Number, 10)
 	}
 	return text.Name(r.Key)
 }
 
-// WriteSampleJSON writes a sample with all its fields as one line of JSON.
-func WriteSampleJSON(w io.Writer, r *lookup.Row, s *converters.Sample) (err error) {
-	b := append(AppendSample([]byte{'{'}, r), `,"fields":{`...)
+// writeSampleJSON writes a sample with all its fields as one line of JSON.
+func writeSampleJSON(w io.Writer, r *lookup.Row, s *converters.Sample) (err error) {
+	b := append(appendSample([]byte{'{'}, r), `,"fields":{`...)
 	for i := range s.Fields {
 		if i > 0 {
 			b = append(b, ',')
@@ -84,8 +84,8 @@ func WriteSampleJSON(w io.Writer, r *lookup.Row, s *converters.Sample) (err erro
 	return err
 }
 
-// AppendSample appends the members of a JSON object that say which sample it is, and where, as far as that is known.
-func AppendSample(b []byte, r *lookup.Row) []byte {
+// appendSample appends the members of a JSON object that identify and locate a sample. It omits what is unknown.
+func appendSample(b []byte, r *lookup.Row) []byte {
 	b = strconv.AppendInt(append(b, `"number":`...), r.Number, 10)
 	if r.Key != "" {
 		b = jsonvalue.AppendString(append(b, `,"key":`...), r.Key)
@@ -104,11 +104,11 @@ func AppendSample(b []byte, r *lookup.Row) []byte {
 	return strconv.AppendInt(append(b, `,"offset":`...), r.At.Off, 10)
 }
 
-// mostShown is how much of a value is shown to people, in bytes.
+// mostShown is the most bytes of a value that writeSample writes.
 const mostShown = 60
 
-// WriteSample writes a sample for people: a line for each of its fields, with the begin of its value.
-func WriteSample(w io.Writer, r *lookup.Row, s *converters.Sample) error {
+// writeSample writes a sample for people: a line for each of its fields, with the beginning of its value.
+func writeSample(w io.Writer, r *lookup.Row, s *converters.Sample) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "sample\t#%d", r.Number)
 	if r.Key != "" {
@@ -135,8 +135,8 @@ func WriteSample(w io.Writer, r *lookup.Row, s *converters.Sample) error {
 
 // begin returns the first characters of a value that is text.
 func begin(v *converters.Value) string {
-	data, err := FieldData(v)
-	if err != nil || !Readable(data) {
+	data, err := fieldData(v)
+	if err != nil || !readable(data) {
 		return ""
 	}
 	if len(data) <= mostShown {
@@ -149,8 +149,8 @@ func begin(v *converters.Value) string {
 	return text.Line(string(data[:cut])) + "…"
 }
 
-// Readable reports whether data can be written to a terminal: text, and no control characters but tabs and line breaks.
-func Readable(data []byte) bool {
+// readable reports whether data can be written to a terminal: text, and no control characters but tabs and line breaks.
+func readable(data []byte) bool {
 	for len(data) > 0 {
 		r, n := utf8.DecodeRune(data)
 		if r == utf8.RuneError && n == 1 || r < ' ' && r != '\n' && r != '\t' && r != '\r' || r >= 0x7f && r <= 0x9f {

@@ -1,9 +1,8 @@
-package summary
+package terminal
 
 import (
 	"strings"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/dataset"
 )
 
@@ -16,8 +15,8 @@ type NotWhole struct {
 // mostFirst is how many fields that are not whole are described.
 const mostFirst = 3
 
-// newNotWhole returns the counts of a manifest.
-func newNotWhole(m *dataset.Manifest) NotWhole {
+// NewNotWhole returns the counts of a manifest.
+func NewNotWhole(m *dataset.Manifest) NotWhole {
 	n := NotWhole{Fields: m.Totals.NotWhole}
 	for i := range m.Shards {
 		n.First = append(n.First, m.Shards[i].FirstNot.List()...)
@@ -29,8 +28,8 @@ func newNotWhole(m *dataset.Manifest) NotWhole {
 	return n
 }
 
-// text returns the count and the first fields: "3 fields: b: field "jpg": empty; …".
-func (n NotWhole) text() string { return terminal.Counted(n.Fields, "field") + ": " + n.names() }
+// Text returns the count and the first fields: "3 fields: b: field "jpg": empty; …".
+func (n NotWhole) Text() string { return Counted(n.Fields, "field") + ": " + n.names() }
 
 func (n NotWhole) names() string {
 	text := strings.Join(n.First, "; ")

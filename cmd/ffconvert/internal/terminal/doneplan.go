@@ -1,4 +1,4 @@
-package summary
+package terminal
 
 import (
 	"fmt"
@@ -6,22 +6,20 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A Plan is the closing line of plan.
-type Plan struct {
-	Done    bool   `json:"done"`
+// A planDone is the closing line of plan.
+type planDone struct {
 	Out     string `json:"out"`
 	Shards  int    `json:"shards"`
 	Parts   int    `json:"parts"`
 	Stored  int64  `json:"part_bytes"`
 	Whole   bool   `json:"whole_parts,omitempty"`
-	Samples int64  `json:"samples,omitempty"` // 0, as Bytes, for a part-aligned plan: not known yet
+	Samples int64  `json:"samples,omitempty"` // 0, as Bytes, for a part-aligned plan, before its parts are read
 	Bytes   int64  `json:"bytes,omitempty"`
 	Digest  string `json:"plan_sha256"`
 	Same    bool   `json:"same"`     // the plan was there already
@@ -35,10 +33,10 @@ type Plan struct {
 	Unused    []string         `json:"indexes_not_used,omitempty"` // by plan --task, with the reasons
 }
 
-func NewPlan(out string, done *convert.Planned) *Plan {
+func PlanDone(out string, done *convert.Planned) *planDone {
 	p := done.Plan
-	s := &Plan{
-		Done: true, Out: out, Shards: len(p.Shards), Parts: len(p.Parts), Stored: partBytes(p), Whole: p.Whole, Digest: done.Digest,
+	s := &planDone{
+		Out: out, Shards: len(p.Shards), Parts: len(p.Parts), Stored: partBytes(p), Whole: p.Whole, Digest: done.Digest,
 		Same: done.Same, Ready: done.Ready, Indexed: done.Indexed,
 	}
 	if !p.Whole {
@@ -53,11 +51,11 @@ func NewPlan(out string, done *convert.Planned) *Plan {
 	return s
 }
 
-func (s *Plan) String() string {
+func (s *planDone) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: plan of %s from %s of sources in %s", text.Name(s.Out), terminal.Counted(int64(s.Shards), "shard"), humanize.Bytes(uint64(s.Stored)), terminal.Counted(int64(s.Parts), "part"))
+	fmt.Fprintf(&b, "%s: plan of %s from %s of sources in %s", text.Name(s.Out), Counted(int64(s.Shards), "shard"), humanize.Bytes(uint64(s.Stored)), Counted(int64(s.Parts), "part"))
 	if !s.Whole {
-		fmt.Fprintf(&b, ", %s", terminal.Counted(s.Samples, "sample"))
+		fmt.Fprintf(&b, ", %s", Counted(s.Samples, "sample"))
 	}
 	fmt.Fprintf(&b, " (digest %.12s…)", s.Digest)
 	if s.Same {
@@ -71,12 +69,12 @@ func (s *Plan) String() string {
 		b.WriteString("; " + text)
 	}
 	if s.Indexed > 0 {
-		fmt.Fprintf(&b, "; %s indexed by tasks", terminal.Counted(int64(s.Indexed), "part"))
+		fmt.Fprintf(&b, "; %s indexed by tasks", Counted(int64(s.Indexed), "part"))
 	}
 	if len(s.Unused) > 0 {
 		fmt.Fprintf(&b, "; indexed anew in place of %s", s.Unused[0])
 		if n := len(s.Unused) - 1; n > 0 {
-			fmt.Fprintf(&b, ", and of %s more", terminal.Counted(int64(n), "file"))
+			fmt.Fprintf(&b, ", and of %s more", Counted(int64(n), "file"))
 		}
 	}
 	if !s.Ready {
@@ -85,9 +83,8 @@ func (s *Plan) String() string {
 	return b.String()
 }
 
-// A slice is the closing line of plan --task.
-type slice struct {
-	Done    bool   `json:"done"`
+// A sliceDone is the closing line of plan --task.
+type sliceDone struct {
 	Out     string `json:"out"`
 	Task    string `json:"task"`
 	Parts   int    `json:"parts"`                // indexed by this task
@@ -98,14 +95,14 @@ type slice struct {
 	Why     string `json:"nothing_to_index,omitempty"`
 }
 
-func NewSlice(out string, t plan.Task, done *convert.SliceIndex) *slice {
-	return &slice{
-		Done: true, Out: out, Task: t.String(), Parts: done.Parts, Before: done.Before, Of: done.Of,
+func SliceDone(out string, t plan.Task, done *convert.SliceIndex) *sliceDone {
+	return &sliceDone{
+		Out: out, Task: t.String(), Parts: done.Parts, Before: done.Before, Of: done.Of,
 		Samples: done.Samples, Bytes: done.Bytes, Why: done.Why,
 	}
 }
 
-func (s *slice) String() string {
+func (s *sliceDone) String() string {
 	if s.Why != "" {
 		return fmt.Sprintf("%s: task %s: nothing to index: %s", text.Name(s.Out), s.Task, s.Why)
 	}
@@ -114,16 +111,15 @@ func (s *slice) String() string {
 		before = fmt.Sprintf(" (%d before)", s.Before)
 	}
 	return fmt.Sprintf("%s: task %s: indexed %s of %s%s, %s, %s; the same command without --task plans, once all tasks are done",
-		text.Name(s.Out), s.Task, terminal.Counted(int64(s.Parts), "part"), humanize.Comma(int64(s.Of)), before, humanize.Bytes(uint64(s.Bytes)), terminal.Counted(s.Samples, "sample"))
+		text.Name(s.Out), s.Task, Counted(int64(s.Parts), "part"), humanize.Comma(int64(s.Of)), before, humanize.Bytes(uint64(s.Bytes)), Counted(s.Samples, "sample"))
 }
 
-// A task is the closing line of run.
-type task struct {
-	Done   bool   `json:"done"`
+// A taskDone is the closing line of run.
+type taskDone struct {
 	Out    string `json:"out"`
 	Task   string `json:"task"`
 	Shards int    `json:"shards"`
-	Earlier
+	earlier
 	Samples int64   `json:"samples"`
 	Bytes   int64   `json:"bytes"`
 	Written int64   `json:"bytes_written"` // by this run
@@ -131,21 +127,21 @@ type task struct {
 	proof
 }
 
-func NewTask(dir string, r *write.Report) task {
-	return task{
-		Done: true, Out: dir, Task: r.Task.String(), Shards: r.Shards, Earlier: newEarlier(r),
+func TaskDone(dir string, r *write.Report) taskDone {
+	return taskDone{
+		Out: dir, Task: r.Task.String(), Shards: r.Shards, earlier: newEarlier(r),
 		Samples: r.Samples, Bytes: r.Bytes, Written: r.Written, Seconds: r.Seconds, proof: newProof(r),
 	}
 }
 
-func (s task) String() string {
+func (s taskDone) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: task %s: ", text.Name(s.Out), s.Task)
 	if s.Shards == 0 {
 		b.WriteString("no shards in this slice")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s, %s, %s", terminal.Counted(int64(s.Shards), "shard"), terminal.Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)))
+	fmt.Fprintf(&b, "%s, %s, %s", Counted(int64(s.Shards), "shard"), Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)))
 	if s.Kept > 0 {
 		fmt.Fprintf(&b, ", %d of them kept", s.Kept)
 	}

@@ -1,11 +1,13 @@
-package summary
+package look
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,11 +16,15 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
+	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
@@ -26,15 +32,127 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// ContentLimits limit how much is read.
-type ContentLimits struct {
-	Keys       int   // number of first keys
-	Deep       bool  // read every sample to count fields
-	MaxSamples int64 // most samples of a shard
-	MaxSample  int64 // bytes of the largest sample that is read
+// An Inspector writes an outline of a dataset: counts, sizes, fields, classes, the first keys.
+type Inspector struct {
+	Datasets
+	Format option.Choice // text or json
+	Keys   int           // number of first keys
+	Deep   bool          // read every sample to count fields
+	Sums   bool          // write the SHA-256 of all files in place of the outline
 }
 
-// A report is the JSON document of inspect.
+// Run inspects a dataset or a shard.
+func (in *Inspector) Run(ctx context.Context, path string, stdout io.Writer) (err error) {
+	defer func() { err = in.End(err) }()
+	if in.Sums {
+		return in.sums(ctx, path, stdout)
+	}
+	inspect := in.local
+	if convert.IsURL(path) {
+		inspect = in.remote
+	}
+	x, err := inspect(ctx, path)
+	if err != nil {
+		return err
+	}
+	if in.Format.Value == "json" {
+		return terminal.WriteJSON(stdout, x)
+	}
+	return x.print(stdout)
+}
+
+// sums writes the SHA-256 of the files of a dataset.
+func (in *Inspector) sums(ctx context.Context, dir string, stdout io.Writer) error {
+	var m *dataset.Manifest
+	var err error
+	if convert.IsURL(dir) {
+		_, m, err = in.view(ctx, dir)
+	} else if err = dataset.CheckPath(dir); err == nil {
+		if m, err = dataset.ReadManifest(dir); err != nil {
+			err = cliflag.NotShards(dir, err)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(stdout)
+	if err := m.WriteSums(w); err != nil {
+		return fmt.Errorf("%s: %w (ffconvert finish --verify %s adds them)", dir, err, text.ShellWord(dir))
+	}
+	return w.Flush()
+}
+
+// remote inspects a dataset in an object store by its manifest, meta.json and an index: without the sizes and the fields of its
+// records.
+func (in *Inspector) remote(ctx context.Context, url string) (*content, error) {
+	if in.Deep {
+		return nil, fmt.Errorf("%s: --deep reads every sample; bring the dataset here first: ffconvert copy", url)
+	}
+	out, m, err := in.view(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	x := &content{Path: url, Shards: len(m.Shards), Samples: int(m.Totals.SamplesWritten), Bytes: m.Totals.Bytes, Keys: []string{}}
+	var shards []int64
+	for i := range m.Shards {
+		shards = append(shards, m.Shards[i].Bytes)
+	}
+	x.Shard = newSpread(shards)
+	if err := x.describe(m, out.Path("")); err != nil {
+		return nil, err
+	}
+	d, err := lookup.Open(out.Path(""), lookup.Options{Open: out.OpenPath})
+	if err != nil {
+		return nil, err
+	}
+	for i := range min(int64(in.Keys), d.Len()) {
+		row, err := d.Row(i, true)
+		if err != nil {
+			return nil, err
+		}
+		if row.Key != "" {
+			x.Keys = append(x.Keys, row.Key)
+		}
+	}
+	return x, nil
+}
+
+// local inspects a dataset or a shard on this machine.
+func (in *Inspector) local(ctx context.Context, path string) (*content, error) {
+	r, err := record.Open(path, record.Options{AllowLegacy: true, MaxSamples: in.Lookup.Record.MaxSamples, MaxSample: math.MaxInt64})
+	if err != nil {
+		return nil, cliflag.NotShards(path, err)
+	}
+	defer r.Close()
+	x := &content{Path: path, Shards: len(r.Files()), Samples: r.Len(), Keys: []string{}}
+	var shards, records []int64
+	for _, f := range r.Files() {
+		x.Bytes += f.Size
+		shards = append(shards, f.Size)
+	}
+	for i := range r.Len() {
+		_, e, err := r.Extent(i)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, e.Size)
+	}
+	x.Shard, x.Record = newSpread(shards), newSpread(records)
+	if f, err := packed.Open(path, in.Lookup.Record); err == nil {
+		totals := f.Totals()
+		x.Packed = &totals
+		f.Close()
+	}
+	if err := x.manifest(r.Files()[0].Path); err != nil {
+		return nil, err
+	}
+	if err := x.firstKeys(r, in.Keys, in.Lookup.Record.MaxSample); err != nil {
+		return nil, err
+	}
+	return x, x.fieldCounts.count(ctx, r, in.Deep, in.Lookup.Record.MaxSample)
+}
+
+// A content is the JSON document of inspect.
 type content struct {
 	Path     string         `json:"path"`
 	Tool     string         `json:"tool,omitempty"`
@@ -46,16 +164,16 @@ type content struct {
 	Bytes    int64          `json:"bytes"`
 	Shard    spread         `json:"shard_bytes"`
 	Record   spread         `json:"record_bytes"`
-	Index    int64          `json:"index_bytes,omitempty"` // of all indexes, as the manifest says
+	Index    int64          `json:"index_bytes,omitempty"` // of all indexes, from the manifest
 	Created  *time.Time     `json:"created,omitempty"`     // when the manifest was written
 	Verified *bool          `json:"verified,omitempty"`    // whether each shard was verified when it was written
-	Root     string         `json:"root_sha256,omitempty"` // of the SHA-256 of all files, as the manifest says
-	SignedBy string         `json:"signed_by,omitempty"`   // ID of the key, as the signature says; it is not checked
+	Root     string         `json:"root_sha256,omitempty"` // of the SHA-256 of all files, from the manifest
+	SignedBy string         `json:"signed_by,omitempty"`   // ID of the key in the signature, which is not checked
 	converters.Description
 	Skipped map[string]int64 `json:"skipped,omitempty"`
 	Choice  *choose.Options  `json:"choice,omitempty"`      // of samples, when they were converted; nil: all
 	LeftOut map[string]int64 `json:"left_out_by,omitempty"` // samples that were not chosen, by option
-	NotWhole
+	terminal.NotWhole
 	fieldCounts
 	SourceFields plan.FieldCounts `json:"source_fields,omitempty"` // of all samples, before --rename and --fields, counted by the conversion
 
@@ -86,53 +204,6 @@ func newSpread(sizes []int64) spread {
 	return spread{Min: sizes[0], P50: at(50), Mean: sum / int64(n), P90: at(90), P99: at(99), Max: sizes[n-1]}
 }
 
-// Content inspects the shards that r has opened at path.
-func Content(ctx context.Context, path string, r *record.Reader, opts ContentLimits) (*content, error) {
-	x := &content{Path: path, Shards: len(r.Files()), Samples: r.Len(), Keys: []string{}}
-	var shards, records []int64
-	for _, f := range r.Files() {
-		x.Bytes += f.Size
-		shards = append(shards, f.Size)
-	}
-	for i := range r.Len() {
-		_, e, err := r.Extent(i)
-		if err != nil {
-			return nil, err
-		}
-		records = append(records, e.Size)
-	}
-	x.Shard, x.Record = newSpread(shards), newSpread(records)
-	x.packed(opts)
-	if err := x.manifest(r.Files()[0].Path); err != nil {
-		return nil, err
-	}
-	if err := x.firstKeys(r, opts.Keys, opts.MaxSample); err != nil {
-		return nil, err
-	}
-	return x, x.fieldCounts.count(ctx, r, opts)
-}
-
-// Outline inspects a dataset by its manifest and the meta.json in dir alone, where shards are not at hand: without the sizes
-// and the fields of its records. path is its name in the report.
-func Outline(path, dir string, m *dataset.Manifest) (*content, error) {
-	x := &content{Path: path, Shards: len(m.Shards), Samples: int(m.Totals.SamplesWritten), Bytes: m.Totals.Bytes, Keys: []string{}}
-	var shards []int64
-	for i := range m.Shards {
-		shards = append(shards, m.Shards[i].Bytes)
-	}
-	x.Shard = newSpread(shards)
-	return x, x.describe(m, dir)
-}
-
-// packed sets Packed if the file is a packed folder.
-func (x *content) packed(opts ContentLimits) {
-	if f, err := packed.Open(x.Path, record.Options{AllowLegacy: true, MaxSamples: opts.MaxSamples, MaxSample: opts.MaxSample}); err == nil {
-		totals := f.Totals()
-		x.Packed = &totals
-		f.Close()
-	}
-}
-
 // manifest sets the fields that come from the manifest in the directory of the first shard, if there is one.
 func (x *content) manifest(shardPath string) error {
 	m, err := dataset.ReadManifest(filepath.Dir(shardPath))
@@ -149,7 +220,7 @@ func (x *content) manifest(shardPath string) error {
 func (x *content) describe(m *dataset.Manifest, dir string) error {
 	x.Tool, x.Source, x.Encoding = m.Tool, m.Source.Format, m.Encode.Encoding
 	x.Created, x.Verified, x.Skipped = &m.Created, &m.Verified, m.Totals.Skipped
-	x.Choice, x.LeftOut, x.NotWhole = m.Choice, m.Totals.LeftOutBy, newNotWhole(m)
+	x.Choice, x.LeftOut, x.NotWhole = m.Choice, m.Totals.LeftOutBy, terminal.NewNotWhole(m)
 	for i := range m.Shards {
 		x.Index += m.Shards[i].Index.Bytes
 	}
@@ -203,7 +274,7 @@ func (x *content) firstKeys(r *record.Reader, n int, most int64) error {
 	return nil
 }
 
-func (x *content) Print(w io.Writer) error {
+func (x *content) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
 	row("path", "%s", text.Name(x.Path))
@@ -235,16 +306,16 @@ func (x *content) Print(w io.Writer) error {
 		row("signed by", "the key %s, not checked: ffconvert verify --key PUBLIC %s", x.SignedBy, text.ShellWord(x.Path))
 	}
 	if len(x.Skipped) > 0 {
-		row("skipped", "%s", text.Line(SkippedText(x.Skipped)))
+		row("skipped", "%s", text.Line(terminal.SkippedText(x.Skipped)))
 	}
 	if x.Choice != nil {
 		row("chosen by", "%s", text.Line(x.Choice.String()))
 	}
 	if len(x.LeftOut) > 0 {
-		row("left out", "%s", text.Line(LeftOutText(x.LeftOut)))
+		row("left out", "%s", text.Line(terminal.LeftOutText(x.LeftOut)))
 	}
 	if x.NotWhole.Fields > 0 {
-		row("not whole", "%s", text.Line(x.NotWhole.text()))
+		row("not whole", "%s", text.Line(x.NotWhole.Text()))
 	}
 	x.fieldCounts.print(row)
 	if len(x.SourceFields) > 0 && x.Source != "csv" {

@@ -1,4 +1,4 @@
-package main
+package look
 
 import (
 	"context"
@@ -16,19 +16,28 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
-	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/internal/input"
-	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// A verification is one run of verify: what its arguments name, and which of them are refused.
-type verification struct {
-	proof    *proof
+// A Verifier verifies datasets and shards.
+type Verifier struct {
+	cliflag.Place // how object stores are reached
+	Options       verify.Options
+	Progress      *terminal.Reporter
+	Key           string      // a public key, or its file: the manifest must be signed by it; "": no signature is read
+	SHA256        bool        // compare the SHA-256 of every file that is read; Key and Sample imply it
+	Sample        sampleValue // the shards that are read
+
+	// Strict: Run returns the error of the first argument that cannot be read or is no dataset, and verifies nothing. Else the
+	// report has it as a problem.
+	Strict bool
+
+	key      *signature.PublicKey // of Key
 	datasets []verifiedDataset
 	files    []verify.Target
 	refused  []error          // of arguments that cannot be read, or are no dataset
@@ -36,7 +45,7 @@ type verification struct {
 	repairs  []*dataset.Repairable
 }
 
-// A verifiedDataset may be a directory of shards alone.
+// A verifiedDataset is a dataset, or a directory of shards without a manifest.
 type verifiedDataset struct {
 	*dataset.Dataset
 	shards   []string
@@ -44,31 +53,60 @@ type verifiedDataset struct {
 	read     map[string]bool   // the shards to read; nil: all
 }
 
-// newVerification finds the shards of the arguments. A directory, or a single shard, is compared with the
-// manifest in its directory, if there is one. A URL is a dataset in an object store, which remote says how to reach. The
-// caller closes the verification.
-func newVerification(ctx context.Context, args []string, p *proof, remote bucket.Options) *verification {
-	v := &verification{proof: p, problems: []verify.Problem{}}
+// Load reads Key, before Run.
+func (v *Verifier) Load() (err error) {
+	if v.Key != "" {
+		v.key, err = signature.ReadPublicKey(v.Key)
+	}
+	return err
+}
+
+// Run verifies the shards that the arguments name. A directory, or a single shard, is compared with the
+// manifest in its directory, if there is one. A URL is a dataset in an object store.
+func (v *Verifier) Run(ctx context.Context, args []string) (*Verified, error) {
+	v.problems = []verify.Problem{}
+	defer func() { // removes the scratch directories of those in object stores
+		for _, d := range v.datasets {
+			d.Close()
+		}
+	}()
 	for _, arg := range args {
-		err := v.add(ctx, arg, remote)
-		if kind := place.KindOf(err); convert.IsURL(arg) && (kind == place.Corrupt || kind == place.Refused) && ctx.Err() == nil {
-			err = v.add(ctx, arg, remote) // a reply may have been wrong
+		err := v.add(ctx, arg)
+		if convert.IsURL(arg) && perhapsReply(err) && ctx.Err() == nil {
+			err = v.add(ctx, arg)
 		}
 		if err != nil {
 			p := verify.NewProblem(arg, arg, ruleOfArgument(err), err)
-			p.Text = strings.TrimPrefix(terminal.ErrorText(err), arg+": ") // the place of the problem has it
+			p.Text = strings.TrimPrefix(terminal.ErrorText(err), arg+": ") // the report prints arg first
 			v.problems, v.refused = append(v.problems, p), append(v.refused, terminal.Plain(err))
 		}
 	}
-	return v
+	if len(v.refused) > 0 && v.Strict {
+		return nil, v.refused[0]
+	}
+	v.Progress.Start("verify", v.bytes())
+	v.Options.Progress = v.Progress.Add
+	report, err := v.run(ctx)
+	v.Progress.Stop()
+	if err != nil {
+		return nil, err
+	}
+	all := &Verified{*report, errors.Join(append(v.refused, terminal.Plain(v.hint(report.Err(), report.Count())))...), v.repairs}
+	all.Problems = append(v.problems, report.Problems...)
+	for i := range all.Problems {
+		if p := &all.Problems[i]; p.Text == record.ErrLegacy.Error() {
+			p.Text += cliflag.Legacy
+		}
+	}
+	return all, nil
 }
 
-func (v *verification) add(ctx context.Context, arg string, remote bucket.Options) error {
+func (v *Verifier) add(ctx context.Context, arg string) error {
 	if convert.IsURL(arg) {
-		if strings.HasSuffix(arg, record.Ext) {
-			return fmt.Errorf("%s: a shard in an object store is verified with its dataset; name what it lies in, %s", arg, arg[:strings.LastIndexByte(arg, '/')+1])
+		if err := noShard(arg, "verified"); err != nil {
+			return err
 		}
-		d, err := bucket.View(ctx, arg, remote)
+		d, err := bucket.View(ctx, arg, v.Place.Options(nil))
 		if err != nil {
 			return cliflag.Hint(err, "verify", arg)
 		}
@@ -88,7 +126,7 @@ func (v *verification) add(ctx context.Context, arg string, remote bucket.Option
 			return err
 		}
 		return v.addDataset(d, arg)
-	case v.proof.some():
+	case v.needsSums():
 		return fmt.Errorf("%s: --key, --sha256 and --sample are for the directory of a dataset", arg)
 	}
 	m, err := dataset.ReadManifest(filepath.Dir(arg))
@@ -96,7 +134,7 @@ func (v *verification) add(ctx context.Context, arg string, remote bucket.Option
 		return err
 	}
 	want := m.ExpectOf(filepath.Base(arg))
-	if want == nil { // it may be certain that it is of another kind than a shard
+	if want == nil { // it may be a file of another kind
 		r, err := record.Open(arg, record.Options{AllowLegacy: true})
 		if err == nil {
 			err = r.Close()
@@ -112,8 +150,8 @@ func (v *verification) add(ctx context.Context, arg string, remote bucket.Option
 }
 
 // addDataset adds a dataset that arg names, or closes it.
-func (v *verification) addDataset(d *dataset.Dataset, arg string) error {
-	m, err := v.proof.manifest(d, arg)
+func (v *Verifier) addDataset(d *dataset.Dataset, arg string) error {
+	m, err := v.manifest(d, arg)
 	if err == nil && m == nil {
 		err = v.unfinished(d, arg)
 	}
@@ -129,15 +167,15 @@ func (v *verification) addDataset(d *dataset.Dataset, arg string) error {
 		return err
 	}
 	one := verifiedDataset{d, shards, m, nil}
-	if m != nil && v.proof.sample.text != "" {
-		one.read = v.proof.sample.Choose(m)
+	if m != nil && v.Sample.text != "" {
+		one.read = v.Sample.Choose(m)
 	}
 	v.datasets = append(v.datasets, one)
 	return nil
 }
 
 // unfinished refuses a dataset without a manifest if a conversion or a copy was begun there, or if a manifest is needed.
-func (v *verification) unfinished(d *dataset.Dataset, arg string) error {
+func (v *Verifier) unfinished(d *dataset.Dataset, arg string) error {
 	begun, err := false, error(nil)
 	if d.InBucket() {
 		begun, err = d.Begun()
@@ -149,7 +187,7 @@ func (v *verification) unfinished(d *dataset.Dataset, arg string) error {
 	switch {
 	case err != nil:
 		return err
-	case !begun && v.proof.some():
+	case !begun && v.needsSums():
 		return fmt.Errorf("%s: %w: there is no %s", arg, dataset.ErrNoSums, dataset.ManifestName)
 	case !begun:
 		return nil
@@ -165,15 +203,8 @@ func (v *verification) unfinished(d *dataset.Dataset, arg string) error {
 	return fmt.Errorf("%s: %w: %v", arg, verify.ErrCorrupt, dataset.ErrUnfinished)
 }
 
-// close closes the datasets. It removes the scratch of those in object stores.
-func (v *verification) close() {
-	for _, d := range v.datasets {
-		d.Close()
-	}
-}
-
 // bytes returns the size of all shards that are read. Files that cannot be examined count as empty.
-func (v *verification) bytes() int64 {
+func (v *Verifier) bytes() int64 {
 	total := int64(0)
 	add := func(path string) {
 		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
@@ -203,16 +234,16 @@ func (v *verification) bytes() int64 {
 }
 
 // run verifies the datasets one after another, then all the files.
-func (v *verification) run(ctx context.Context, how verify.Options) (total *verify.Report, err error) {
+func (v *Verifier) run(ctx context.Context) (total *verify.Report, err error) {
 	for _, d := range v.datasets {
-		report, err := v.verify(ctx, d, how)
+		report, err := v.verify(ctx, d)
 		if err != nil {
 			return nil, err
 		}
 		total = total.Merge(report)
 	}
 	if len(v.files) > 0 {
-		report, err := verify.Files(ctx, v.files, how)
+		report, err := verify.Files(ctx, v.files, v.Options)
 		if err != nil {
 			return nil, err
 		}
@@ -224,8 +255,9 @@ func (v *verification) run(ctx context.Context, how verify.Options) (total *veri
 	return total, nil
 }
 
-func (v *verification) verify(ctx context.Context, d verifiedDataset, how verify.Options) (*verify.Report, error) {
-	how.SHA256 = d.manifest != nil && v.proof.some()
+func (v *Verifier) verify(ctx context.Context, d verifiedDataset) (*verify.Report, error) {
+	how := v.Options
+	how.SHA256 = d.manifest != nil && v.needsSums()
 	if d.read != nil {
 		how.Only = func(shard string) bool { return d.read[shard] }
 	}
@@ -237,60 +269,15 @@ func (v *verification) verify(ctx context.Context, d verifiedDataset, how verify
 		return report, err
 	}
 	v.repairs = append(v.repairs, repair)
-	report.Proof = v.proof.of(d.manifest, report.Shards)
-	if v.proof.key != nil {
+	report.Proof = v.proof(d.manifest, report.Shards)
+	if v.key != nil {
 		err = d.unsigned(report)
 	}
 	return report, err
 }
 
-// unsigned adds to a report the files in the dataset's directories of indexes and keys that no signature covers: indexes that the
-// manifest does not name, and a table of keys that is not that of the indexes.
-func (d *verifiedDataset) unsigned(report *verify.Report) error {
-	found := func(name string, kind verify.Kind, err error) {
-		report.Problems = append(report.Problems, verify.NewProblem(d.At(name), name, kind, err))
-	}
-	names, err := d.Extra(d.manifest)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		found(name, verify.Extra, errors.New("it is not in the signed manifest: remove it"))
-	}
-	var how lookup.Options
-	if d.InBucket() {
-		how.Open = d.OpenPath
-	}
-	if err = lookup.CheckKeys(d.Path(""), how); errors.Is(err, lookup.ErrKeys) {
-		found(dataset.KeysName, verify.Changed, fmt.Errorf("%w: remove it, a search by key makes another one", err))
-		err = nil
-	}
-	return err
-}
-
-// ruleOfArgument returns the rule that an argument broke.
-func ruleOfArgument(err error) verify.Kind {
-	switch {
-	case errors.Is(err, input.ErrNotFound):
-		return verify.Missing
-	case errors.Is(err, signature.ErrWrong):
-		return ruleSignature
-	case errors.Is(err, signature.ErrUnsigned), errors.Is(err, dataset.ErrNoSums):
-		return ruleUnsigned
-	case errors.Is(err, dataset.ErrManifest), errors.Is(err, dataset.ErrManifestVersion):
-		return dataset.BadManifest
-	case errors.Is(err, plan.ErrDamaged):
-		return dataset.BadPlan
-	case errors.Is(err, verify.ErrCorrupt):
-		return ruleUnfinished
-	case errors.Is(err, cliflag.ErrNoShards), errors.Is(err, format.ErrAnotherKind):
-		return ruleNoShards
-	}
-	return verify.Unreadable
-}
-
-// hint returns the error of a printed report, with the number of problems as its text, and what helps: a flag, or a repair.
-func (v *verification) hint(err error, problems int64) error {
+// hint replaces the text of err, the error of a printed report, by the number of problems and the flag or the command that helps.
+func (v *Verifier) hint(err error, problems int64) error {
 	if err == nil {
 		return nil
 	}
