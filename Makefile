@@ -63,7 +63,7 @@ bench: ## the table of speed and memory, into docs/performance.md; ROW=S5 prints
 	$(GO) test -tags bench -count=1 -timeout 60m -v -run '^Test($(or $(ROW),.*))$$' ./internal/bench
 
 bench-once: ## every benchmark of the packages once, at a small size
-	@out=$$($(GO) test -short -run '^$$' -bench . -benchtime 1x \
+	@out=$$($(GO) test -vet=off -short -run '^$$' -bench . -benchtime 1x \
 		$$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n 1 dirname | sort -u) 2>&1) || { echo "$$out"; exit 1; }
 
 bench-packages: ## the benchmarks of each package
