@@ -79,7 +79,7 @@ type Options struct {
 	Drain func() <-chan struct{}
 }
 
-// A Conversion describes a dataset to make. For Run, Repair, Finish and Sign it describes a dataset that has a plan.
+// A Conversion describes a dataset to make. For Run, Repair, Finish and SignManifest it describes a dataset that has a plan.
 type Conversion struct {
 	// Reader is a reader of the format of all sources. nil: the formats are those of Spec, or of the plan.
 	Reader *format.Reader

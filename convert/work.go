@@ -170,7 +170,7 @@ func (w *work) adviseRoom(err error) error {
 	return err
 }
 
-// Staging returns a function for input.Options.Progress. It starts the phase with the first staged
+// Staging returns a function for stage.Options.Progress. It starts the phase with the first staged
 // byte, since most inputs need no staging. The total is 0 if a size is unknown.
 func Staging(p plan.Progress, found []input.Name) func(string, int64) {
 	if p == nil {
@@ -191,7 +191,7 @@ func Staging(p plan.Progress, found []input.Name) func(string, int64) {
 	}
 }
 
-// writeOptions returns the options for write.All. It calls Drain.
+// writeOptions returns the options for package write. It calls Drain.
 func (w *work) writeOptions() write.Options {
 	opts := write.Options{
 		Workers: w.Workers, Overwrite: w.Overwrite, NoVerify: w.NoVerify, Verify: w.Verify,

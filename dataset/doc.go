@@ -11,7 +11,7 @@
 //	begun      the plan and the journal, no manifest. Open and OpenTask continue it: the command that began it, or
 //	           run for a task and then finish. View shows its status; what reads samples gets ErrUnfinished.
 //	complete   the manifest and every file that it names. View opens it. Open compares its plan: that of the same
-//	           sources and options finds nothing to write, another one is ErrOccupied, or replaces it with --overwrite.
+//	           sources and options finds nothing to write, another one is ErrOccupied, unless it is to replace it.
 //	damaged    the manifest, but a file that it names is missing or differs. A reader of that file finds it; verify
 //	           reads all files and exits 2. repair writes the damaged ones from the plan and the sources, the same
 //	           bytes. The command that made it removes the manifest, and with that begins it again.

@@ -20,7 +20,7 @@ import (
 //
 //	head              what index it is of
 //	part              a part: its state when found, its account, and how its places are packed
-//	places            as many lines as its samples need, see plan/pack.go; none where it has no samples
+//	places            as many lines as its samples need, see shard/plan/pack.go; none where it has no samples
 //	part …
 //
 // Every line is checked before it is used. Damaged lines, files made from other sources or options, and parts that have

@@ -18,7 +18,7 @@
 //	  4 array · 6 tag                  n items · 1     info 28–30: reserved
 //	  5 map                            n pairs         info 31: of types 2–5, up to a break (0xff)
 //
-// MessagePack has the same kinds of items with other first bytes (messagepack.go). Neither format has
+// MessagePack has the same kinds of items with other first bytes (internal/heads/messagepack.go). Neither format has
 // a checksum: a changed byte is found only if it makes an item malformed.
 //
 // By default the fields of a sample are the entries of its map. The keys of the map must be text,

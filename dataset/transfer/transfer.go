@@ -1,4 +1,4 @@
-// package transfer copies a complete dataset between directories and object stores:
+// Package transfer copies a complete dataset between directories and object stores:
 //
 //	done, err := transfer.Copy(ctx, "out", "s3://bucket/data/", transfer.Options{Bucket: bucket.Options{Client: client}})
 //

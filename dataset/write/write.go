@@ -49,7 +49,7 @@ func All(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.Wri
 
 // Slice writes the shards of a slice of a plan; [dataset.Writing.Begin] has put the plan into the directory. parts has
 // the parts of the slice. Other processes may write the same or other slices at the same time, on any machine: the
-// first process to name a shard wins, and the others compare theirs with it. Run may be called again
+// first process to name a shard wins, and the others compare theirs with it. Slice may be called again
 // at any time, and keeps sound shards. [Finish] writes the manifest.
 func Slice(ctx context.Context, parts PartProvider, slice *plan.Slice, out *dataset.Task, opts Options) (*Report, error) {
 	w, err := newWriter(parts, slice, out, opts)

@@ -9,7 +9,7 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// HeadSize is the number of bytes at the start of a file that File needs.
+// HeadSize is the number of bytes at the start of a file that KindOf needs.
 const HeadSize = 64 << 10
 
 // A Kind is a format of files or directories. It is a guess for messages and for defaults that a command reports. Only a

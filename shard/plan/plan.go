@@ -239,7 +239,7 @@ type shardBuilder struct {
 	cost int64
 }
 
-// A run has at most runSamples samples; if they have at most smallRecord bytes each, also at
+// A run has at most RunSamples samples; if they have at most SmallRecord bytes each, also at
 // most runBytes: several readers can then read one shard, and each holds its read-ahead in a
 // few batches. The three are part of the plan format: with another value the same input gives
 // another plan, and an interrupted conversion could not be resumed.

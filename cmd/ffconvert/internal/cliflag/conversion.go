@@ -156,7 +156,7 @@ func (o *Conversion) Load(ctx context.Context) (*signature.PrivateKey, error) {
 }
 
 // Ready returns the options that the flags give to package convert. ctx is the context of the
-// command; its Stopper drains the run. tool names the program in the manifest.
+// command; its stopper drains the run. tool names the program in the manifest.
 func (o *Conversion) Ready(ctx context.Context, tool string, progress *terminal.Reporter) convert.Options {
 	opts := o.Options
 	opts.Input, opts.Tool = o.Staging(), tool

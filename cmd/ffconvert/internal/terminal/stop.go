@@ -101,7 +101,7 @@ func ReportSignals(ctx context.Context, mode string, paint Paint) {
 	}
 }
 
-// listen handles signals until close.
+// listen handles signals until End.
 func (s *stopper) listen() {
 	defer close(s.ended)
 	var over, late <-chan time.Time
