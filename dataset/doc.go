@@ -28,6 +28,9 @@
 //	.ffconvert/keys             where the sample of each key is; a cache that package lookup makes
 //	.ffconvert/journals/        the journals of tasks, until they are folded into the one
 //	.ffconvert/indexed/         indexes of parts, one file for each task, until the plan is made
+//	.ffconvert/cache/           staged copies of sources, if no other directory is named
+//	.ffconvert/done/            of an OUT in an object store: the line of each shard that is uploaded
+//	.ffconvert/copy             marks a copy of a dataset that is not complete
 //	.ffconvert/running/         a claim for each shard that is being written
 //	.ffconvert/tmp/             files that are being written, a directory for each process
 //	.ffconvert/lock             held by one process alone, or shared by tasks

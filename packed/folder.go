@@ -25,8 +25,8 @@ type Folder struct {
 }
 
 // Open opens a packed folder, written by this package or by Python. It checks the header and that
-// the names name every sample exactly once. The error is [ErrNotPacked], [ErrMalformed] or one of
-// package record. The contents of files are checked when they are read. opts.MaxSample limits the
+// the names name every sample exactly once. The error is [ErrNotPacked], one that says that the names
+// are malformed, or one of package record. The contents of files are checked when they are read. opts.MaxSample limits the
 // size of each file and of the names.
 func Open(path string, opts record.Options) (*Folder, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {

@@ -37,8 +37,8 @@ type Report struct {
 // for each file.
 //
 // Write follows symbolic links and packs their targets. It refuses a link to one of its parent
-// directories, sockets, FIFOs, devices, and names that are not UTF-8, with [ErrUnsupported]. A file
-// that changes after the folder was listed is [ErrChanged].
+// directories, sockets, FIFOs, devices, and names that are not UTF-8. A file
+// that changes after the folder was listed is an error, too.
 func Write(ctx context.Context, dir, file string, opts WriteOptions) (Report, error) {
 	if opts.Progress == nil {
 		opts.Progress = silent{}

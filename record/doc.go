@@ -2,8 +2,8 @@
 //
 // A [Writer] needs the number of samples first and writes the 12-byte head last. A [Reader] opens a
 // file, or all files of a directory as one sequence, and reads samples one by one or in batches. A
-// [Scanner] checks a whole file that the caller passes block by block, without holding the payload.
-// Reader and Scanner refuse the same files.
+// A scanner, of [NewScanner], checks a whole file that the caller passes block by block, without holding the payload.
+// Reader and scanner refuse the same files.
 //
 //	w, err := record.NewWriter(file, 2)
 //	w.Append([]byte("hello"))                 // one sample

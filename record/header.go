@@ -6,7 +6,7 @@ import (
 )
 
 // A header parses and checks the bytes of a file from its start to its first sample, given in
-// pieces of any size. Reader and Scanner both use it.
+// pieces of any size. Reader and scanner both use it.
 //
 // It checks in a fixed order: the file has a head, N fits into the file, the header CRC, the
 // offsets. An error of the offsets is therefore reported after the header CRC has been checked.

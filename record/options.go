@@ -16,7 +16,7 @@ const (
 	BatchBlockSize = 256 << 10 // largest read in bytes
 )
 
-// Options control which files a Reader or a Scanner accepts. The zero value is the strictest.
+// Options control which files a Reader or a scanner accepts. The zero value is the strictest.
 type Options struct {
 	// AllowLegacy accepts a header without a checksum, as old writers made it. The structure and
 	// the CRC of every sample are still checked.
@@ -27,7 +27,7 @@ type Options struct {
 	MaxSamples int64
 
 	// MaxSample is the largest sample in bytes that Open accepts, because Read holds a whole
-	// sample. A Scanner ignores it. 0 means DefaultMaxSample.
+	// sample. A scanner ignores it. 0 means DefaultMaxSample.
 	MaxSample int64
 
 	// AIO is used by Reader.ReadBatch only. Depth is the number of reads in flight per call, 0

@@ -24,7 +24,7 @@ type Reader struct {
 
 // A FileInfo describes one file.
 type FileInfo struct {
-	Path      string // "" from a Writer or a Scanner
+	Path      string // "" from a Writer or a scanner
 	Samples   int64
 	Size      int64  // bytes
 	HeaderCRC uint32 // as stored; it covers the CRCs of all samples, hence the whole file. 0 in a legacy file

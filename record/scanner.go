@@ -26,7 +26,7 @@ type scanner struct {
 
 var errScanClosed = errors.New("scanner is closed")
 
-// NewScanner returns a Scanner for a file of size bytes. path is for errors only.
+// NewScanner returns a scanner for a file of size bytes. path is for errors only.
 func NewScanner(path string, size int64, opts Options) *scanner {
 	return &scanner{h: newHeader(path, size, opts, true)}
 }

@@ -12,7 +12,7 @@ import (
 // that the cost of a system call does not matter.
 const bufSize = 1 << 20
 
-// tableBufSize is the size in bytes of the buffers for the tables without a BufferSwapper.
+// tableBufSize is the size in bytes of the buffers for the tables without SwapAt.
 const tableBufSize = 64 << 10
 
 // An Extent is the location of one sample in its file.
@@ -41,28 +41,24 @@ type Writer struct {
 	rows struct{ sums, offs []byte } // table rows of the samples of one call
 }
 
-// A bufferSwapper is an io.WriterAt that may write asynchronously. A Writer fills buffers of the
-// BufferSwapper and swaps each full buffer for an empty one. It holds WriterBuffers of them. The
-// BufferSwapper writes buffers in the order of calls. After an error it writes nothing more and
-// returns the error from each later call.
-//
-// A Writer swaps a buffer when the file offset reaches a multiple of the buffer's capacity. So each
-// buffer begins and ends at such an offset, as writes past the page cache must, except for the
-// first and the last one of the samples and of each table.
+// A bufferSwapper writes asynchronously; [NewWriter] has its contract.
 type bufferSwapper interface {
 	io.WriterAt
-	// SwapAt writes p at off and returns an empty buffer. The BufferSwapper owns p from then on. All
-	// buffers have the same capacity. If p is empty, SwapAt writes nothing; a Writer gets its first
-	// buffers this way.
 	SwapAt(p []byte, off int64) (next []byte, err error)
 }
 
-// WriterBuffers is the number of buffers of a BufferSwapper that a Writer holds.
+// WriterBuffers is the number of buffers that a Writer holds of a w that has SwapAt, see [NewWriter].
 const WriterBuffers = 3
 
 // NewWriter starts a shard of exactly n samples, 0 ≤ n ≤ MaxSamples, and writes a head that readers
-// refuse. w must be empty or all zero, and only the Writer may write to it until Close. If w is a
-// [BufferSwapper], the Writer uses its buffers. The caller syncs and closes w.
+// refuse. w must be empty or all zero, and only the Writer may write to it until Close. The caller syncs and closes w.
+//
+// If w has a method SwapAt(p []byte, off int64) (next []byte, err error), the Writer fills the buffers of w, WriterBuffers at a
+// time, and w may write them asynchronously. SwapAt writes p at off, owns p from then on, and returns an empty buffer; with an
+// empty p it only returns one. All buffers have the same capacity. w writes them in the order of calls; after an error it writes
+// nothing more and returns the error from each later call. A buffer is swapped when the offset in the file reaches a multiple of
+// its capacity, so it begins and ends at such offsets, as writes past the page cache must, but for the first and the last one of
+// the samples and of each table.
 func NewWriter(w io.WriterAt, n int64) (*Writer, error) {
 	switch {
 	case n < 0:
@@ -95,7 +91,7 @@ func NewWriter(w io.WriterAt, n int64) (*Writer, error) {
 }
 
 // Append appends one sample, the concatenation of parts. Without parts, or with empty ones only, the
-// sample is empty. Append does not keep parts. Without a BufferSwapper it does not copy a part of
+// sample is empty. Append does not keep parts. Without SwapAt it does not copy a part of
 // 1 MiB or more if the buffer is empty. Appending more than n samples is ErrRange.
 func (w *Writer) Append(parts ...[]byte) (Extent, error) {
 	size := int64(0)

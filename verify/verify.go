@@ -37,7 +37,7 @@ type Expect struct {
 	SHA256    SHA256 // compared if Options.SHA256 is set; zero: not known
 }
 
-// summary returns the summary that [record.Scanner.Close] returns for the expected shard.
+// summary returns the summary that Close of a scanner returns for the expected shard.
 func (e *Expect) summary() record.FileInfo {
 	return record.FileInfo{Samples: e.Samples, Size: e.Bytes, HeaderCRC: e.HeaderCRC}
 }

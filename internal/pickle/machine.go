@@ -21,7 +21,7 @@ const maxKey = 1024
 // from str to int or dict. It does not execute anything: it accepts only the opcodes that CPython
 // writes for such a value. Errors are any other opcode, an import of anything else, a dict that
 // appears twice (hence any cycle), a key that appears twice in one dict, an int of more than 64 bits,
-// a str that is not UTF-8 or is longer than maxKey, dicts nested deeper than [MaxDepth], and bytes
+// a str that is not UTF-8 or is longer than maxKey, dicts nested deeper than maxDepth, and bytes
 // after the end.
 //
 // Keys share the memory of s. Other memory grows as s is read, up to 40 bytes per byte of s.

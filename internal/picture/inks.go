@@ -21,7 +21,7 @@ func (p *inks) Bounds() image.Rectangle { return p.m.Rect }
 func (p *inks) ColorModel() color.Model { return color.RGBAModel }
 func (p *inks) Opaque() bool            { return true }
 
-// At returns a colour without interpolation: use [Rows].
+// At returns a colour without interpolation: use [NewRows].
 func (p *inks) At(x, y int) color.Color {
 	if !(image.Point{x, y}).In(p.m.Rect) {
 		return color.RGBA{}

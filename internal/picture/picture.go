@@ -113,7 +113,7 @@ func (h Head) compare(pixels, most int64) error {
 	return nil
 }
 
-// First decodes the first frame of the picture that h is the head of. [Rows] has its colours.
+// First decodes the first frame of the picture that h is the head of. [NewRows] has its colours.
 func (h Head) First(data []byte) (m image.Image, err error) {
 	err = careful(func() (err error) {
 		m, err = h.Type.first(data)

@@ -11,7 +11,7 @@ type RGB struct {
 	Pix           []byte
 }
 
-// ToRGB converts a picture into dst, which it reallocates if it is too small. See [Rows] for its colours.
+// ToRGB converts a picture into dst, which it reallocates if it is too small. See [NewRows] for its colours.
 func ToRGB(dst []byte, m image.Image) RGB {
 	r := m.Bounds()
 	n := r.Dx() * r.Dy() * 3

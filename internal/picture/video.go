@@ -31,7 +31,7 @@ func (v *video) Bounds() image.Rectangle { return v.m.Rect }
 func (v *video) ColorModel() color.Model { return color.NRGBAModel }
 func (v *video) Opaque() bool            { return v.opaque || v.m.Opaque() }
 
-// At returns a colour without interpolation: use [Rows].
+// At returns a colour without interpolation: use [NewRows].
 func (v *video) At(x, y int) color.Color {
 	if !(image.Point{x, y}).In(v.m.Rect) {
 		return color.NRGBA{}

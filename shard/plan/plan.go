@@ -39,8 +39,8 @@ type Recipe struct {
 
 // A SourceSpec is what opening the parts requires.
 type SourceSpec struct {
-	Format  string            `json:"format"`            // a row of the command's table of formats: "tar"
-	Options map[string]string `json:"options,omitempty"` // its flags that differ from their default
+	Format  string            `json:"format"`            // a row of the table in convert/format: "tar"
+	Options map[string]string `json:"options,omitempty"` // options of the format that were set, without limits
 	Filter  string            `json:"filter,omitempty"`  // command line of the filter program; never run, since a plan may be hostile
 }
 
@@ -240,7 +240,7 @@ type shardBuilder struct {
 }
 
 // A run has at most RunSamples samples; if they have at most SmallRecord bytes each, also at
-// most runBytes: several readers can then read one shard, and each holds its read-ahead in a
+// most RunBytes: several readers can then read one shard, and each holds its read-ahead in a
 // few batches. The three are part of the plan format: with another value the same input gives
 // another plan, and an interrupted conversion could not be resumed.
 const (

@@ -8,8 +8,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// FFRecord's rule for shard sizes: every file has at least this size, and there are as many files
-// as possible up to this number.
+// FFRecord's rule for shard sizes, of its guide to conversion: every file has at least this size, and, that being met, there
+// are as many files as possible up to this number.
 const (
 	defaultMinShardSize = 256 << 20 // bytes
 	defaultMaxShards    = 200
