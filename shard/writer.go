@@ -42,11 +42,14 @@ type Writer struct {
 // plan. writers is how many Writers are used at once: each has less memory if there are more.
 func NewWriter(specs []*encode.Spec, readers, writers int) (*Writer, error) {
 	blocks, err := newBlocks(writers)
+	if err != nil {
+		return nil, err
+	}
 	w := &Writer{blocks: blocks}
 	for range readers {
 		w.encoders = append(w.encoders, encodersOf(specs...))
 	}
-	return w, err
+	return w, nil
 }
 
 // encodersOf returns the encoders of one reader, which are made on first use.
