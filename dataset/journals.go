@@ -32,10 +32,6 @@ const maxShards = 1 << 40
 // waits for a few answers.
 const filesAtOnce = 32
 
-func taskJournalName(from, to int, token string) string {
-	return path.Join(JournalsDir, fmt.Sprintf("%05d-%05d.%s", from, to-1, token))
-}
-
 // overlaps reports whether a journal of that name may have lines of the shards from … to-1.
 func overlaps(name string, from, to int) bool {
 	slice, token, _ := strings.Cut(name, ".")
@@ -224,7 +220,7 @@ func (t *Task) ResumeJournal(s *plan.Slice, src []converters.Part) (*Journal, er
 	}
 	j.Compare(s.Plan, s.First, src)
 	j.open = func() (*os.File, error) {
-		return beginTaskJournal(t.Dir, s.Digest, taskJournalName(s.From, to, t.token))
+		return beginTaskJournal(t.Dir, s.Digest, path.Join(JournalsDir, fmt.Sprintf("%05d-%05d.%s", s.From, to-1, t.token)))
 	}
 	return j, nil
 }

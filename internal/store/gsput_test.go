@@ -250,7 +250,17 @@ func TestGSPut(t *testing.T) {
 				return kind == "PIECE" && lose(w)
 			},
 			before: refuse(404, "gone", is("QUERY"))},
-		{name: "no session lasts", sizes: []int{9500}, wrong: ErrNotFound, before: refuse(404, "gone", is("PIECE"))},
+		{name: "no session lasts", sizes: []int{9500}, wrong: ErrUnavailable, text: "11 attempts in a row: it has ended the upload",
+			before: refuse(404, "gone", is("PIECE"))},
+		{name: "a query ends the session", sizes: []int{9500}, before: func(w http.ResponseWriter, _ *http.Request, kind string, n int) bool {
+			busy := kind == "PIECE" && n < 5
+			if busy {
+				refuseGS(w, 503, "Service Unavailable")
+			} else if kind == "QUERY" {
+				refuseGS(w, 404, "gone")
+			}
+			return busy || kind == "QUERY"
+		}},
 		{name: "damaged on the way", before: refuse(400, "Provided CRC32C \"x\" doesn't match calculated CRC32C \"y\".", first(is("WHOLE", "PIECE")))},
 		{name: "denied", wrong: ErrDenied, before: refuse(403, "you@project does not have storage.objects.create access", writes)},
 		{name: "quota", wrong: ErrFull, text: "run again when there is room", before: refuse(403, "The quota of the project is used up", writes)},

@@ -108,7 +108,8 @@ func (p *gsSession) piece(ctx context.Context, n int64) (o Object, done bool, er
 		if o, done = p.u.findEqual(ctx); done { // the session has completed the object, and that reply was lost
 			return o, true, nil
 		}
-		return Object{}, false, startOver(err)
+		ended := errors.New("it has ended the upload before it had all bytes")
+		return Object{}, false, startOver(&Error{URL: e.URL, Kind: ErrUnavailable, Status: e.Status, Err: ended})
 	}
 	if err != nil {
 		return Object{}, false, err

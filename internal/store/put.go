@@ -147,20 +147,25 @@ func startOver(err error) error {
 	return fmt.Errorf("%w: %w", errStartOver, err)
 }
 
-// mostStarts is how often begun starts an upload: another process may abort it, or put and remove an object.
-const mostStarts = 3
-
-// begun calls send, which starts and completes an upload, again after an error of startOver.
+// begun calls send, which starts and completes an upload, again after an error of startOver, with the pauses and as
+// often as a request is retried: another process may abort the upload, or put and remove an object, and fake-gcs-server
+// ends a session that it is asked about.
 func (u *Upload) begun(ctx context.Context, send func() (Object, error)) (Object, error) {
-	for n := 1; ; n++ {
+	a := &attempts{opts: u.c.opts, pace: u.pace, known: true}
+	for {
 		o, err := send()
-		if err == nil {
-			return o, nil
+		if !errors.Is(err, errStartOver) {
+			return o, err
 		}
-		if !errors.Is(err, errStartOver) || n == mostStarts || ctx.Err() != nil {
-			if e, ok := errors.AsType[*Error](err); ok && ctx.Err() == nil {
-				return Object{}, e
-			}
+		if e, ok := errors.AsType[*Error](err); ok {
+			last := *e
+			err = last.again()
+		}
+		wait, err := a.decide(ctx, err, false)
+		if err == nil {
+			err = sleep(ctx, wait)
+		}
+		if err != nil {
 			return Object{}, err
 		}
 		u.restart()

@@ -46,8 +46,6 @@ type FieldCount struct {
 // Written returns the number of samples that become records.
 func (a *Account) Written() int64 { return a.Samples - a.SamplesLeftOut }
 
-func (a *Account) fieldsWritten() int64 { return a.Fields - a.FieldsLeftOut }
-
 // EntriesSkipped returns the number of entries that belong to no sample.
 func (a *Account) EntriesSkipped() int64 {
 	n := int64(0)

@@ -34,10 +34,6 @@ type lack struct {
 	first   string // key of the first such sample
 }
 
-func newSeen(parts int) *seen {
-	return &seen{seed: maphash.MakeSeed(), parts: make([]seenPart, parts)}
-}
-
 // set stores the result of indexing a part. A part may be indexed again.
 func (s *seen) set(part int, of seenPart) {
 	s.mu.Lock()

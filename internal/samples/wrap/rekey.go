@@ -3,6 +3,7 @@ package wrap
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"slices"
 
@@ -49,7 +50,7 @@ type rekeyed struct {
 
 // Rekey returns src with other keys.
 func Rekey(src converters.Source, opts Keys) converters.Source {
-	s := &rekeyed{Source: src, opts: opts, seen: newSeen(len(src.Parts()))}
+	s := &rekeyed{Source: src, opts: opts, seen: &seen{seed: maphash.MakeSeed(), parts: make([]seenPart, len(src.Parts()))}}
 	if _, ok := src.(converters.Divisible); ok {
 		return divisibleRekeyed{s}
 	}
