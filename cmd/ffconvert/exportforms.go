@@ -42,7 +42,7 @@ is run again.
 			if err != nil {
 				return err
 			}
-			shown.Say(terminal.ExportDone(done))
+			shown.Say(terminal.ExportDone{Report: done})
 			return nil
 		})
 	}
@@ -137,7 +137,7 @@ same command is run again. A key or a field that webdataset would split otherwis
 			if err != nil {
 				return err
 			}
-			shown.Say(terminal.ExportDone(done))
+			shown.Say(terminal.ExportDone{Report: done})
 			return nil
 		})
 	}

@@ -67,6 +67,6 @@ func runSign(ctx context.Context, opts signOptions, dir string) error {
 	if err != nil {
 		return cliflag.Hint(err, "sign", dir)
 	}
-	progress.Say(terminal.SignedDone(dir, m, key.ID(), summed))
+	progress.Say(terminal.SignedDone{Out: dir, Key: key.ID(), Root: m.Root.String(), Shards: len(m.Shards), Read: summed})
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/option"
 )
@@ -17,8 +18,8 @@ func choices(f *pflag.Flag) []string {
 	switch v := f.Value.(type) {
 	case *option.Choice:
 		return v.Words
-	case interface{ Choices() []string }:
-		return v.Choices()
+	case *terminal.Progress:
+		return v.Words
 	case *option.Option:
 		return v.Words()
 	case *aio.Backend:

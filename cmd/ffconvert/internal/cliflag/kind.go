@@ -49,7 +49,7 @@ func (p Purpose) HowTo(k input.Kind, path string) string {
 	switch {
 	case k.Format != "":
 		return p.command(k.Format, k.Flags, name)
-	case k.ID == "empty":
+	case k.ID == "empty", k.ID == "markup":
 		return ""
 	case k.ID == "mds-directories":
 		return p.command("mds", nil, text.ShellWord(strings.TrimSuffix(path, "/")+"/*/"))
@@ -71,8 +71,6 @@ func (p Purpose) HowTo(k input.Kind, path string) string {
 		return "ffconvert spec " + name + " OUT, where it names collections"
 	case k.ID == "text":
 		return p.command("csv", nil, name) + " if its lines are rows of a table"
-	case k.ID == "markup":
-		return ""
 	}
 	return "a Python program that reads it can pipe it: python examples/dump.py MODULE:DATASET | " + p.command("cbor", nil, "-")
 }
@@ -89,33 +87,23 @@ func (p Purpose) whatIs(k input.Kind, path string) string {
 // HintKind adds to the errors of inputs that the format of r does not read what kind of input they are. sources
 // are the names on the command line.
 func HintKind(err error, p Purpose, r *format.Reader, sources []string) error {
-	return each(err, func(err error) error { return explain(err, p, r, sources) })
-}
-
-func explain(err error, p Purpose, r *format.Reader, sources []string) error {
-	if at, ok := errors.AsType[*format.KindError](err); ok {
-		return withKind(err, at, p)
-	}
-	path := refusedPath(err, r, sources)
-	k, ok := r.Another(path)
-	switch {
-	case path == "" || !ok || errors.Is(err, format.ErrAnotherKind):
-		return err
-	case k.ID == "empty":
-		return fmt.Errorf("%w; it is %s", err, k.What)
-	case isDirectory(path): // the kind replaces the error about an entry
-		at := &format.KindError{Format: r.Name, Kind: k}
-		return withKind(&converters.Error{Where: path, Off: -1, Err: at}, at, p)
-	}
-	return fmt.Errorf("%w; %s", err, p.whatIs(k, path))
-}
-
-// withKind adds to the error of an input of another kind which command reads it.
-func withKind(err error, at *format.KindError, p Purpose) error {
-	if placed, ok := errors.AsType[*converters.Error](err); ok && placed.Hint == "" {
-		placed.Hint = p.HowTo(at.Kind, placed.Where)
-	}
-	return err
+	return each(err, func(err error) error {
+		if at, ok := errors.AsType[*format.KindError](err); ok {
+			if placed, ok := errors.AsType[*converters.Error](err); ok && placed.Hint == "" {
+				placed.Hint = p.HowTo(at.Kind, placed.Where)
+			}
+			return err
+		}
+		path := refusedPath(err, r, sources)
+		k, ok := r.Another(path)
+		switch {
+		case path == "" || !ok || errors.Is(err, format.ErrAnotherKind):
+			return err
+		case isDirectory(path) && k.ID != "empty": // the kind replaces the error about an entry
+			return &converters.Error{Where: path, Off: -1, Err: &format.KindError{Format: r.Name, Kind: k}, Hint: p.HowTo(k, path)}
+		}
+		return fmt.Errorf("%w; %s", err, p.whatIs(k, path))
+	})
 }
 
 // refusedPath returns the input of an error that may be due to its kind; else "".
@@ -159,9 +147,7 @@ func HintFindings(report *findings.Report, p Purpose, r *format.Reader) {
 		k, ok := r.Another(f.Place.File)
 		switch {
 		case !ok || strings.Contains(f.Text, format.ErrAnotherKind.Error()):
-		case k.ID == "empty":
-			f.Text += "; it is " + k.What
-		case isDirectory(f.Place.File):
+		case isDirectory(f.Place.File) && k.ID != "empty":
 			f.Text, f.Hint = (&format.KindError{Format: r.Name, Kind: k}).Error(), p.HowTo(k, f.Place.File)
 		default:
 			f.Text += "; " + p.whatIs(k, f.Place.File)

@@ -26,34 +26,29 @@ func NotShards(path string, err error) error {
 	switch {
 	case errors.Is(at, os.ErrNotExist):
 		return fmt.Errorf("%s: %w", path, input.ErrNotFound)
-	case at == nil && fi.IsDir() && errors.Is(err, os.ErrNotExist) && isBegun(path):
-		return fmt.Errorf("%s: %w", path, dataset.ErrUnfinished)
-	case at == nil && fi.IsDir() && errors.Is(err, os.ErrNotExist) && !namesShards(path):
-		return fmt.Errorf("%s: %w", path, ErrNoShards)
-	case at != nil || fi.IsDir():
+	case at != nil:
+		return err
+	case fi.IsDir():
+		if !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		if _, begun := os.Lstat(filepath.Join(path, dataset.WorkDir)); begun == nil {
+			return fmt.Errorf("%s: %w", path, dataset.ErrUnfinished)
+		}
+		entries, unread := os.ReadDir(path)
+		if unread != nil || !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), record.Ext) }) {
+			return fmt.Errorf("%s: %w", path, ErrNoShards)
+		}
 		return err
 	}
 	found := format.Kinds(path)
-	if !errors.Is(err, record.ErrCorrupt) || len(found) != 1 || found[0].ID == "ffrecord" || !found[0].Sure && !isText(path, found[0]) {
+	if !errors.Is(err, record.ErrCorrupt) || len(found) != 1 || found[0].ID == "ffrecord" {
+		return err
+	}
+	// A damaged shard may look like text: its name decides.
+	isText := !strings.HasSuffix(path, record.Ext) && slices.Contains([]string{"csv", "text", "json"}, found[0].ID)
+	if !found[0].Sure && !isText {
 		return err
 	}
 	return &converters.Error{Where: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", format.ErrAnotherKind, found[0].What), Hint: converting.HowTo(found[0], path)}
-}
-
-// isBegun reports whether a directory is of a dataset.
-func isBegun(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, dataset.WorkDir))
-	return err == nil
-}
-
-// namesShards reports whether a directory has a name that readers take for a shard.
-func namesShards(dir string) bool {
-	entries, err := os.ReadDir(dir)
-	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), record.Ext) })
-}
-
-// isText reports whether a file that is not named as a shard is text. A damaged shard may look like
-// text: its name decides.
-func isText(path string, k input.Kind) bool {
-	return !strings.HasSuffix(path, record.Ext) && slices.Contains([]string{"csv", "text", "json"}, k.ID)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
@@ -178,9 +179,9 @@ func (g *Getter) writeField(r *lookup.Row, s *converters.Sample) error {
 		return &place.Error{Where: g.d.Path, Off: -1, Err: fmt.Errorf("sample %s has no field %q, but %s", sampleName(r), g.Field, strings.Join(names, ", "))}
 	}
 	if g.Format.Value == "json" {
-		line, err := fieldJSON(&v)
+		line, err := jsonvalue.Append(nil, &v)
 		if err == nil {
-			_, err = g.Out.Write(line)
+			_, err = g.Out.Write(append(terminal.EscapeJSON(line), '\n'))
 		}
 		return err
 	}

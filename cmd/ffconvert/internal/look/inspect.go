@@ -315,7 +315,7 @@ func (x *content) print(w io.Writer) error {
 		row("left out", "%s", text.Line(terminal.LeftOutText(x.LeftOut)))
 	}
 	if x.NotWhole.Fields > 0 {
-		row("not whole", "%s", text.Line(x.NotWhole.Text()))
+		row("not whole", "%s: %s", terminal.Counted(x.NotWhole.Fields, "field"), text.Line(x.NotWhole.Text()))
 	}
 	x.fieldCounts.print(row)
 	if len(x.SourceFields) > 0 && x.Source != "csv" {

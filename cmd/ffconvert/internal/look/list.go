@@ -32,13 +32,13 @@ func (l *Lister) Run(ctx context.Context, path string, stdout io.Writer) (err er
 	out := bufio.NewWriterSize(stdout, 64<<10)
 	var line []byte
 	write := func(r *lookup.Row, data []byte) (err error) {
-		s := sampleLine{Row: r, JSON: l.Format.Value == "json", Long: l.Long}
+		var s *converters.Sample
 		if l.Long {
-			if s.Sample, err = d.Decode(r, data); err != nil {
+			if s, err = d.Decode(r, data); err != nil {
 				return err
 			}
 		}
-		line = s.append(line[:0])
+		line = appendLine(line[:0], r, s, l.Format.Value == "json")
 		_, err = out.Write(line)
 		return err
 	}
@@ -57,35 +57,26 @@ func (l *Lister) Run(ctx context.Context, path string, stdout io.Writer) (err er
 	return errors.Join(out.Flush(), err) // rows before the error are shown
 }
 
-// A sampleLine is a sample in a list.
-type sampleLine struct {
-	Row    *lookup.Row
-	Sample *converters.Sample // its fields, if Long
-	Long   bool
-	JSON   bool
-}
-
-// append appends the line: for people the size of the record, its key and its label, for programs an object.
-func (l *sampleLine) append(b []byte) []byte {
-	if l.Long && l.Row.Key == "" {
-		l.Row.Key = l.Sample.Key
+// appendLine appends a sample as a line: for people the size of the record, its key and its label, for programs an object. s has its
+// fields; nil: they are not listed.
+func appendLine(b []byte, r *lookup.Row, s *converters.Sample, json bool) []byte {
+	if s != nil && r.Key == "" {
+		r.Key = s.Key
 	}
-	if l.JSON {
-		return l.appendJSON(b)
+	if json {
+		return appendLineJSON(b, r, s)
 	}
-	b = pad(b, l.Row.At.Size, 12)
-	if l.Long && l.Row.Key != "" {
-		b = append(b, "  #"...)
-		b = strconv.AppendInt(b, l.Row.Number, 10)
+	b = pad(b, r.At.Size, 12)
+	if s != nil && r.Key != "" {
+		b = strconv.AppendInt(append(b, "  #"...), r.Number, 10)
 	}
-	b = append(append(b, "  "...), sampleName(l.Row)...)
-	if l.Row.Labeled {
-		b = append(b, "  label="...)
-		b = strconv.AppendInt(b, l.Row.Label, 10)
+	b = append(append(b, "  "...), sampleName(r)...)
+	if r.Labeled {
+		b = strconv.AppendInt(append(b, "  label="...), r.Label, 10)
 	}
-	if l.Long {
-		for i := range l.Sample.Fields {
-			f := &l.Sample.Fields[i]
+	if s != nil {
+		for i := range s.Fields {
+			f := &s.Fields[i]
 			b = append(append(append(b, "  "...), text.Name(f.Name)...), '=')
 			b = strconv.AppendInt(b, size(&f.Value), 10)
 		}
@@ -103,12 +94,12 @@ func pad(b []byte, n int64, width int) []byte {
 	return append(b, digits...)
 }
 
-func (l *sampleLine) appendJSON(b []byte) []byte {
-	b = appendSample(append(b, '{'), l.Row)
-	if l.Long {
+func appendLineJSON(b []byte, r *lookup.Row, s *converters.Sample) []byte {
+	b = appendSample(append(b, '{'), r)
+	if s != nil {
 		b = append(b, `,"fields":[`...)
-		for i := range l.Sample.Fields {
-			f := &l.Sample.Fields[i]
+		for i := range s.Fields {
+			f := &s.Fields[i]
 			if i > 0 {
 				b = append(b, ',')
 			}

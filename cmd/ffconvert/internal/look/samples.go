@@ -27,12 +27,6 @@ func fieldData(v *converters.Value) ([]byte, error) {
 	return jsonvalue.Append(nil, v)
 }
 
-// fieldJSON returns a value as a line of JSON.
-func fieldJSON(v *converters.Value) ([]byte, error) {
-	b, err := jsonvalue.Append(nil, v)
-	return append(terminal.EscapeJSON(b), '\n'), err
-}
-
 // size returns the length of fieldData, -1 if JSON cannot express the value.
 func size(v *converters.Value) int64 {
 	if v.Kind() <= converters.KindText {

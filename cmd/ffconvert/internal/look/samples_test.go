@@ -43,16 +43,14 @@ func TestLine(t *testing.T) {
 	t.Parallel()
 	s := &converters.Sample{Fields: []converters.Field{{Name: "f\x1b\n", Value: converters.Int(7)}}}
 	for _, json := range []bool{false, true} {
-		l := sampleLine{Row: &lookup.Row{Number: 3, Key: "a\x1b\u009b\nb", Placed: true}, Sample: s, Long: true, JSON: json}
-		line := string(l.append(nil))
+		line := string(appendLine(nil, &lookup.Row{Number: 3, Key: "a\x1b\u009b\nb", Placed: true}, s, json))
 		if strings.Count(line, "\n") != 1 || strings.ContainsAny(line, "\x1b\u009b") {
 			t.Errorf("%q", line)
 		}
 	}
-	l := sampleLine{Row: &lookup.Row{Number: 3, Key: "a b"}}
-	l.Row.At.Size = 1024
-	l.Row.Label, l.Row.Labeled = -2, true
-	if got, want := string(l.append(nil)), "        1024  a b  label=-2\n"; got != want {
+	r := &lookup.Row{Number: 3, Key: "a b", Label: -2, Labeled: true}
+	r.At.Size = 1024
+	if got, want := string(appendLine(nil, r, nil, false)), "        1024  a b  label=-2\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -240,7 +240,7 @@ func (s conversionDone) String() string {
 		fmt.Fprintf(&b, "; %s not selected", Counted(s.FieldsLeft, "field"))
 	}
 	if s.NotWhole.Fields > 0 {
-		fmt.Fprintf(&b, "; %s not whole: %s", Counted(s.NotWhole.Fields, "field"), s.NotWhole.names())
+		fmt.Fprintf(&b, "; %s not whole: %s", Counted(s.NotWhole.Fields, "field"), s.NotWhole.Text())
 	}
 	if s.NoEnd != "" {
 		fmt.Fprintf(&b, "; nothing in %s says that - is complete", s.NoEnd)

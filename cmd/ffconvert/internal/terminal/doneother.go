@@ -8,7 +8,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/convert"
-	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/export"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
@@ -74,15 +73,10 @@ func (s *repairDone) String() string {
 	return b.String()
 }
 
-// An exportDone is the closing line of export tar and export folder.
-type exportDone struct {
-	*export.Report
-}
+// An ExportDone is the closing line of export tar and export folder.
+type ExportDone struct{ *export.Report }
 
-// ExportDone returns the closing line of an export.
-func ExportDone(done *export.Report) exportDone { return exportDone{done} }
-
-func (s exportDone) String() string {
+func (s ExportDone) String() string {
 	var b strings.Builder
 	unit := "tar"
 	if s.Format != unit {
@@ -112,8 +106,8 @@ func (s exportDone) String() string {
 	return b.String()
 }
 
-// A signedDone is the closing line of sign.
-type signedDone struct {
+// A SignedDone is the closing line of sign.
+type SignedDone struct {
 	Out    string `json:"out"`
 	Key    string `json:"key"`         // ID of the key
 	Root   string `json:"root_sha256"` // of the manifest
@@ -121,11 +115,7 @@ type signedDone struct {
 	Read   bool   `json:"read"` // all files were read for it
 }
 
-func SignedDone(dir string, m *dataset.Manifest, key string, read bool) signedDone {
-	return signedDone{Out: dir, Key: key, Root: m.Root.String(), Shards: len(m.Shards), Read: read}
-}
-
-func (s signedDone) String() string {
+func (s SignedDone) String() string {
 	read := "the sums are those of the manifest"
 	if s.Read {
 		read = "all files were read for their sums"

@@ -12,11 +12,8 @@ import (
 )
 
 // With --progress json, standard error is a JSON object a line: the event, the time, and the members
-// of one of these types. docs/output.md lists them.
+// of one of these types, or a single one. docs/output.md lists them.
 type (
-	begunEvent struct {
-		Name string `json:"name"` // of the shard
-	}
 	shardEvent struct {
 		Name    string  `json:"name"`
 		Samples int64   `json:"samples"`
@@ -24,18 +21,11 @@ type (
 		Seconds float64 `json:"seconds"`
 		First   bool    `json:"first"` // no other process had written the shard before
 	}
-	waitingEvent struct {
-		For string `json:"for"`
-	}
 	// A warningEvent reports a part of the input that is accepted but is probably a mistake.
 	warningEvent struct {
 		Message string `json:"message"` // with the place and the hint
 		Name    string `json:"name"`
 		Offset  int64  `json:"offset"`
-	}
-	// A noteEvent is a line about the cache, or about a listing.
-	noteEvent struct {
-		Message string `json:"message"`
 	}
 	errorEvent struct {
 		Status  int    `json:"status"` // exit status of the process
@@ -80,11 +70,13 @@ func (r *Reporter) Warn(d converters.Doubt) {
 
 // Listed prints a line about the names that a pattern or a prefix expanded to. name is the pattern.
 func (r *Reporter) Listed(name, what string) {
-	r.emit("listed", noteEvent{name + ": " + what}, text.Line(name+": "+what))
+	r.emit("listed", map[string]string{"message": name + ": " + what}, text.Line(name+": "+what))
 }
 
 // Note prints a line about the cache.
-func (r *Reporter) Note(line string) { r.emit("cache", noteEvent{line}, text.Line(line)) }
+func (r *Reporter) Note(line string) {
+	r.emit("cache", map[string]string{"message": line}, text.Line(line))
+}
 
 // emit writes an event, or prints a line.
 func (r *Reporter) emit(event string, body any, line string) {

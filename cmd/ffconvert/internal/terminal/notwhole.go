@@ -28,10 +28,8 @@ func NewNotWhole(m *dataset.Manifest) NotWhole {
 	return n
 }
 
-// Text returns the count and the first fields: "3 fields: b: field "jpg": empty; …".
-func (n NotWhole) Text() string { return Counted(n.Fields, "field") + ": " + n.names() }
-
-func (n NotWhole) names() string {
+// Text describes the first fields: "b: field "jpg": empty; …".
+func (n NotWhole) Text() string {
 	text := strings.Join(n.First, "; ")
 	if n.Fields > int64(len(n.First)) {
 		text += "; …"

@@ -29,9 +29,6 @@ func (p *Progress) Add(flags *pflag.FlagSet) {
 	flags.Var(p, "progress", "progress on standard error: auto, bar, plain, none, or json for events, an object a line, errors too")
 }
 
-// Choices returns the words that the flag accepts.
-func (p *Progress) Choices() []string { return p.Words }
-
 // Mode returns the value; for auto, bar if out is a terminal, else plain.
 func (p *Progress) Mode(out *os.File) string {
 	switch {
@@ -189,7 +186,7 @@ func (r *Reporter) Fetched(bytes int64) {
 // Begun writes the event that the writing of a shard begins.
 func (r *Reporter) Begun(name string) {
 	if r.mode == "json" {
-		WriteEvent(r.out, "begun", begunEvent{name})
+		WriteEvent(r.out, "begun", map[string]string{"name": name})
 	}
 }
 
@@ -251,7 +248,9 @@ func (r *Reporter) Stop() {
 }
 
 // Waiting prints what the command waits for before it begins.
-func (r *Reporter) Waiting(what string) { r.emit("waiting", waitingEvent{what}, "waiting: "+what) }
+func (r *Reporter) Waiting(what string) {
+	r.emit("waiting", map[string]string{"for": what}, "waiting: "+what)
+}
 
 // Say ends the phase and prints the closing line of the command: its String, or its JSON as the done event. The head of the line is
 // green, or yellow if its method doubtful returns true. A summary without a String, of a command that prints its result on standard
