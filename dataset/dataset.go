@@ -148,7 +148,7 @@ func (d *Dataset) ownFiles() error {
 	return nil
 }
 
-// A Blocking is open for reading. Its ReadAt may be called concurrently.
+// A File is open for reading. Its ReadAt may be called concurrently.
 type File interface {
 	io.ReaderAt
 	io.Closer

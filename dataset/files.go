@@ -57,7 +57,8 @@ func onlyRegular(f *os.File, err error) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := regular(f); err != nil {
+	st, err := f.Stat()
+	if err := notRegular(f.Name(), st, err); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -73,12 +74,6 @@ func openOwn(root *os.Root, name string) (*os.File, error) {
 	}
 	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o644)
 	return onlyRegular(f, named(root, name, err))
-}
-
-// regular refuses an open file that is not a regular one.
-func regular(f *os.File) error {
-	st, err := f.Stat()
-	return notRegular(f.Name(), st, err)
 }
 
 // notRegular refuses what a stat found, unless it is a regular file; err is the error of the stat.

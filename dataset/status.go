@@ -110,7 +110,9 @@ func (d *Dataset) Status() (*Status, error) {
 			return nil, err
 		}
 	}
-	s.Rate = recent.perSecond(now)
+	if recent.bytes > 0 {
+		s.Rate = float64(recent.bytes) / max(1, now.Sub(recent.first).Seconds())
+	}
 	s.Complete = s.Manifest && s.damage == nil && s.Done == s.Shards
 	return s, nil
 }
@@ -180,13 +182,6 @@ func (r *rate) add(now, at time.Time, bytes int64) {
 	if r.first.IsZero() || at.Before(r.first) {
 		r.first = at
 	}
-}
-
-func (r *rate) perSecond(now time.Time) float64 {
-	if r.bytes == 0 {
-		return 0
-	}
-	return float64(r.bytes) / max(1, now.Sub(r.first).Seconds())
 }
 
 // Named returns how many shards of a directory have their final name, and how many its plan has. When they are equal, write.Finish

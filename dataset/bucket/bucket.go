@@ -17,6 +17,7 @@
 package bucket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -138,18 +139,10 @@ func (r *mirror) fetchOnce(ctx context.Context, o store.Object, name string) err
 	if err != nil {
 		return err
 	}
-	err = damage(o, r.objects.Fetch(ctx, o, f, nil))
-	if late := f.Close(); err == nil {
-		err = late
-	}
-	return err
-}
-
-// damage changes the kind of [store.ErrSum] to place.Corrupt: the dataset is damaged. Package store only refuses such an
-// object, since it does not know whether it belongs to a dataset.
-func damage(o store.Object, err error) error {
+	err = r.objects.Fetch(ctx, o, f, nil)
+	// The dataset is damaged. Package store only refuses the object, since it does not know whether it belongs to a dataset.
 	if e, ok := errors.AsType[*store.Error](err); ok && errors.Is(err, store.ErrSum) {
-		return &place.Error{Where: store.Redact(o.URL), Off: -1, Err: errors.New(e.Problem()), Kind: place.Corrupt}
+		err = &place.Error{Where: store.Redact(o.URL), Off: -1, Err: errors.New(e.Problem()), Kind: place.Corrupt}
 	}
-	return err
+	return cmp.Or(err, f.Close())
 }

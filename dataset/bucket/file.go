@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/dataset"
@@ -24,7 +23,7 @@ func (r *mirror) Open(name string) (dataset.File, int64, error) {
 		return nil, 0, &fs.PathError{Op: "open", Path: r.url + name, Err: fs.ErrNotExist}
 	}
 	if !strings.HasPrefix(name, dataset.IndexDir+"/") {
-		return ranges{r.read(o)}, o.Size, nil
+		return opened{r.read(o), func() error { return nil }}, o.Size, nil
 	}
 	done, err := r.Fetch(r.ctx, name)
 	if err != nil {
@@ -35,7 +34,7 @@ func (r *mirror) Open(name string) (dataset.File, int64, error) {
 		done()
 		return nil, 0, err
 	}
-	return &fetched{f, done}, o.Size, nil
+	return opened{f, func() error { defer done(); return f.Close() }}, o.Size, nil
 }
 
 // sized returns an object of the listing. If its size differs from the manifest, sized looks the object up again: the
@@ -58,19 +57,10 @@ func (r *mirror) sized(ctx context.Context, name string) (store.Object, bool) {
 	return o, ok
 }
 
-// A fetched file is a downloaded object. Close calls done, which removes it.
-type fetched struct {
-	*os.File
-	done func()
+// An opened object is read by ranges, or from a downloaded file, which close removes.
+type opened struct {
+	io.ReaderAt
+	close func() error
 }
 
-func (f *fetched) Close() error {
-	err := f.File.Close()
-	f.done()
-	return err
-}
-
-// A ranges reads an object by ranges. Close does nothing.
-type ranges struct{ io.ReaderAt }
-
-func (ranges) Close() error { return nil }
+func (o opened) Close() error { return o.close() }

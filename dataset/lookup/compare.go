@@ -132,7 +132,8 @@ func (c *comparison) byKey() error {
 	t := newMatches(int(min(held, c.a.Len()))) // reused for all groups, since it takes most of the memory
 	var found bitmap                           // samples of b that have a match
 	for first := int64(0); first < c.a.Len(); first += held {
-		t.reset(int(min(held, c.a.Len()-first)))
+		t.entries = t.entries[:0:min(held, c.a.Len()-first)]
+		clear(t.slots)
 		for range cap(t.entries) {
 			a, err, _ := nextA()
 			if err != nil {

@@ -20,12 +20,6 @@ func newMatches(n int) *matches {
 	return &matches{entries: make([]entry, 0, n), slots: make([]uint32, 1<<bits.Len(uint(2*n-1)))}
 }
 
-// reset empties the table, for n samples, at most the number that it was made for.
-func (t *matches) reset(n int) {
-	t.entries = t.entries[:0:n]
-	clear(t.slots)
-}
-
 func (t *matches) add(x *item) {
 	t.entries = append(t.entries, entry{key: x.key(), content: x.content})
 }

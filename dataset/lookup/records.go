@@ -134,7 +134,10 @@ func (x *Records) read(r *Row, fill func([]byte) (int, error)) ([]byte, error) {
 	}
 	data := x.buf[:r.At.Size]
 	if n, err := fill(data); n < len(data) {
-		return nil, r.fail(cut(err))
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // the header was checked against the size of the file
+			err = record.ErrTruncated
+		}
+		return nil, r.fail(err)
 	}
 	return data, x.info.CheckSample(r.sample, r.At, data)
 }

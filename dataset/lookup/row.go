@@ -1,9 +1,7 @@
 package lookup
 
 import (
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/decode"
@@ -98,14 +96,6 @@ func (d *Dataset) Record(r *Row) ([]byte, error) {
 // fail places an error at a sample.
 func (r *Row) fail(err error) error {
 	return &record.FormatError{Path: r.Shard, Sample: r.sample, Off: r.At.Off, Err: err}
-}
-
-// cut replaces the error of a read past the end of a file: the header was checked against its size.
-func cut(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return record.ErrTruncated
-	}
-	return err
 }
 
 // Encoding returns the encoding of the record of a sample, "" if it is not known. Options.Encoding says what raw records

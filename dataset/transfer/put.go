@@ -170,21 +170,3 @@ func (d *lockedDir) put(ctx context.Context, j *job, f *file) error {
 		return f.placed(j.from.name, fmt.Errorf("%w: %s", ErrSource, res.Problems[0].Text))
 	}
 }
-
-// clear removes the working directories of conversions.
-func (d *lockedDir) clear() error {
-	for _, dir := range []string{dataset.JournalsDir, dataset.RunningDir, dataset.IndexedDir} {
-		if err := d.out.Root.RemoveAll(dir); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// tidy removes the mark and the temporary files of a copy.
-func (d *lockedDir) tidy() error {
-	if err := d.out.Root.RemoveAll(dataset.TmpDir); err != nil {
-		return err
-	}
-	return errors.Join(d.out.Remove(dataset.CopyName), d.out.Here(nil))
-}

@@ -12,6 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/internal/files"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
 
@@ -148,7 +149,7 @@ func (j *job) classify(where string, manifest, mark []byte, names []string) (sta
 	case manifest == nil && mark == nil && len(names) == 0:
 		return isEmpty, nil
 	case !j.opts.Overwrite:
-		return 0, occupied(where)
+		return 0, &place.Error{Where: where, Off: -1, Err: dataset.ErrOccupied, Hint: "option overwrite replaces it", Kind: place.Usage}
 	}
 	named := j.named()
 	for _, name := range names {
@@ -235,11 +236,14 @@ func (t *target) finish(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	if t.locked != nil {
-		return t.locked.tidy()
+	if t.locked == nil {
+		t.tidy(ctx)
+		return nil
 	}
-	t.tidy(ctx)
-	return nil
+	if err := t.locked.out.Root.RemoveAll(dataset.TmpDir); err != nil {
+		return err
+	}
+	return errors.Join(t.locked.out.Remove(dataset.CopyName), t.locked.out.Here(nil))
 }
 
 // tidy removes the mark and unfinished uploads. The copy is complete, so an error is a warning.
@@ -282,8 +286,13 @@ func (t *target) clear(ctx context.Context, j *job) error {
 			return err
 		}
 	}
-	if t.locked != nil {
-		return t.locked.clear()
+	if t.locked == nil {
+		return nil
+	}
+	for _, dir := range []string{dataset.JournalsDir, dataset.RunningDir, dataset.IndexedDir} {
+		if err := t.locked.out.Root.RemoveAll(dir); err != nil {
+			return err
+		}
 	}
 	return nil
 }

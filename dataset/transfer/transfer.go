@@ -316,7 +316,3 @@ func (j *job) same(text []byte) bool {
 	}
 	return true
 }
-
-func occupied(where string) error {
-	return &place.Error{Where: where, Off: -1, Err: dataset.ErrOccupied, Hint: "option overwrite replaces it", Kind: place.Usage}
-}

@@ -23,18 +23,6 @@ type filled struct {
 	done  dataset.Finished
 }
 
-// discard removes the temporary files, unless the shard has its name, and calls free.
-func (s *filled) discard() {
-	for _, f := range []*files.Temp{s.index, s.file} {
-		if f != nil {
-			f.Discard()
-		}
-	}
-	if s.free != nil {
-		s.free()
-	}
-}
-
 // A finisher finishes filled shards one after another, concurrently with the workers.
 type finisher struct {
 	*writer

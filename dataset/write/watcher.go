@@ -21,14 +21,6 @@ type watcher interface {
 	Finished(s dataset.ManifestShard, seconds float64, first bool)
 }
 
-// watcherOf returns p if it is a watcher, else one that ignores every event.
-func watcherOf(p plan.Progress) watcher {
-	if w, ok := p.(watcher); ok {
-		return w
-	}
-	return discard{}
-}
-
 // discard is a watcher that ignores every event.
 type discard struct{}
 

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
@@ -141,9 +142,16 @@ func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *fille
 	}
 }
 
-// drop releases a shard that was finished or given up.
+// drop releases a shard that was finished or given up, and removes its temporary files unless it has its name.
 func (w *writer) drop(s *filled) {
-	s.discard()
+	for _, f := range []*files.Temp{s.index, s.file} {
+		if f != nil {
+			f.Discard()
+		}
+	}
+	if s.free != nil {
+		s.free()
+	}
 	w.claims.Release(s.Name)
 	<-w.open
 }

@@ -118,7 +118,10 @@ type writer struct {
 
 // newWriter prepares to write a slice. It does not open the journal; the caller closes it.
 func newWriter(parts PartProvider, slice *plan.Slice, out *dataset.Task, opts Options) (w *writer, err error) {
-	w = &writer{parts: parts, slice: slice, plan: slice.Plan, out: out, opts: opts, watcher: watcherOf(opts.Progress), sound: make(map[string]bool), reread: make(map[string]bool), began: time.Now()}
+	w = &writer{parts: parts, slice: slice, plan: slice.Plan, out: out, opts: opts, watcher: discard{}, sound: make(map[string]bool), reread: make(map[string]bool), began: time.Now()}
+	if p, ok := opts.Progress.(watcher); ok {
+		w.watcher = p
+	}
 	w.specs, err = w.plan.Specs()
 	return w, err
 }
@@ -266,7 +269,9 @@ func (w *writer) isDone(i int) (before, done bool) {
 		return false, false
 	}
 	if done, _ = w.out.IsSound(f); done { // after an error the shard is written, and naming it reports the reason
-		w.markSound(s.Name)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.sound[s.Name] = true
 	}
 	return true, done
 }
@@ -274,9 +279,9 @@ func (w *writer) isDone(i int) (before, done bool) {
 // count counts a finished shard: by this run, or, if first is false, by another process that named it first.
 // reread means that this run has re-read it.
 func (w *writer) count(f dataset.Finished, first, reread bool) {
-	w.markSound(f.Name)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.sound[f.Name] = true
 	if w.reread[f.Name] = reread; reread {
 		w.from = w.from.And(f.From)
 	}
@@ -286,11 +291,4 @@ func (w *writer) count(f dataset.Finished, first, reread bool) {
 	} else {
 		w.others++
 	}
-}
-
-// markSound records that a shard is sound.
-func (w *writer) markSound(name string) {
-	w.mu.Lock()
-	w.sound[name] = true
-	w.mu.Unlock()
 }
