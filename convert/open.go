@@ -11,7 +11,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/cbor"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/samples/filter"
 	"github.com/ffconvert/ffconvert/internal/samples/spec"
 	"github.com/ffconvert/ffconvert/internal/samples/wrap"
@@ -198,18 +197,6 @@ func encodings(s *spec.Spec, all []wrap.Collection, rec encode.Options) (plan.En
 		}
 	}
 	return enc, nil
-}
-
-// chooser returns the Chooser of the choice for an open dataset; nil: all samples.
-func (w *work) chooser(o *opened) (*choose.Chooser, error) {
-	if w.choice() == nil {
-		return nil, nil
-	}
-	chooser, err := choose.New(w.Choice, o.desc.Classes)
-	if err == nil && w.joins() {
-		chooser.Through()
-	}
-	return chooser, err
 }
 
 // optionsOf returns the plan options for an open dataset.

@@ -43,12 +43,25 @@ func (o *output) open(ctx context.Context) (*dataset.Writing, error) {
 	return dataset.Open(o.name)
 }
 
-// openTask opens the output for one task of several.
+// openTask opens the output for one task of several. It waits for the lock of a directory.
 func (o *output) openTask(ctx context.Context) (*dataset.Task, error) {
 	if IsURL(o.name) {
 		return bucket.OpenTask(ctx, o.name, o.bucket)
 	}
-	return openShared(ctx, o.name, o.waiting)
+	waiting := o.waiting
+	for began := time.Now(); ; {
+		out, err := dataset.OpenTask(o.name)
+		if !errors.Is(err, dataset.ErrLocked) || time.Since(began) > lockPatience {
+			return out, err
+		}
+		if waiting != nil {
+			waiting(err.Error())
+			waiting = nil
+		}
+		if err := sleep(ctx, lockPause); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // openPlanned opens the output exclusively. The output must have a plan.
@@ -215,23 +228,6 @@ const (
 	lockPatience = 2 * time.Minute
 	lockPause    = 250 * time.Millisecond
 )
-
-// openShared opens the directory of a task, waiting for the lock.
-func openShared(ctx context.Context, dir string, waiting func(what string)) (*dataset.Task, error) {
-	for began := time.Now(); ; {
-		out, err := dataset.OpenTask(dir)
-		if !errors.Is(err, dataset.ErrLocked) || time.Since(began) > lockPatience {
-			return out, err
-		}
-		if waiting != nil {
-			waiting(err.Error())
-			waiting = nil
-		}
-		if err := sleep(ctx, lockPause); err != nil {
-			return nil, err
-		}
-	}
-}
 
 // sleep waits, or returns the error of ctx when it is cancelled.
 func sleep(ctx context.Context, d time.Duration) error {

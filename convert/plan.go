@@ -109,7 +109,7 @@ func (c Conversion) beginPlan(ctx context.Context) (*inputs, error) {
 // plan plans the shards and calls use with the parts and the plan. known has parts that are already indexed; nil: none.
 func (w *work) plan(ctx context.Context, out *dataset.Writing, known *dataset.Indexed, use func(write.PartProvider, *plan.Plan) error) error {
 	if w.aligned {
-		return w.byParts(ctx, 0, func(s *stagedParts) error {
+		return w.byParts(0, func(s *stagedParts) error {
 			p, err := s.plan(ctx, out)
 			if err != nil {
 				return err
@@ -122,8 +122,12 @@ func (w *work) plan(ctx context.Context, out *dataset.Writing, known *dataset.In
 		return err
 	}
 	return w.survey(ctx, selection{known: known, local: local}, func(s *survey) error {
-		p, err := w.planOf(s)
+		how, err := w.optionsOf(s.opened)
 		if err != nil {
+			return err
+		}
+		p, err := plan.New(s.index, how)
+		if err = empty(w.names[0].Name, s.index, err); err != nil {
 			return err
 		}
 		return use(write.Local(s.Source), p)

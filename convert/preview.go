@@ -68,12 +68,13 @@ func (in *inputs) previewFetch() (*Preview, error) {
 		found = passes(in, found)
 	}
 	parts := make([]converters.Part, len(found))
-	f := &fetch{Parts: len(found), Bytes: toFetch(found), Fewer: in.trimmable(), Folders: in.Reader != nil && in.Reader.Directories}
+	f := &fetch{Parts: len(found), Fewer: in.trimmable(), Folders: in.Reader != nil && in.Reader.Directories}
 	for i, n := range found {
 		parts[i] = n.Part()
 		f.Stored += max(0, n.Size)
 		if n.URL() != "" {
 			f.Remote++
+			f.Bytes += max(0, n.Size)
 		}
 		if n.Tree != nil {
 			f.Trees.Files += n.Tree.Files
@@ -115,17 +116,6 @@ func checkQuota(p *plan.Plan, found []input.Name, quota int64) error {
 		}
 	}
 	return nil
-}
-
-// toFetch returns the sum of the known sizes of remote inputs.
-func toFetch(found []input.Name) int64 {
-	n := int64(0)
-	for _, f := range found {
-		if f.URL() != "" {
-			n += max(0, f.Size)
-		}
-	}
-	return n
 }
 
 // toFetchFor returns the bytes of the remote parts of a shard. A repeated part counts once.

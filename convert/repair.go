@@ -95,7 +95,7 @@ func (c Conversion) rewrite(ctx context.Context, out *dataset.Writing, kept *dat
 	}
 	err = in.work(ctx, out.Task, func(w *work) error {
 		if kept.Plan.Whole {
-			return w.byParts(ctx, 0, func(s *stagedParts) error {
+			return w.byParts(0, func(s *stagedParts) error {
 				report, err = write.Repair(ctx, s, kept, out, w.writeOptions())
 				return err
 			})

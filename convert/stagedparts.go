@@ -34,7 +34,7 @@ type stagedParts struct {
 }
 
 // byParts calls use with a stagedParts. For skip see stagedParts.
-func (w *work) byParts(ctx context.Context, skip int, use func(*stagedParts) error) (err error) {
+func (w *work) byParts(skip int, use func(*stagedParts) error) (err error) {
 	w.passing = w.Input.CacheDir == ""
 	opts := w.stage
 	opts.Progress = w.fetching()

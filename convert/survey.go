@@ -63,8 +63,13 @@ func (w *work) survey(ctx context.Context, of selection, use func(*survey) error
 // index indexes the selected parts of an open dataset.
 func (w *work) index(ctx context.Context, o *opened, of selection) (s *survey, err error) {
 	s = &survey{opened: o}
-	if s.chooser, err = w.chooser(o); err != nil {
-		return nil, err
+	if w.choice() != nil {
+		if s.chooser, err = choose.New(w.Choice, o.desc.Classes); err != nil {
+			return nil, err
+		}
+		if w.joins() {
+			s.chooser.Through()
+		}
 	}
 	s.index, err = plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Only: of.some, Known: of.known.Get, Workers: Indexers(w.Workers), Progress: w.Progress, Choose: s.chooser})
 	if err == nil && of.some == nil && of.known.Len() == 0 {
@@ -131,15 +136,6 @@ func (w *work) trim(ctx context.Context) (enough int, err error) {
 		}
 	}
 	return 0, nil
-}
-
-func (w *work) planOf(s *survey) (*plan.Plan, error) {
-	how, err := w.optionsOf(s.opened)
-	if err != nil {
-		return nil, err
-	}
-	p, err := plan.New(s.index, how)
-	return p, empty(w.names[0].Name, s.index, err)
 }
 
 // An EmptyError reports that the sources have no samples to convert. It wraps [plan.ErrEmpty].

@@ -83,7 +83,7 @@ func (c Conversion) run(ctx context.Context, out *dataset.Task, task plan.Task) 
 				return err
 			})
 		}
-		return w.byParts(ctx, skip, func(parts *stagedParts) error {
+		return w.byParts(skip, func(parts *stagedParts) error {
 			if err := parts.checkQuota(s.Plan); err != nil {
 				return err
 			}

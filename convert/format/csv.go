@@ -55,14 +55,7 @@ func (t *table) isPart(name string) bool {
 	return ok && rest != "" && rest[0] >= '0' && rest[0] <= '9'
 }
 
-// isTable reports whether a file name is that of a table, possibly compressed.
-func isTable(name string) bool {
-	name = strings.ToLower(name)
-	for _, ext := range []string{".gz", ".zst", ".bz2", ".xz"} {
-		name = strings.TrimSuffix(name, ext)
-	}
-	return strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, ".tsv")
-}
+var isTable = hasExt(".csv", ".tsv")
 
 func (t *table) open(_ context.Context, req OpenRequest) (converters.Source, error) {
 	delimiter := t.delimiter

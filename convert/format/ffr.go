@@ -10,7 +10,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/ffr"
 	"github.com/ffconvert/ffconvert/decode"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -53,20 +52,17 @@ func (o *ffrOpener) openKnown(req OpenRequest, shards []knownShard) (converters.
 	each := make([]string, len(parts)) // encoding of each part
 	opts := ffr.Options{Record: o.limits, Load: rec.Loads(ffr.RecordField)}
 	for i, k := range shards {
-		each[i] = o.records.Value
-		var shard ffr.Shard
+		opts.Shards, each[i] = append(opts.Shards, k.shard()), o.records.Value
 		if k.dataset != nil {
 			each[i] = k.dataset.Encode.Encoding
-			shard = k.shard()
 		}
-		opts.Shards = append(opts.Shards, shard)
 	}
 	if opts.Description, err = describeShards(shards); err != nil {
 		return nil, err
 	}
 	desc := &opts.Description
 	known := !slices.Contains(each, "")
-	if req.Decode || req.DecodeKnown && known || decodes(rec) {
+	if req.Decode || req.DecodeKnown && known || !rec.Encoded && (rec.Encoding != "" || rec.Rewrites()) {
 		opts.Decode = func(part int) (func([]byte) (*converters.Sample, error), error) {
 			d, err := decode.New(each[part], rec.Limits)
 			return d.Decode, err
@@ -90,9 +86,4 @@ func (o *ffrOpener) openKnown(req OpenRequest, shards []knownShard) (converters.
 		desc.Encoding, desc.Encoded = "raw", false // the fields of records are not known
 	}
 	return ffr.Open(parts, opts), nil
-}
-
-// decodes reports whether records are decoded and encoded again, and not copied.
-func decodes(rec encode.Options) bool {
-	return !rec.Encoded && (rec.Encoding != "" || rec.Rewrites())
 }

@@ -25,8 +25,9 @@ func jsonlOptions(set *option.Set) Opener {
 		var dirs []string
 		for i := range parts {
 			of, name := dirOf(&parts[i], req.Files)
-			if !isMetadata(name) {
-				continue
+			rest, ok := strings.CutPrefix(name, jsonl.MetadataName)
+			if !ok || !slices.Contains([]string{"", ".gz", ".zst", ".bz2", ".xz"}, rest) {
+				continue // it lists no other files of its directory
 			}
 			if of.remote {
 				err := fmt.Errorf("%w: the files that its lines name are not fetched", converters.ErrUnsupported)
@@ -43,10 +44,4 @@ func jsonlOptions(set *option.Set) Opener {
 		err := fmt.Errorf("%w: files named %s, and other files", converters.ErrUnsupported, jsonl.MetadataName)
 		return nil, &converters.Error{Where: parts[0].Name, Off: -1, Err: err, Hint: "convert them apart, or as collections of one ffconvert spec"}
 	}}
-}
-
-// isMetadata reports whether a file of this name lists other files of its directory.
-func isMetadata(name string) bool {
-	rest, ok := strings.CutPrefix(name, jsonl.MetadataName)
-	return ok && slices.Contains([]string{"", ".gz", ".zst", ".bz2", ".xz"}, rest)
 }

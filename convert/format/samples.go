@@ -46,11 +46,7 @@ func (r *Reader) Samples(ctx context.Context, req OpenRequest, clash bool) (*Sam
 	}
 	whole := ffr.Options{Record: o.limits}
 	for _, k := range known {
-		var shard ffr.Shard
-		if k.dataset != nil {
-			shard = k.shard()
-		}
-		whole.Shards = append(whole.Shards, shard)
+		whole.Shards = append(whole.Shards, k.shard())
 	}
 	s := &Samples{Source: src, Whole: ffr.Open(parts, whole), Description: converters.Describe(src), Dataset: datasetOf(known)}
 	if s.Dataset != nil {

@@ -26,6 +26,9 @@ type knownShard struct {
 }
 
 func (k *knownShard) shard() ffr.Shard {
+	if k.dataset == nil {
+		return ffr.Shard{}
+	}
 	s := &k.dataset.Shards[k.at]
 	return ffr.Shard{Index: k.index, IndexSize: s.Index.Bytes, IndexCRC: s.Index.CRC, Samples: s.Samples, HeaderCRC: s.HeaderCRC}
 }
