@@ -46,16 +46,11 @@ func (w *fileWriter) content(f *converters.Field) (converters.Value, error) {
 	}
 	w.buf = b
 	if compressed && err == nil {
-		b = compress(b)
+		var out bytes.Buffer
+		z := gzip.NewWriter(&out) // without a name or a time
+		z.Write(b)                // a Buffer returns no error
+		z.Close()
+		b = out.Bytes()
 	}
 	return converters.Bytes(b), err
-}
-
-// compress returns a gzip file of b, without a name or a time.
-func compress(b []byte) []byte {
-	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
-	z.Write(b) // a Buffer returns no error
-	z.Close()
-	return out.Bytes()
 }

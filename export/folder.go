@@ -1,7 +1,6 @@
 package export
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -159,7 +157,7 @@ func (p *paths) encode(b *encode.Builder, s *converters.Sample) error {
 		paths := p.tree
 		if p.w.opts.Ordinal { // numbers differ, and the index of one part does not know them
 			if paths = p.sample; i == 0 {
-				paths.clear()
+				clear(paths.seen)
 			}
 		}
 		if err := paths.add(name); err != nil {
@@ -200,8 +198,6 @@ func (w *folderWriter) plan(ctx context.Context) error {
 	return err
 }
 
-func (w *folderWriter) workers() int { return cmp.Or(max(0, w.opts.Workers), runtime.GOMAXPROCS(0)) }
-
 // writeAll writes all files, makes them durable, and reads them again.
 func (w *folderWriter) writeAll(ctx context.Context) error {
 	for _, class := range w.layout.classes { // also classes without samples
@@ -223,7 +219,7 @@ func (w *folderWriter) writeAll(ctx context.Context) error {
 	if w.opts.NoVerify {
 		return nil
 	}
-	how := verify.Share(w.opts.AIO, w.workers())
+	how := verify.Share(w.opts.AIO, w.opts.workers())
 	progress = plan.StartPhase(w.opts.Progress, "verify", w.bytes)
 	return w.each(ctx, progress, func() (visit, func() error, error) {
 		r, err := aio.NewReader(how)

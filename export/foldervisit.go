@@ -28,7 +28,7 @@ func (w *folderWriter) each(ctx context.Context, progress plan.Progress, worker 
 		firsts[i+1] = firsts[i] + w.pieces[i].Samples
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	for range min(w.workers(), len(w.pieces)) {
+	for range min(w.opts.workers(), len(w.pieces)) {
 		g.Go(func() (err error) {
 			use, end, err := worker()
 			if err != nil {

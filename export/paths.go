@@ -139,8 +139,6 @@ type entry struct {
 
 func newTree() *tree { return &tree{seed: maphash.MakeSeed(), seen: make(map[uint64]entry)} }
 
-func (t *tree) clear() { clear(t.seen) }
-
 // add adds a file. It returns an error if the path exists, or would clash on some file system.
 func (t *tree) add(name string) error {
 	t.mu.Lock()

@@ -87,12 +87,3 @@ func samePieces(a, b [][]byte) bool {
 		x, y = x[n:], y[n:]
 	}
 }
-
-// proven combines the results of all proofs; there must be at least one.
-func proven(all []*proof) (plain, decoded bool) {
-	plain, decoded = len(all) > 0, len(all) > 0
-	for _, p := range all {
-		plain, decoded = plain && p.plain, decoded && p.decoded
-	}
-	return plain, decoded
-}

@@ -32,7 +32,10 @@ func (w *tarWriter) rebuild(ctx context.Context, t *template) (command, not stri
 	if not := w.whyNotRebuilt(); not != "" {
 		return "", not, nil
 	}
-	plain, decoded := proven(w.proofs)
+	plain, decoded := len(w.proofs) > 0, len(w.proofs) > 0
+	for _, p := range w.proofs {
+		plain, decoded = plain && p.plain, decoded && p.decoded
+	}
 	if !plain && !decoded {
 		return "", "the records hold a key or values that the files of a tar do not", nil
 	}
@@ -59,7 +62,7 @@ func (w *tarWriter) even(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	index, err := plan.Index(ctx, w.src.Whole, plan.IndexOptions{Encodings: plan.OneEncoding(spec), Workers: w.workers()})
+	index, err := plan.Index(ctx, w.src.Whole, plan.IndexOptions{Encodings: plan.OneEncoding(spec), Workers: w.opts.workers()})
 	if err != nil {
 		return false, err
 	}

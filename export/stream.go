@@ -34,7 +34,7 @@ func Stream(ctx context.Context, w io.Writer, src *Source, format string, opts O
 	case "jsonl":
 		spec = spec.WithForm(func() encode.Form { return new(line).encode })
 	case "arrow":
-		t := newTable(out)
+		t := &table{w: out, byName: make(map[string]*column)}
 		end = t.close
 		spec = spec.WithForm(func() encode.Form { return t.encode })
 	default:

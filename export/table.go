@@ -43,8 +43,6 @@ type column struct {
 	nested *encode.ArrowColumn // lists or maps; nil: neither
 }
 
-func newTable(w io.Writer) *table { return &table{w: w, byName: make(map[string]*column)} }
-
 // encode adds a row.
 func (t *table) encode(_ *encode.Builder, s *converters.Sample) error {
 	if s.Key != "" {
@@ -108,20 +106,14 @@ func (t *table) put(name string, v *converters.Value) error {
 	}
 	if nested {
 		size, err := c.nested.Append(v.Nested())
-		t.bytes += size
-		return hinted(err)
+		if t.bytes += size; err != nil {
+			err = place.WithHint(err, hintColumns)
+		}
+		return err
 	}
 	c.rows++
 	t.bytes += v.Len() + 8
 	return c.add(v)
-}
-
-// hinted replaces the hint of an error.
-func hinted(err error) error {
-	if err == nil {
-		return nil
-	}
-	return place.WithHint(err, hintColumns)
 }
 
 // fill appends nulls until the column has that many rows.

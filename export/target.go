@@ -204,33 +204,29 @@ func (t *target) commit(m *Manifest) error {
 	if err := enc.Encode(m); err != nil {
 		return err
 	}
-	err := t.WriteFile(t.manifest, text.Bytes())
-	if err != nil {
+	if err := t.WriteFile(t.manifest, text.Bytes()); err != nil {
 		return err
 	}
-	if t.file != nil {
-		err = t.file.Close()
-		t.file = nil
-	}
-	return errors.Join(err, t.Remove(t.journal))
+	return t.closeJournal()
 }
 
 // clear removes the journal, and the manifest of an earlier version, so that only exported files remain after Close.
 func (t *target) clear() error {
-	var err error
-	if t.file != nil {
-		err = t.file.Close()
-		t.file = nil
-	}
-	return errors.Join(err, t.Remove(t.manifest), t.Remove(t.journal))
+	return errors.Join(t.Remove(t.manifest), t.closeJournal())
+}
+
+// closeJournal removes the journal, which was begun.
+func (t *target) closeJournal() error {
+	err := t.file.Close()
+	t.file = nil
+	return errors.Join(err, t.Remove(t.journal))
 }
 
 // Close closes the target. Finished files and their journal stay.
 func (t *target) Close() error {
 	var err error
 	if t.file != nil {
-		err = t.file.Close()
-		if len(t.done) == 0 && !t.kept {
+		if err = t.file.Close(); len(t.done) == 0 && !t.kept {
 			err = errors.Join(err, t.Remove(t.journal))
 		}
 	}

@@ -35,6 +35,8 @@ type Options struct {
 	Tool     string        // name and version of the program, for the manifest
 }
 
+func (o *Options) workers() int { return cmp.Or(max(0, o.Workers), runtime.GOMAXPROCS(0)) }
+
 // bytesOptions are the options that affect the bytes of tars.
 type bytesOptions struct {
 	Name     string   `json:"name"`
@@ -136,8 +138,14 @@ func Tars(ctx context.Context, src *Source, name string, opts Options) (report *
 		return nil, err
 	}
 	for _, job := range w.jobs {
-		done := w.done[job.name]
-		m.add(done)
+		f := w.done[job.name]
+		m.Files = append(m.Files, f.File)
+		m.Totals.Files++
+		m.Totals.Samples += f.Samples
+		m.Totals.Fields += f.Fields
+		m.Totals.Bytes += f.Bytes
+		m.VerifiedFrom = m.VerifiedFrom.And(f.From)
+		m.Verified = m.Verified && f.Verified
 	}
 	if m.Totals.LeftOut, err = src.leftOut(m.Totals.Samples, opts.Choice, opts.Encode.Missing); err != nil {
 		return nil, err
@@ -150,16 +158,6 @@ func Tars(ctx context.Context, src *Source, name string, opts Options) (report *
 	err = out.commit(m)
 	m.Again = t.again(m)
 	return report, err
-}
-
-func (m *Manifest) add(f finished) {
-	m.Files = append(m.Files, f.File)
-	m.Totals.Files++
-	m.Totals.Samples += f.Samples
-	m.Totals.Fields += f.Fields
-	m.Totals.Bytes += f.Bytes
-	m.VerifiedFrom = m.VerifiedFrom.And(f.From)
-	m.Verified = m.Verified && f.Verified
 }
 
 // A tarWriter writes the tars of one export.
@@ -216,8 +214,6 @@ func (w *tarWriter) plan(ctx context.Context, t *template) error {
 	}
 	return nil
 }
-
-func (w *tarWriter) workers() int { return cmp.Or(max(0, w.opts.Workers), runtime.GOMAXPROCS(0)) }
 
 // present returns an error if a finished file is missing.
 func (w *tarWriter) present(files []File) error {

@@ -40,8 +40,8 @@ func (w *tarWriter) writeAll(ctx context.Context) error {
 		phase += " + verify"
 	}
 	w.progress = plan.StartPhase(w.opts.Progress, phase, total)
-	workers := max(1, min(w.workers(), len(unfinished)))
-	w.readers = w.workers() / workers
+	workers := max(1, min(w.opts.workers(), len(unfinished)))
+	w.readers = w.opts.workers() / workers
 	jobs, full := make(chan *tarJob), make(chan *filled)
 	finishing, whole := errgroup.WithContext(ctx)
 	for range workers {
@@ -64,14 +64,10 @@ func (w *tarWriter) writeAll(ctx context.Context) error {
 	}
 	err := filling.Wait()
 	close(full)
-	if first := finishing.Wait(); first != nil && (err == nil || ctxEnded(err)) {
+	if first := finishing.Wait(); first != nil && (err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return first
 	}
 	return err
-}
-
-func ctxEnded(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // fillAll fills tars one after another, in its own memory.
@@ -137,7 +133,7 @@ func (w *tarWriter) samples(ctx context.Context, j *tarJob, out *direct.Stream, 
 		return err
 	}
 	at, _ := out.Seek(0, 1)
-	for end := trailer + padTo(at+trailer, recordSize); end > 0; {
+	for end := trailer + (recordSize-(at+trailer)%recordSize)%recordSize; end > 0; {
 		n, err := out.Write(zeros[:min(end, recordSize)])
 		if err != nil {
 			return err
@@ -146,9 +142,6 @@ func (w *tarWriter) samples(ctx context.Context, j *tarJob, out *direct.Stream, 
 	}
 	return nil
 }
-
-// padTo returns the number of bytes that bring n to a multiple of unit.
-func padTo(n, unit int64) int64 { return (unit - n%unit) % unit }
 
 // finishAll finishes tars until the channel is closed.
 func (w *tarWriter) finishAll(ctx context.Context, full <-chan *filled, reread aio.Options) (err error) {
