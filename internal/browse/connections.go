@@ -98,7 +98,7 @@ type pending struct {
 	at    map[net.Conn]*list.Element
 }
 
-// pendingKey is the context key of the function that arrived calls.
+// pendingKey is the context key of the function that removes the connection from pending.
 type pendingKey struct{}
 
 func (p *pending) watch(s *http.Server) {
@@ -135,12 +135,5 @@ func (p *pending) remove(c net.Conn) {
 	if e := p.at[c]; e != nil {
 		p.order.Remove(e)
 		delete(p.at, c)
-	}
-}
-
-// arrived removes a connection from pending: the headers of its request are complete.
-func arrived(r *http.Request) {
-	if done, ok := r.Context().Value(pendingKey{}).(func()); ok {
-		done()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -235,7 +236,7 @@ func (x *set) shardNames() []string {
 		if len(all) == mostShards {
 			break
 		}
-		all = append(all, baseName(f.Path))
+		all = append(all, filepath.Base(f.Path))
 	}
 	return all
 }

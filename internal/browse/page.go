@@ -27,12 +27,10 @@ import (
 var templates embed.FS
 
 // pages are the templates, each within the layout, by file name. Parsing takes 4 ms, so only this command does it.
-var pages = sync.OnceValue(parsePages)
-
-func parsePages() map[string]*template.Template {
+var pages = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.New("").Funcs(template.FuncMap{
 		"name":       shown,
-		"comma":      comma,
+		"comma":      humanize.Comma,
 		"bytes":      binary,
 		"count":      counted,
 		"moment":     func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
@@ -40,7 +38,7 @@ func parsePages() map[string]*template.Template {
 		"link":       func(x *set, page string, values url.Values) string { return x.link(page, values) },
 		"query":      query,
 		"from":       fromQuery,
-		"json":       asJSON,
+		"json":       func(v any) (string, error) { b, err := json.Marshal(v); return string(b), err },
 		"orders":     func() []string { return classOrders },
 		"classLabel": classLabel,
 		"kind":       kindTitle,
@@ -60,7 +58,7 @@ func parsePages() map[string]*template.Template {
 		}
 	}
 	return all
-}
+})
 
 // shownName limits the bytes of a name on a page.
 const shownName = 1024
@@ -72,8 +70,6 @@ func shown(name string) string {
 	}
 	return text.Line(name)
 }
-
-func comma(n int64) string { return humanize.Comma(n) }
 
 func binary(n int64) string { return humanize.IBytes(uint64(max(0, n))) }
 
@@ -88,11 +84,6 @@ func query(pairs ...string) url.Values {
 		}
 	}
 	return v
-}
-
-func asJSON(v any) (string, error) {
-	b, err := json.Marshal(v)
-	return string(b), err
 }
 
 // args returns the data for a nested template from alternating names and values.

@@ -39,7 +39,9 @@ const (
 // disconnected.
 func (g *guard) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		arrived(r)
+		if arrived, ok := r.Context().Value(pendingKey{}).(func()); ok {
+			arrived() // the headers are complete
+		}
 		w := newWriter(rw, g.patience)
 		defer w.extend() // for data in net/http's buffers
 		defer g.recovered(w)

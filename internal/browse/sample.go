@@ -21,8 +21,6 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-func baseName(path string) string { return filepath.Base(path) }
-
 // decode returns the fields of a record. If its encoding is unknown there is one field, with all bytes.
 func (x *set) decode(d *lookup.Dataset, r *lookup.Row, data []byte) (*converters.Sample, error) {
 	s, err := d.Decode(r, data)
@@ -100,7 +98,7 @@ func samplePage(q *request, x *set, n int64) error {
 
 // fill sets the data of the record.
 func (s *sample) fill(x *set, d *lookup.Dataset, data []byte, damage error) {
-	s.Shard = baseName(s.Row.Shard)
+	s.Shard = filepath.Base(s.Row.Shard)
 	s.InIt = s.Number - x.first[s.Shard]
 	if s.Labeled {
 		s.Class = x.class(s.Label)

@@ -116,7 +116,11 @@ func (s *Server) routes() http.Handler {
 		panic(err)
 	}
 	mux.HandleFunc("GET /static/{$}", http.NotFound) // no listing
-	mux.Handle("GET /static/", http.StripPrefix("/static/", kept(http.FileServerFS(files))))
+	serve := http.StripPrefix("/static/", http.FileServerFS(files))
+	mux.HandleFunc("GET /static/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "private, max-age=3600")
+		serve.ServeHTTP(w, r)
+	})
 	page := func(pattern string, answer func(*request) error) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, answer) })
 	}
@@ -158,14 +162,6 @@ func (s *Server) routes() http.Handler {
 	page("POST /jobs/{job}/again", repeatJob)
 	page("GET /", func(*request) error { return notFound("There is no such page.") })
 	return mux
-}
-
-// kept lets a browser cache the program's files for an hour.
-func kept(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "private, max-age=3600")
-		next.ServeHTTP(w, r)
-	})
 }
 
 // A request is a request with its response.

@@ -58,7 +58,7 @@ func newSet(i int, d *lookup.Dataset) (*set, error) {
 	x.first = make(map[string]int64)
 	n := int64(0)
 	for _, f := range d.Files() {
-		x.first[baseName(f.Path)] = n
+		x.first[filepath.Base(f.Path)] = n
 		n += f.Samples
 	}
 	x.search = newSearcher(d, x.meta.Classes)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,14 +22,14 @@ const (
 )
 
 // surveyed returns the survey of a dataset, which is made once, or nil and the job that makes it.
-func (q *request) surveyed(x *set) (*survey, *job, error) {
+func (q *request) surveyed(x *set) (*survey, *job) {
 	j := q.jobs.start(&job{Name: fmt.Sprintf("survey-%d", x.Number), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {
 		return countSamples(ctx, x.data.Fork(), x.meta.Classes, func(done int64) { j.moved(done, x.Len) })
 	})
 	if !j.await(surveyWait) || j.err != nil {
-		return nil, j, nil
+		return nil, j
 	}
-	return j.result.(*survey), nil, nil
+	return j.result.(*survey), nil
 }
 
 func saySamples(done, total int64, _ time.Duration) string {
@@ -56,9 +55,7 @@ func classesPage(q *request, x *set) error {
 		From, Before, Next, Total int64
 		Chart                     []chartBar
 	}{Order: q.r.URL.Query().Get("order"), Find: q.r.URL.Query().Get("name"), From: from, Before: max(0, from-classesAtOnce)}
-	if data.Survey, data.Job, err = q.surveyed(x); err != nil {
-		return err
-	}
+	data.Survey, data.Job = q.surveyed(x)
 	if s := data.Survey; s != nil {
 		for _, c := range s.Classes {
 			data.Most = max(data.Most, c.Count)
@@ -129,13 +126,11 @@ func sizesPage(q *request, x *set) error {
 		Shards     []shardSize
 		Least      int64
 	}{}
-	var err error
-	if data.Survey, data.Job, err = q.surveyed(x); err != nil {
-		return err
-	}
+	data.Survey, data.Job = q.surveyed(x)
 	if s := data.Survey; s != nil {
 		for _, b := range s.Sizes {
-			data.Chart = append(data.Chart, chartBar{float64(b.From), float64(b.To), b.Count, binary(b.From) + " to " + binary(b.To), x.link("grid", sizeQuery(b.From, b.To))})
+			where := fmt.Sprintf("size>=%d and size<=%d", b.From, max(b.From, b.To-1)) // a range of bars has the first half of one, and the second of another
+			data.Chart = append(data.Chart, chartBar{float64(b.From), float64(b.To), b.Count, binary(b.From) + " to " + binary(b.To), x.link("grid", query("where", where))})
 		}
 		for i, b := range s.Shards {
 			data.Most = max(data.Most, b.Bytes)
@@ -149,10 +144,4 @@ func sizesPage(q *request, x *set) error {
 		data.Shards = s.Shards[:min(classesAtOnce, len(s.Shards))]
 	}
 	return q.render(http.StatusOK, "sizes", page{Set: x, Tab: "sizes", Title: "Sizes of " + text.Line(x.Name), Data: data})
-}
-
-// sizeQuery returns the query of records with from ≤ size < to, in bytes. A range selected in a chart takes the first
-// comparison of one bar and the second of another.
-func sizeQuery(from, to int64) url.Values {
-	return query("where", fmt.Sprintf("size>=%d and size<=%d", from, max(from, to-1)))
 }

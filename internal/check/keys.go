@@ -12,12 +12,6 @@ type keyHash struct {
 	exact uint64 // hash of the key
 }
 
-// hashOf hashes a key. The seed is random, so that a dataset cannot be made to have colliding hashes.
-func hashOf(seed maphash.Seed, key string) keyHash {
-	var buf [256]byte
-	return keyHash{maphash.Bytes(seed, folded(buf[:0], key)), maphash.String(seed, key)}
-}
-
 // folded appends key to b with each letter replaced by the least of its case variants (Unicode
 // simple folding). Bytes that are not UTF-8 stay unchanged.
 func folded(b []byte, key string) []byte {
@@ -55,6 +49,7 @@ type partKeys struct {
 
 const keysPiece = 8192
 
+// add adds a key. The seed is random, so that a dataset cannot be made to have colliding hashes.
 func (p *partKeys) add(key string, seed maphash.Seed) {
 	if key == "" && len(p.pieces) == 0 {
 		p.before++
@@ -62,7 +57,8 @@ func (p *partKeys) add(key string, seed maphash.Seed) {
 	}
 	var hash keyHash
 	if key != "" {
-		hash = hashOf(seed, key)
+		var buf [256]byte
+		hash = keyHash{maphash.Bytes(seed, folded(buf[:0], key)), maphash.String(seed, key)}
 	}
 	last := len(p.pieces) - 1
 	if last < 0 || len(p.pieces[last]) == keysPiece {

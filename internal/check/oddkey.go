@@ -56,8 +56,3 @@ func plainKey(key string) bool {
 	}
 	return last != '/' || key == ""
 }
-
-// hiddenName reports whether the last element of an entry's name begins with a dot.
-func hiddenName(name string) bool {
-	return strings.HasPrefix(name[strings.LastIndexByte(name, '/')+1:], ".")
-}

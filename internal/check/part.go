@@ -134,8 +134,8 @@ func (p *part) skipped(span *converters.Span) {
 	if !known {
 		rule = ruleSkipped
 	}
-	if rule == ruleSkippedFile && hiddenName(span.Name) {
-		rule = ruleSkipped
+	if rule == ruleSkippedFile && strings.HasPrefix(span.Name[strings.LastIndexByte(span.Name, '/')+1:], ".") {
+		rule = ruleSkipped // a hidden file
 	}
 	p.groups.add(rule, "skipped: "+span.Skip, p.place(span.Off, span.Name), 1)
 }

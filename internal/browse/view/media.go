@@ -61,7 +61,8 @@ func mediaOf(data []byte) medium {
 	switch {
 	case matches(data, "????ftyp") && len(data) >= 12 && slices.Contains(strings.Split(brands, ","), string(data[8:12])):
 		return medium{kindVideo, "MP4", "video/mp4"}
-	case isWebM(data):
+	case matches(data, "\x1a\x45\xdf\xa3") && bytes.Contains(data[:min(len(data), 64)], []byte("\x42\x82\x84webm")):
+		// EBML whose head has the document type, an element 4282 of a few bytes. Not all browsers display other Matroska files.
 		return medium{kindVideo, "WebM", "video/webm"}
 	case isMP3(data):
 		return medium{kindAudio, "MP3", "audio/mpeg"}
@@ -88,12 +89,6 @@ func matches(data []byte, magic string) bool {
 		}
 	}
 	return true
-}
-
-// isWebM searches the head of an EBML file for the document type, an element 4282 of a few bytes. Not all browsers
-// display other Matroska files.
-func isWebM(data []byte) bool {
-	return matches(data, "\x1a\x45\xdf\xa3") && bytes.Contains(data[:min(len(data), 64)], []byte("\x42\x82\x84webm"))
 }
 
 // isMP3 reports whether data begins with two consecutive frames of MPEG audio, layer III: the eleven bits that begin a

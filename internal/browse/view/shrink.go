@@ -33,7 +33,7 @@ func squares(m image.Image, side, board int) picture.RGB {
 	out := picture.RGB{Width: (r.Dx() + side - 1) / side, Height: (r.Dy() + side - 1) / side}
 	out.Pix = make([]byte, out.Width*out.Height*3)
 	read := picture.NewRows(m).Read
-	if !opaque(m) {
+	if o, ok := m.(interface{ Opaque() bool }); !ok || !o.Opaque() {
 		read = onBoard(m, board)
 	}
 	pixels := make([]byte, 3*r.Dx())
@@ -86,11 +86,6 @@ func add(sums []uint32, row []byte, side int) {
 		sums[x], sums[x+1], sums[x+2] = sums[x]+r, sums[x+1]+g, sums[x+2]+b
 		row = row[n:]
 	}
-}
-
-func opaque(m image.Image) bool {
-	o, ok := m.(interface{ Opaque() bool })
-	return ok && o.Opaque()
 }
 
 // checker fills a strip that begins at row top of the picture with a board of side × side squares.
