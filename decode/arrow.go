@@ -37,8 +37,8 @@ func (d *Decoder) table(record []byte) error {
 		return malformed("bad Arrow stream: bytes follow its end")
 	}
 	single := batch.Rows == 1
-	for _, c := range batch.Columns {
-		single = single && isSingle(c)
+	for _, c := range batch.Columns { // encode writes null in a column of its own type, and no float32
+		single = single && (c.Shape == arrowipc.ShapeNull || c.Nulls == 0 && c.DType != "float32")
 	}
 	r := &arrowRecord{record, d.limits}
 	for _, c := range batch.Columns {
@@ -92,10 +92,4 @@ func (d *Decoder) column(r *arrowRecord, c *arrowipc.Column, single bool) error 
 		column.Values[row] = x
 	}
 	return d.add(name, converters.Nested(column))
-}
-
-// isSingle reports whether a column of one row may hold a single value: encode writes null in a column
-// of its own type, and no float32.
-func isSingle(c *arrowipc.Column) bool {
-	return c.Shape == arrowipc.ShapeNull || c.Nulls == 0 && c.DType != "float32"
 }

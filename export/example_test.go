@@ -32,7 +32,7 @@ func Example() {
 	}
 	ffr, _ := format.Named("ffr")
 	err = convert.Conversion{Reader: ffr.Reader(), Sources: []string{shards}}.WithSamples(ctx, false, func(s *format.Samples) error {
-		src := &export.Source{Samples: s.Source, Whole: s.Whole, Description: s.Description, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads}
+		src := &export.Source{Samples: s.Source, Whole: s.Whole, Description: s.Description, Dataset: s.Dataset, Sum: s.Sum, Heads: s.Heads}
 		done, err := export.Tars(ctx, src, filepath.Join(dir, "pets-%03d.tar"), export.Options{})
 		if err != nil {
 			return err

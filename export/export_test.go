@@ -55,7 +55,7 @@ func write(t testing.TB, src converters.Source, opts encode.Options, n int) stri
 func with(ctx context.Context, use func(*export.Source) error, sources ...string) error {
 	f, _ := format.Named("ffr")
 	return convert.Conversion{Reader: f.Reader(), Sources: sources}.WithSamples(ctx, false, func(s *format.Samples) error {
-		return use(&export.Source{Samples: s.Source, Whole: s.Whole, Description: s.Description, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads})
+		return use(&export.Source{Samples: s.Source, Whole: s.Whole, Description: s.Description, Dataset: s.Dataset, Sum: s.Sum, Heads: s.Heads})
 	})
 }
 

@@ -26,7 +26,6 @@ type Source struct {
 	Description converters.Description // description of the dataset
 	Dataset     *dataset.Manifest      // manifest, if the shards are all shards of one dataset, in order; else nil
 	Sum         string                 // SHA-256 of the manifest file, in hexadecimal; "": no Dataset
-	Encoding    []encode.Options       // of the records of each shard
 	Heads       []record.FileInfo      // header of each shard
 
 	Options any  // options of opening that affect the samples; stored as JSON

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"sort"
 )
@@ -86,7 +87,7 @@ func (e *epochOrder) add(dst []int64, lo, hi int64) []int64 {
 		case o.opts.Mode == Global:
 			p = e.all.at(p)
 		case o.opts.Mode == Resample:
-			p = draw(e.key, o.n, p)
+			p, _ = bits.Mul64(mix(e.key+(p+1)*golden), o.n)
 		case o.opts.Mode == Group:
 			if b := p / batch; b < e.blocks.n {
 				p = e.blocks.at(b)*batch + p%batch

@@ -60,9 +60,3 @@ func (p *permutation) at(x uint64) uint64 {
 		}
 	}
 }
-
-// draw returns a number of [0, n) for each p.
-func draw(key, n, p uint64) uint64 {
-	hi, _ := bits.Mul64(mix(key+(p+1)*golden), n)
-	return hi
-}

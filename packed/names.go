@@ -51,8 +51,8 @@ type checker struct {
 // check checks a directory. length is the length of its path in bytes, with a trailing slash.
 func (c *checker) check(d *pickle.Dict, length int) error {
 	for _, it := range d.Items {
-		if err := checkName(it.Key); err != nil {
-			return err
+		if it.Key == "" || it.Key == "." || it.Key == ".." || strings.ContainsAny(it.Key, "/\x00") {
+			return fmt.Errorf("%q is not the name of a file", it.Key)
 		}
 		length := length + len(it.Key)
 		if length > maxPath {
@@ -86,14 +86,6 @@ func (c *checker) unnamed() int64 {
 		}
 	}
 	panic("packed: every sample has a name")
-}
-
-// checkName returns an error if name is not a single, valid file name.
-func checkName(name string) error {
-	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
-		return fmt.Errorf("%q is not the name of a file", name)
-	}
-	return nil
 }
 
 // walk yields the items below a directory with their paths, depth first, in stored order. dir is

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -122,14 +123,6 @@ func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
 	return errors.Join(use(dir, c), c.Close())
 }
 
-// sourceOf returns the name of the source that an entry is a copy of, or its key.
-func sourceOf(e cache.Entry) string {
-	if e.Label == "" {
-		return e.Key
-	}
-	return text.Line(e.Label)
-}
-
 func runCacheList(opts cacheOptions, stdout io.Writer) error {
 	return opts.open(func(dir string, c *cache.Cache) error {
 		if c == nil {
@@ -144,7 +137,7 @@ func runCacheList(opts cacheOptions, stdout io.Writer) error {
 			if opts.format.Value == "json" {
 				err = enc.Encode(e)
 			} else {
-				_, err = fmt.Fprintf(stdout, "%12d  %s  %-10s  %s\n", e.Size, e.Used.Format("2006-01-02 15:04"), stateOf(e), sourceOf(e))
+				_, err = fmt.Fprintf(stdout, "%12d  %s  %-10s  %s\n", e.Size, e.Used.Format("2006-01-02 15:04"), stateOf(e), cmp.Or(text.Line(e.Label), e.Key))
 			}
 			if err != nil {
 				return err

@@ -72,9 +72,10 @@ func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error
 		}
 		readable := slices.DeleteFunc(slices.Clone(found), func(k input.Kind) bool { return k.Format == "" })
 		switch {
-		case len(found) == 0 && isEmpty(first):
-			return detected{}, undetected(name, "it is an empty file", "")
 		case len(found) == 0:
+			if fi, err := os.Stat(first); err == nil && fi.Mode().IsRegular() && fi.Size() == 0 {
+				return detected{}, undetected(name, "it is an empty file", "")
+			}
 			return detected{}, undetected(name, "its format is not known", fmt.Sprintf("name it: ffconvert %s", formatNames()))
 		case len(readable) == 0:
 			return detected{}, undetected(name, fmt.Sprintf("it is %s, which no format reads", found[0].What), does.HowTo(found[0], first))
@@ -85,7 +86,7 @@ func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error
 			continue
 		}
 		common := slices.DeleteFunc(slices.Clone(all), func(k input.Kind) bool {
-			return !slices.ContainsFunc(readable, func(other input.Kind) bool { return sameCommand(k, other) })
+			return !slices.ContainsFunc(readable, func(other input.Kind) bool { return k.Format == other.Format && slices.Equal(k.Flags, other.Flags) })
 		})
 		if len(common) == 0 {
 			return detected{}, undetected(name, fmt.Sprintf("it is %s, %s is %s", readable[0].What, names[0], all[0].What), "convert them apart, or as collections of one ffconvert spec")
@@ -99,11 +100,6 @@ func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error
 	d := detected{sourceFormat: f, what: all[0].What, flags: all[0].Flags}
 	d.say(cmd, names[0])
 	return d, nil
-}
-
-func isEmpty(path string) bool {
-	fi, err := os.Stat(path)
-	return err == nil && fi.Mode().IsRegular() && fi.Size() == 0
 }
 
 func undetected(name, what, hint string) error {
@@ -120,9 +116,6 @@ func ambiguous(name, path string, kinds []input.Kind, does cliflag.Purpose) erro
 }
 
 func formatNames() string { return strings.Join(format.Names(), ", ") }
-
-// sameCommand reports whether two kinds are converted by the same command and flags.
-func sameCommand(a, b input.Kind) bool { return a.Format == b.Format && slices.Equal(a.Flags, b.Flags) }
 
 // kindsOf returns the possible kinds of first, the first file that name expands to.
 func kindsOf(ctx context.Context, name string, maxNames int64) (found []input.Kind, first string, err error) {

@@ -123,7 +123,7 @@ func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []stri
 	}
 	err := c.WithSamples(ctx, o.ordinal, func(s *format.Samples) error {
 		return use(&export.Source{
-			Samples: s.Source, Whole: s.Whole, Description: s.Description, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads,
+			Samples: s.Source, Whole: s.Whole, Description: s.Description, Dataset: s.Dataset, Sum: s.Sum, Heads: s.Heads,
 			Options: []any{s.Options, s.Added}, Changed: s.Changed,
 		}, shown)
 	})

@@ -9,7 +9,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/ffr"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/samples/wrap"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -21,7 +20,6 @@ type Samples struct {
 	Description converters.Description // description of the dataset
 	Dataset     *dataset.Manifest      // manifest, if the shards are all shards of one dataset, in order; else nil
 	Sum         string                 // SHA-256 of the manifest file, in hexadecimal; "": no Dataset
-	Encoding    []encode.Options       // of the records of each part
 	Heads       []record.FileInfo      // header of each part
 	Options     map[string]string      // options of the format that differ from their defaults
 	Changed     bool                   // keys are compared or changed, or fields are added: see Reader
@@ -61,15 +59,11 @@ func (r *Reader) Samples(ctx context.Context, req OpenRequest, clash bool) (*Sam
 		s.Sum = fmt.Sprintf("%x", sha256.Sum256(text))
 	}
 	for i := range parts {
-		enc := encode.Options{Encoding: o.records.Value}
-		if known[i].dataset != nil {
-			enc = known[i].dataset.Encode
-		}
 		head, err := src.(*ffr.Source).Head(i)
 		if err != nil {
 			return nil, err
 		}
-		s.Encoding, s.Heads = append(s.Encoding, enc), append(s.Heads, head)
+		s.Heads = append(s.Heads, head)
 	}
 	s.Options = r.Set.Kept()
 	return s, s.rekey(r, clash)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -92,7 +93,7 @@ func OpenList(r io.Reader, name, root string, opts Options) (*list, error) {
 		if err := checkName([]byte(file)); err != nil {
 			return nil, fail(line, file, err, "")
 		}
-		dir, base := splitDir(file)
+		dir, base := path.Split(file)
 		dot := splitName([]byte(dir), []byte(base))
 		if dot < 0 {
 			return nil, fail(line, file, fmt.Errorf("%w: the name has no suffix, which names the field", converters.ErrUnsupported), "")
@@ -140,11 +141,6 @@ func cutLine(line string) (name, source string) {
 		name, source, _ = strings.Cut(line, " ")
 	}
 	return name, strings.TrimLeft(source, " \t")
-}
-
-func splitDir(file string) (dir, base string) {
-	at := strings.LastIndexByte(file, '/') + 1
-	return file[:at], file[at:]
 }
 
 // add begins a sample, and a new part if the last one is full.

@@ -39,14 +39,6 @@ func (l *listing) more() *other {
 	return l.other
 }
 
-// clipped returns names without much unused capacity.
-func clipped(names packed) packed {
-	if cap(names)-len(names) > len(names)/16 {
-		return slices.Clone(names[:len(names):len(names)])
-	}
-	return names
-}
-
 // An entry is one file.
 type entry struct {
 	end   int64  // total size of all files up to this one, bytes

@@ -32,7 +32,9 @@ func (s *source) listing(ctx context.Context, p *part) (*listing, error) {
 			return nil, err
 		}
 	}
-	w.l.names = clipped(w.l.names)
+	if n := w.l.names; cap(n)-len(n) > len(n)/16 { // much unused capacity
+		w.l.names = slices.Clone(n[:len(n):len(n)])
+	}
 	p.list, p.run = *w.l, listed
 	return &p.list, nil
 }

@@ -35,7 +35,7 @@ func (s *paths) rooted(ctx context.Context, p int, f func(d *folder, root *os.Ro
 func (s *paths) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
 	return func(yield func(*converters.Span, error) bool) {
 		err := s.rooted(ctx, p, func(d *folder, root *os.Root) error {
-			others := newOthers()
+			others := &others{make(map[uint64]struct{})}
 			stopped := false
 			err := d.list(ctx, root, func(l *lister) (bool, error) {
 				if l.sample == nil {

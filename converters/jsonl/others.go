@@ -17,8 +17,6 @@ import (
 // names.
 type others struct{ named map[uint64]struct{} }
 
-func newOthers() *others { return &others{make(map[uint64]struct{})} }
-
 func (o *others) add(path string) { o.named[xxhash.Sum64String(path)] = struct{}{} }
 
 // each calls f for each unnamed file below the directory, in the order of their paths, with the reason for skipping it.

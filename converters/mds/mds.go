@@ -84,7 +84,7 @@ func Open(parts []converters.Part, shards []Shard, opts Options) (*source, error
 	}
 	s := source{opts: opts, open: new(converters.Files).Open}
 	for i := range parts {
-		if i > 0 && sameColumns(&shards[i], &shards[i-1]) {
+		if i > 0 && slices.Equal(shards[i].Columns, shards[i-1].Columns) {
 			l := *s.shards[i-1]
 			l.Shard = &shards[i]
 			s.shards = append(s.shards, &l)
@@ -98,8 +98,6 @@ func Open(parts []converters.Part, shards []Shard, opts Options) (*source, error
 	}
 	return s.with(parts), nil
 }
-
-func sameColumns(a, b *Shard) bool { return slices.Equal(a.Columns, b.Columns) }
 
 func (s source) with(parts []converters.Part) *source {
 	s.Source = scan.New(parts, scan.Format{

@@ -28,27 +28,16 @@ var (
 	ErrUnsigned = place.New(place.Refused, "not signed")
 )
 
-// A statement is the content of a signature, not verified.
-type statement struct {
-	Key     string // ID of the key in hexadecimal, as minisign prints it
-	Comment string // trusted comment, covered by the signature: usually time and file name
-}
-
-// Read parses a signature and does not verify it. The error is [ErrWrong] if it is damaged, or if it encodes its
-// values in other bytes than minisign writes, which base64 allows.
-func Read(signature []byte) (statement, error) {
+// Read returns the ID of the key that a signature names, in hexadecimal as minisign prints it, and does not verify the
+// signature. The error is [ErrWrong] if it is damaged, or if it encodes its values in other bytes than minisign writes, which
+// base64 allows.
+func Read(signature []byte) (key string, err error) {
 	var s minisign.Signature
-	err := s.UnmarshalText(signature)
-	if err == nil {
-		written, _ := s.MarshalText()
-		if !bytes.Equal(lines(signature), lines(written)) {
-			err = ErrWrong
-		}
+	err = s.UnmarshalText(signature)
+	if written, _ := s.MarshalText(); err != nil || !bytes.Equal(lines(signature), lines(written)) {
+		return "", fmt.Errorf("%w: it is damaged, or not of minisign", ErrWrong)
 	}
-	if err != nil {
-		return statement{}, fmt.Errorf("%w: it is damaged, or not of minisign", ErrWrong)
-	}
-	return statement{Key: keyID(s.KeyID), Comment: s.TrustedComment}, nil
+	return keyID(s.KeyID), nil
 }
 
 // lines returns a text with Unix line ends and no line end after the last line.
@@ -70,12 +59,12 @@ func (k *PublicKey) Check(manifest, signature []byte) error {
 	if signature == nil {
 		return ErrUnsigned
 	}
-	s, err := Read(signature)
+	key, err := Read(signature)
 	switch {
 	case err != nil:
 		return err
-	case s.Key != k.ID():
-		return fmt.Errorf("%w: it is of the key %s, not of %s", ErrWrong, s.Key, k.ID())
+	case key != k.ID():
+		return fmt.Errorf("%w: it is of the key %s, not of %s", ErrWrong, key, k.ID())
 	case !minisign.Verify(k.key, manifest, signature):
 		return fmt.Errorf("%w: the key %s has not signed this manifest", ErrWrong, k.ID())
 	}

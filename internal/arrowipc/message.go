@@ -146,7 +146,9 @@ func (w *walker) message() (m Message, f flat, err error) {
 	case m.size > left:
 		return m, f, fmt.Errorf("%w: a message with %d bytes of metadata, %d are left", converters.ErrTruncated, m.size, left)
 	}
-	w.buf = sized(w.buf, m.size)
+	if w.buf = w.buf[:min(m.size, int64(cap(w.buf)))]; int64(len(w.buf)) < m.size {
+		w.buf = make([]byte, m.size)
+	}
 	if err := readFull(w.r, w.buf, m.meta); err != nil {
 		return m, f, err
 	}
@@ -200,13 +202,6 @@ func (w *walker) add(f flat, m Message) (err error) {
 		return fmt.Errorf("%w: %d rows", converters.ErrMalformed, m.Rows)
 	}
 	return nil
-}
-
-func sized(to []byte, size int64) []byte {
-	if int64(cap(to)) >= size {
-		return to[:size]
-	}
-	return make([]byte, size)
 }
 
 // readFull reads len(b) bytes, which the file had before: the error is ErrChanged if it has become shorter.

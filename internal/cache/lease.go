@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/ffconvert/ffconvert/internal/checksum"
 )
 
@@ -109,7 +110,7 @@ func (c *Cache) take(ctx context.Context, requests []Request, leases *[]*Lease) 
 		need += max(r.Size, 0)
 	}
 	if c.quota > 0 && had+need > c.quota {
-		return tooSmall(had+need, c.quota)
+		return fmt.Errorf("%w: %s bytes are needed at once, and it is %s bytes", ErrQuota, humanize.Comma(had+need), humanize.Comma(c.quota))
 	}
 	if _, err := c.reserve(entries, need, need); err != nil {
 		return err

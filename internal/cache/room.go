@@ -10,11 +10,6 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// tooSmall returns the error of a request that exceeds the quota even if all other leases end.
-func tooSmall(need, quota int64) error {
-	return fmt.Errorf("%w: %s bytes are needed at once, and it is %s bytes", ErrQuota, humanize.Comma(need), humanize.Comma(quota))
-}
-
 // reserve evicts copies until most bytes are free, or fewer if it cannot evict enough, and returns the number of free
 // bytes, at most most. If it cannot free least bytes it evicts nothing and returns [ErrQuota]. The account must be
 // locked.

@@ -56,21 +56,17 @@ func FindNamed(ctx context.Context, names []string, opts Options) ([]Name, error
 		if at := first[name]; at != i {
 			found[i] = found[at]
 		} else if missing[i] != nil {
-			missed.add(miss{name: Shown(name), remote: serviceError(missing[i])})
+			at := miss{name: Shown(name)}
+			if missing[i] != errNoFile {
+				at.remote = missing[i]
+			}
+			missed.add(at)
 		}
 	}
 	if missed.n > 0 {
 		return nil, missed.err(opts)
 	}
 	return found, nil
-}
-
-// serviceError returns the error of a service for a missing name, nil for a missing file.
-func serviceError(missing error) error {
-	if missing == errNoFile {
-		return nil
-	}
-	return missing
 }
 
 var errNoFile = errors.New("no such local file")

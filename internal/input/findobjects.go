@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path"
 	"slices"
 	"strings"
 
@@ -223,7 +224,7 @@ func (f *finder) list(ctx context.Context, l *lookup, p objectPattern) error {
 		if !ok {
 			return place.Refuse(l.name, ErrMalformed, "", "the service lists %s", text.Name(Shown(o.URL)))
 		}
-		in, base := splitKey(key)
+		in, base := path.Split(key)
 		if !p.matchDir(in) {
 			continue
 		}

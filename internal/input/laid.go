@@ -55,7 +55,9 @@ func (o *Options) stat(ctx context.Context, url, shown string) (Name, error) {
 
 func (o *Options) statBriefly(ctx context.Context, url, shown, file string, fi fs.FileInfo) (Name, error) {
 	service := service(url)
-	why := o.Laid.silence(service)
+	o.Laid.mu.Lock()
+	why := o.Laid.silent[service]
+	o.Laid.mu.Unlock()
 	if why == "" {
 		brief, cancel := context.WithTimeout(store.Once(ctx), laidPatience)
 		object, err := o.Remote.Stat(brief, url)
@@ -68,7 +70,9 @@ func (o *Options) statBriefly(ctx context.Context, url, shown, file string, fi f
 			if why = fmt.Sprintf("no answer in %v", laidPatience); !late {
 				why = problem(err)
 			}
-			o.Laid.fellSilent(service, why)
+			o.Laid.mu.Lock()
+			o.Laid.silent[service] = why
+			o.Laid.mu.Unlock()
 		case errors.Is(err, store.ErrUnavailable): // the service has answered, and may recover
 			object, err = o.Remote.Stat(ctx, url)
 			return objectName(shown, object), err
@@ -89,19 +93,6 @@ func (l *laid) file(url string) string {
 		return ""
 	}
 	return filepath.Join(l.dir, base)
-}
-
-// silence returns why a service did not answer; "" if it was not called or has answered.
-func (l *laid) silence(service string) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.silent[service]
-}
-
-func (l *laid) fellSilent(service, why string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.silent[service] = why
 }
 
 // problem formats an error of the service on one line, without the URL.

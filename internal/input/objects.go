@@ -34,12 +34,6 @@ func splitQuery(url string) (rest, query string) {
 	return rest, url[len(rest):]
 }
 
-// splitKey cuts a key after its last slash.
-func splitKey(key string) (dir, base string) {
-	i := strings.LastIndexByte(key, '/') + 1
-	return key[:i], key[i:]
-}
-
 // base is the last component; "" matches all objects that Options.Match accepts.
 func (p objectPattern) base() string { return p.components[len(p.components)-1] }
 

@@ -114,7 +114,7 @@ func (t *ObjectTree) Add(o store.Object) error {
 	if problem := pathProblem(key); problem != "" {
 		return bad(ErrKey, rename, "%s", problem)
 	}
-	room := blocks(o.Size)
+	room := max(1, (o.Size-1)/treeBlock+1) * treeBlock // an empty file takes a block, too
 	for i, c := range key {
 		// Directories that the previous file also has are counted already.
 		if c != '/' || strings.HasPrefix(last, key[:i+1]) {
@@ -150,9 +150,6 @@ func (t *ObjectTree) Path(i int) string { return t.files[i].name() }
 func (t *ObjectTree) from(path string) int {
 	return sort.Search(len(t.files), func(i int) bool { return t.files[i].name() >= path })
 }
-
-// blocks returns the bytes that a file takes on disk; an empty file takes one block.
-func blocks(size int64) int64 { return max(1, (size-1)/treeBlock+1) * treeBlock }
 
 // pathProblem returns why a key cannot be a path below a directory; "" if it can.
 func pathProblem(key string) string {

@@ -41,7 +41,11 @@ func (j *job) download(ctx context.Context) error {
 			break
 		}
 		if in := path.Dir(tree.Path(i)); in != made {
-			if err := makeDir(root, in, j.opts); err != nil {
+			err := j.opts.fault("mkdir")
+			if err == nil {
+				err = root.MkdirAll(filepath.FromSlash(in), 0o700)
+			}
+			if err != nil {
 				g.Go(func() error { return treeError(tree.Object(i), sums.dir, err) })
 				break
 			}
@@ -58,13 +62,6 @@ func (j *job) download(ctx context.Context) error {
 	}
 	j.part = converters.Part{Name: j.source.Name, Path: dir, Copy: &converters.Copy{Files: sums}}
 	return nil
-}
-
-func makeDir(root *os.Root, dir string, opts Options) error {
-	if err := opts.fault("mkdir"); err != nil {
-		return err
-	}
-	return root.MkdirAll(filepath.FromSlash(dir), 0o700)
 }
 
 // fetchInto fetches file i of the tree, sets the modification time of the list, and stores its checksum in sum.

@@ -3,7 +3,6 @@ package stage
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"syscall"
 
@@ -56,12 +55,4 @@ func sourceError(name string, err error) *place.Error {
 		return place.Refuse(name, input.ErrNotFound, "it was there a moment ago", "")
 	}
 	return place.IOError(name, err)
-}
-
-// unexpected returns io.ErrUnexpectedEOF for io.EOF.
-func unexpected(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

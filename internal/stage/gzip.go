@@ -54,8 +54,11 @@ func (g *gzipReader) next() (err error) {
 		}
 		err = g.member.Reset(g.src)
 	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
 	if err != nil {
-		return unexpected(err)
+		return err
 	}
 	g.member.Multistream(false)
 	g.inside = true

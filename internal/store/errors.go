@@ -243,7 +243,8 @@ func identityProblem(err error) (hint string, kind error) {
 	}
 	_, invalid := errors.AsType[*tls.CertificateVerificationError](err)
 	_, alert := errors.AsType[tls.AlertError](err)
-	if invalid || alert || strings.Contains(err.Error(), "tls: ") && !isTimeout(err) {
+	late, isNet := errors.AsType[net.Error](err)
+	if invalid || alert || strings.Contains(err.Error(), "tls: ") && !(isNet && late.Timeout()) {
 		return "a proxy in between, or a server that is out of date?", ErrTLS
 	}
 	return "", nil
@@ -252,11 +253,6 @@ func identityProblem(err error) (hint string, kind error) {
 func noSuchHost(err error) bool {
 	e, ok := errors.AsType[*net.DNSError](err)
 	return ok && e.IsNotFound
-}
-
-func isTimeout(err error) bool {
-	e, ok := errors.AsType[net.Error](err)
-	return ok && e.Timeout()
 }
 
 // withoutURL unwraps errors of net/http that quote URLs.

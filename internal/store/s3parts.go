@@ -98,7 +98,9 @@ func (p *s3Parts) begin(ctx context.Context) error {
 			p.v = v
 			return p.create(ctx)
 		})
-		p.lost = p.lost || mayHaveBegun(err)
+		if e, ok := errors.AsType[*Error](err); ok { // the service may have begun the upload all the same
+			p.lost = p.lost || e.Status == 0 || e.Status/100 == 2 || e.Status >= 500 && e.Status != http.StatusServiceUnavailable
+		}
 		return err
 	})
 }
@@ -169,12 +171,6 @@ func (p *s3Parts) abort(ctx context.Context) error {
 		}
 		time.Sleep(wait)
 	}
-}
-
-// mayHaveBegun reports whether the service may have started an upload in spite of the error.
-func mayHaveBegun(err error) bool {
-	e, ok := errors.AsType[*Error](err)
-	return ok && (e.Status == 0 || e.Status/100 == 2 || e.Status >= 500 && e.Status != http.StatusServiceUnavailable)
 }
 
 // abortOthers aborts the other uploads of the object: those of killed processes, and those whose id was lost with a

@@ -147,7 +147,7 @@ func New(opts Options, classes []string) (*Chooser, error) {
 	if opts.SplitBy != "" {
 		c.by = subjectOf(opts.SplitBy)
 		if opts.Value == "" {
-			c.values = newValues()
+			c.values = &values{all: make(map[string]struct{})}
 		}
 	}
 	if opts.Sort != "" {

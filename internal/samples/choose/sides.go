@@ -19,8 +19,6 @@ type values struct {
 	all map[string]struct{}
 }
 
-func newValues() *values { return &values{all: make(map[string]struct{})} }
-
 func (v *values) add(value string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

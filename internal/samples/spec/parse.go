@@ -10,7 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/option"
 )
 
-// Parse parses a YAML file. The error for a mistake in the file is an [*Error].
+// Parse parses a YAML file. The error for a mistake in the file has its line and column.
 func Parse(name string, data []byte) (*Spec, error) {
 	body, err := parse(name, data)
 	if err != nil {

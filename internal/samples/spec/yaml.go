@@ -25,28 +25,16 @@ const (
 	maxDepth  = 8       // nested brackets; a specification needs four
 )
 
-// An Error is a mistake in a YAML file with its place. It prints on one line.
-type Error struct {
-	File         string
-	Line, Column int // counted from 1
-	What, Hint   string
-}
-
-func (e *Error) Error() string {
-	text := fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.What)
-	if e.Hint != "" {
-		text += " (" + e.Hint + ")"
-	}
-	return text
-}
-
-// fail returns an error at a token; nil: at the start of the file.
+// fail returns an error at a token; nil: at the start of the file. It prints on one line.
 func fail(name string, at *token.Token, hint, format string, args ...any) error {
-	e := &Error{name, 1, 1, input.Shown(fmt.Sprintf(format, args...)), hint} // the message may quote a signed URL
+	line, column, text := 1, 1, input.Shown(fmt.Sprintf(format, args...)) // the message may quote a signed URL
 	if at != nil && at.Position != nil {
-		e.Line, e.Column = max(1, at.Position.Line), max(1, at.Position.Column)
+		line, column = max(1, at.Position.Line), max(1, at.Position.Column)
 	}
-	return e
+	if hint != "" {
+		text += " (" + hint + ")"
+	}
+	return fmt.Errorf("%s:%d:%d: %s", name, line, column, text)
 }
 
 // parse returns the single document of a file; nil if it is empty.
@@ -57,7 +45,8 @@ func parse(name string, data []byte) (body ast.Node, err error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	for i, line := range bytes.Split(data, []byte("\n")) {
 		if bad := bytes.IndexFunc(line, func(r rune) bool { return r == utf8.RuneError || r == 0 }); bad >= 0 {
-			return nil, &Error{name, i + 1, utf8.RuneCount(line[:bad]) + 1, "not text in UTF-8", "save the file as UTF-8"}
+			at := &token.Token{Position: &token.Position{Line: i + 1, Column: utf8.RuneCount(line[:bad]) + 1}}
+			return nil, fail(name, at, "save the file as UTF-8", "not text in UTF-8")
 		}
 	}
 	all, err := tokens(name, string(data))

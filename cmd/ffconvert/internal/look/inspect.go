@@ -247,11 +247,9 @@ func (x *content) proof(dir string, m *dataset.Manifest) error {
 	if err != nil || text == nil {
 		return err
 	}
-	signed, err := signature.Read(text)
-	if err != nil {
+	if x.SignedBy, err = signature.Read(text); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(dir, dataset.SignatureName), err)
 	}
-	x.SignedBy = signed.Key
 	return nil
 }
 
