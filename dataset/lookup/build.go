@@ -199,9 +199,9 @@ func (b *builder) shard(k int, use func(n int64, key string) error) error {
 	defer x.close()
 	x.rows.Want = sidecar.KeysAlone
 	for i := range s.samples {
-		row, err := x.next()
+		row, err := x.rows.Next()
 		if err != nil {
-			return err
+			return x.fail(err)
 		}
 		if i%rowsAtOnce == 0 {
 			if err := b.ctx.Err(); err != nil {

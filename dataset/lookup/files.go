@@ -134,14 +134,6 @@ func (o *Options) openIndexOnce(s *shard) (*index, error) {
 
 func (x *index) close() { x.file.Close() }
 
-func (x *index) next() (*sidecar.Row, error) {
-	row, err := x.rows.Next()
-	if err != nil {
-		return nil, x.fail(err)
-	}
-	return row, nil
-}
-
 // fail places an error in the index.
 func (x *index) fail(err error) error { return place.IOError(x.path, err) }
 

@@ -90,9 +90,9 @@ func (w *walker) walkShard(ctx context.Context, k int, i int64, yield func(*Row,
 		}
 		r.Number, r.sample, r.Placed = w.d.starts[k]+i, i, false
 		if x != nil {
-			said, err := x.next()
+			said, err := x.rows.Next()
 			if err != nil {
-				return false, err
+				return false, x.fail(err)
 			}
 			r.set(said)
 		}

@@ -129,7 +129,8 @@ func sizesPage(q *request, x *set) error {
 	data.Survey, data.Job = q.surveyed(x)
 	if s := data.Survey; s != nil {
 		for _, b := range s.Sizes {
-			where := fmt.Sprintf("size>=%d and size<=%d", b.From, max(b.From, b.To-1)) // a range of bars has the first half of one, and the second of another
+			// A range that is selected in the chart takes the first comparison of one bar and the second of another.
+			where := fmt.Sprintf("size>=%d and size<=%d", b.From, max(b.From, b.To-1))
 			data.Chart = append(data.Chart, chartBar{float64(b.From), float64(b.To), b.Count, binary(b.From) + " to " + binary(b.To), x.link("grid", query("where", where))})
 		}
 		for i, b := range s.Shards {

@@ -41,10 +41,6 @@ func identify(n input.Name, run identity, place int) (identity, error) {
 // versioned reports whether equal pins of the object mean equal bytes.
 func versioned(o *store.Object) bool { return o.Pin().Tells() }
 
-// servesOneRun reports whether no later run can use a copy of n, because it could not know whether the source
-// still has the same bytes.
-func servesOneRun(n input.Name) bool { return n.Once() || n.Object != nil && !versioned(n.Object) }
-
 // key returns the cache key of the decompressed copy of a source with the given compression.
 func (id identity) key(compression string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%x\n%s\n", id, compression))

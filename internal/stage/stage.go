@@ -124,7 +124,9 @@ func (s *Stager) reserve(ctx context.Context, jobs []*job, least int64, alone bo
 	requests := make([]cache.Request, len(jobs))
 	for i, j := range jobs {
 		j.at, j.part = 0, converters.Part{}
-		requests[i] = cache.Request{Keys: j.keys, Size: j.size(), Once: servesOneRun(j.source), Label: j.source.Name}
+		// No later run can use a copy of a source that may have other bytes then.
+		once := j.source.Once() || j.source.Object != nil && !versioned(j.source.Object)
+		requests[i] = cache.Request{Keys: j.keys, Size: j.size(), Once: once, Label: j.source.Name}
 		if !alone {
 			requests[i].Size += min(j.growth(), s.opts.Quota)
 		}

@@ -60,13 +60,6 @@ type S3Options struct {
 	PathStyle string
 }
 
-func (o Options) lookupEnv(key string) (string, bool) {
-	if o.LookupEnv == nil {
-		return os.LookupEnv(key)
-	}
-	return o.LookupEnv(key)
-}
-
 func (o Options) connections() int        { return max(cmp.Or(o.Connections, DefaultConnections), 1) }
 func (o Options) rangeSize() int64        { return max(cmp.Or(o.RangeSize, defaultRangeSize), 1) }
 func (o Options) retries() int            { return max(cmp.Or(o.Retries, DefaultRetries), 0) }
@@ -76,7 +69,11 @@ func (o Options) stall() time.Duration { return min(cmp.Or(o.Stall, defaultStall
 
 // env returns an environment variable without surrounding space; "" if it is unset.
 func (o Options) env(key string) string {
-	value, _ := o.lookupEnv(key)
+	lookup := o.LookupEnv
+	if lookup == nil {
+		lookup = os.LookupEnv
+	}
+	value, _ := lookup(key)
 	return strings.TrimSpace(value)
 }
 

@@ -18,6 +18,12 @@ const (
 	cacheVerboseVariable = "WDS_VERBOSE_CACHE" // a whole number; unless it is 0, what happens in the cache is printed
 )
 
+// verboseCache reports whether the environment requires lines about the cache.
+func verboseCache() bool {
+	n, err := strconv.Atoi(strings.TrimSpace(os.Getenv(cacheVerboseVariable)))
+	return err == nil && n != 0
+}
+
 // cacheFromEnvironment applies the variables if the flags were not given.
 func (o *Conversion) cacheFromEnvironment() error {
 	if o.Input.CacheDir != "" || !o.cache.Changed("cache-dir") {

@@ -61,7 +61,10 @@ func completionsOf(f *pflag.Flag) (words []string, how cobra.ShellCompDirective)
 	words, how = slices.Clone(choices(f)), cobra.ShellCompDirectiveNoFileComp
 	switch f.Name {
 	case "encode":
-		words = encodingWords()
+		for _, line := range encode.Names() {
+			name, help, _ := strings.Cut(line, ": ")
+			words = append(words, cobra.CompletionWithDesc(name, help))
+		}
 	case "dtype":
 		words = []string{"float64", "float32", "int64"}
 	case "delimiter":
@@ -76,14 +79,4 @@ func completionsOf(f *pflag.Flag) (words []string, how cobra.ShellCompDirective)
 		}
 	}
 	return words, how
-}
-
-// encodingWords returns the values of --encode, each with a line of help.
-func encodingWords() []string {
-	var words []string
-	for _, line := range encode.Names() {
-		name, help, _ := strings.Cut(line, ": ")
-		words = append(words, cobra.CompletionWithDesc(name, help))
-	}
-	return words
 }

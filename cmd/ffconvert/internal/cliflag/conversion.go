@@ -3,10 +3,7 @@ package cliflag
 import (
 	"cmp"
 	"context"
-	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -167,7 +164,7 @@ func (o *Conversion) Ready(ctx context.Context, tool string, progress *terminal.
 	opts.Drain = func() <-chan struct{} { return terminal.Drain(ctx, o.Grace) }
 	opts.Bucket = o.Place.Options(progress.Note)
 	opts.Bucket.Client = opts.Input.Remote
-	if n, err := strconv.Atoi(strings.TrimSpace(os.Getenv(cacheVerboseVariable))); err == nil && n != 0 {
+	if verboseCache() {
 		opts.Input.Verbose = progress.Note
 	}
 	opts.Encode.Missing, opts.Encode.Damaged = o.Missing.Value, o.Damaged.Value

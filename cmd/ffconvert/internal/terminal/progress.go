@@ -103,8 +103,15 @@ func (r *Reporter) Start(phase string, bytes int64) {
 		n.Store(0)
 	}
 	r.phase, r.total, r.began = phase, bytes, time.Now()
-	v := r.newView()
-	if v == nil {
+	var v view
+	switch r.mode {
+	case "bar":
+		v = newLineView(r.out)
+	case "plain":
+		v = &plainView{out: r.out}
+	case "json":
+		v = jsonView{r.out}
+	default:
 		return
 	}
 	r.drawing.Lock()
@@ -112,18 +119,6 @@ func (r *Reporter) Start(phase string, bytes int64) {
 	r.drawing.Unlock()
 	r.quit, r.ended = make(chan struct{}), make(chan struct{})
 	go r.run(v, r.quit, r.ended)
-}
-
-func (r *Reporter) newView() view {
-	switch r.mode {
-	case "bar":
-		return newLineView(r.out)
-	case "plain":
-		return &plainView{out: r.out}
-	case "json":
-		return jsonView{r.out}
-	}
-	return nil
 }
 
 func (r *Reporter) run(v view, quit, ended chan struct{}) {
