@@ -95,11 +95,11 @@ func shardsOf(path string) (paths []string, of counts, err error) {
 		ours = ours || s.Name == name
 		paths = append(paths, filepath.Join(dir, s.Name))
 	}
-	if name != "" && !ours {
-		of = counts{}
-	}
-	if name != "" {
+	switch {
+	case ours:
 		return nil, of, nil
+	case name != "":
+		return nil, counts{}, nil
 	}
 	for _, path := range paths {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
