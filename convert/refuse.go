@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,12 +13,13 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-var urlStart = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+var urlStart = text.Pattern(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 
 // IsURL reports whether a name is a URL.
-func IsURL(name string) bool { return urlStart.MatchString(name) }
+func IsURL(name string) bool { return urlStart().MatchString(name) }
 
 // LocalPath returns an error if path is a URL. The file system would accept it as a path in a
 // directory named "s3:".

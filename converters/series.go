@@ -3,14 +3,15 @@ package converters
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // numbered matches names with the number of the file and of all files, as TensorFlow and Hugging Face write them:
 // train-00003-of-00128.parquet. Some writers count from 1.
-var numbered = regexp.MustCompile(`^(.*-)([0-9]{4,9})-of-([0-9]{4,9})([^/]*)$`)
+var numbered = text.Pattern(`^(.*-)([0-9]{4,9})-of-([0-9]{4,9})([^/]*)$`)
 
 // A series is the files whose names state the same total.
 type series struct {
@@ -27,7 +28,7 @@ func SeriesDoubts(names []string) []Doubt {
 	var others []string
 	byName := make(map[[3]string]*series)
 	for _, name := range names {
-		m := numbered.FindStringSubmatch(name)
+		m := numbered().FindStringSubmatch(name)
 		if m == nil {
 			others = append(others, name)
 			continue

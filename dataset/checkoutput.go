@@ -6,10 +6,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"syscall"
 
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 var (
@@ -23,7 +23,7 @@ var (
 const mountName = "lost+found"
 
 // halfURL matches URLs that have lost a slash: a directory of that name is hardly meant.
-var halfURL = regexp.MustCompile(`^(?i:s3|gs|ais|https?):`)
+var halfURL = text.Pattern(`^(?i:s3|gs|ais|https?):`)
 
 // CheckPath returns [ErrNotDirectory] if the path of an output cannot be a directory. It accepts a path
 // that does not exist.
@@ -35,7 +35,7 @@ func CheckPath(dir string) error {
 		if st, err := os.Lstat(dir); err == nil && st.Mode()&fs.ModeSymlink != 0 {
 			return fmt.Errorf("%s: a link to what does not exist: %w", dir, ErrNotDirectory)
 		}
-		if halfURL.MatchString(dir) {
+		if halfURL().MatchString(dir) {
 			return &place.Error{Where: dir, Off: -1, Err: ErrNotDirectory, Hint: "a URL has two slashes after its scheme, s3://bucket/name/", Kind: place.Usage}
 		}
 		return nil

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/files"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -41,7 +41,7 @@ const (
 func (c *claim) isDead(now time.Time) bool { return c.dead() || now.Sub(c.seen) > claimStale }
 
 // tokenForm is what newToken makes.
-var tokenForm = regexp.MustCompile(`^[a-z0-9]{13}$`)
+var tokenForm = text.Pattern(`^[a-z0-9]{13}$`)
 
 func claimName(shard string) string {
 	return path.Join(RunningDir, strings.TrimSuffix(shard, record.Ext))
@@ -200,7 +200,7 @@ func readClaims(root *os.Root) ([]claim, error) {
 	var g errgroup.Group
 	g.SetLimit(filesAtOnce)
 	for i, name := range names {
-		if shard := name + record.Ext; shardName.MatchString(shard) {
+		if shard := name + record.Ext; shardName().MatchString(shard) {
 			g.Go(func() error {
 				c, ok, err := readClaim(root, shard)
 				if ok {

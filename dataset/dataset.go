@@ -6,7 +6,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -43,13 +43,13 @@ var (
 )
 
 // shardName matches the names that the planner gives to shards.
-var shardName = regexp.MustCompile(`^PART_[0-9]{5,}\.ffr$`)
+var shardName = text.Pattern(`^PART_[0-9]{5,}\.ffr$`)
 
 // datasetFile matches the names of the files of a finished dataset: shards, indexes, meta.json, the manifest, its signature.
-var datasetFile = regexp.MustCompile(`^(PART_[0-9]{5,}\.ffr|index/PART_[0-9]{5,}\.arrow|meta\.json|manifest\.json|manifest\.json\.minisig)$`)
+var datasetFile = text.Pattern(`^(PART_[0-9]{5,}\.ffr|index/PART_[0-9]{5,}\.arrow|meta\.json|manifest\.json|manifest\.json\.minisig)$`)
 
 // IsDatasetFile reports whether name is that of a file of a finished dataset: a shard, an index, meta.json, the manifest or its signature.
-func IsDatasetFile(name string) bool { return datasetFile.MatchString(name) }
+func IsDatasetFile(name string) bool { return datasetFile().MatchString(name) }
 
 // IndexName is where the index of a shard is.
 func IndexName(shard string) string {
@@ -138,7 +138,7 @@ func (d *Dataset) ownFiles() error {
 			return err
 		}
 		for _, name := range names {
-			if name = path.Join(dir, name); datasetFile.MatchString(name) {
+			if name = path.Join(dir, name); datasetFile().MatchString(name) {
 				if err := d.noDirectory(name); err != nil {
 					return err
 				}

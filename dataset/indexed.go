@@ -9,11 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -21,7 +21,7 @@ import (
 // 3-of-40. The process that plans the dataset takes the parts that are unchanged, and removes the files.
 const IndexedDir = WorkDir + "/indexed"
 
-var indexedName = regexp.MustCompile(`^[0-9]+-of-[0-9]+$`)
+var indexedName = text.Pattern(`^[0-9]+-of-[0-9]+$`)
 
 // requestDigest is a digest of the options that decide an index, and of the names of all parts. It needs no part to be
 // read.
@@ -98,7 +98,7 @@ func (t *Task) readIndexed(names []string, opts plan.Options, found []converters
 	}
 	x := &Indexed{of: t, request: wanted, found: found, parts: make(map[int]indexedBy)}
 	for _, name := range names {
-		if !indexedName.MatchString(name) {
+		if !indexedName().MatchString(name) {
 			continue // unfinished
 		}
 		switch err := x.readFile(path.Join(IndexedDir, name)); {

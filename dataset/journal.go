@@ -112,7 +112,7 @@ func (j *Journal) read(data []byte) (whole int64) {
 			return checksum.Decode(text, &j.head) == nil
 		}
 		var l journalLine
-		if checksum.Decode(text, &l) != nil || l.Void == "" && !shardName.MatchString(l.Name) {
+		if checksum.Decode(text, &l) != nil || l.Void == "" && !shardName().MatchString(l.Name) {
 			return false
 		}
 		if l.Void != "" {

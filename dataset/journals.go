@@ -38,7 +38,7 @@ func overlaps(name string, from, to int) bool {
 	a, b, _ := strings.Cut(slice, "-")
 	first, err1 := strconv.Atoi(a)
 	last, err2 := strconv.Atoi(b)
-	return err1 == nil && err2 == nil && tokenForm.MatchString(token) && first < to && last >= from
+	return err1 == nil && err2 == nil && tokenForm().MatchString(token) && first < to && last >= from
 }
 
 // readJournal reads the journal of all shards, and adds the shards from … to-1 from those of tasks. digest is that of

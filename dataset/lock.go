@@ -7,9 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"time"
 
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -25,7 +25,7 @@ type holder struct {
 }
 
 // hostName returns the name of this host, if it has at most longestHost bytes.
-var hostName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+var hostName = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 const longestHost = 253
 
@@ -62,7 +62,7 @@ func readHolder(r io.ReaderAt) (holder, bool) {
 	if err == nil && h.Task != "" {
 		_, err = plan.ParseTask(h.Task)
 	}
-	ok := err == nil && h.PID > 0 && len(h.Host) <= longestHost && hostName.MatchString(h.Host) && (h.Token == "" || tokenForm.MatchString(h.Token))
+	ok := err == nil && h.PID > 0 && len(h.Host) <= longestHost && hostName().MatchString(h.Host) && (h.Token == "" || tokenForm().MatchString(h.Token))
 	return h, ok
 }
 

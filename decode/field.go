@@ -52,7 +52,7 @@ func decodingOf(field string) (decode func(*decoder, []byte) (converters.Value, 
 	case "cls", "cls2", "index", "inx", "id":
 		return integer, false
 	case "txt", "text", "transcript":
-		return text, true
+		return textField, true
 	case "json", "jsn":
 		return func(d *decoder, b []byte) (converters.Value, error) { return d.json(b) }, false
 	case "mp", "msg", "msgpack":
@@ -170,7 +170,7 @@ func integer(_ *decoder, data []byte) (converters.Value, error) {
 	return converters.Int(n), nil
 }
 
-func text(_ *decoder, data []byte) (converters.Value, error) {
+func textField(_ *decoder, data []byte) (converters.Value, error) {
 	if err := checkUTF8(data); err != nil {
 		return converters.Value{}, err
 	}

@@ -5,18 +5,18 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // The head of an array file is a Python dict (numpy.lib.format). A type is text, or a list of tuples of name and type.
 var (
-	npyObject = regexp.MustCompile(`(?:'descr':|,)\s*'[|<>=]?O[0-9]*'`)
-	npyType   = regexp.MustCompile(`'descr':\s*'[|<>=]([biufcmMSVU])([0-9]{1,18})(?:\[[^']*\])?'`)
-	npyShape  = regexp.MustCompile(`'shape':\s*\(([0-9, ]*)\)`)
+	npyObject = text.Pattern(`(?:'descr':|,)\s*'[|<>=]?O[0-9]*'`)
+	npyType   = text.Pattern(`'descr':\s*'[|<>=]([biufcmMSVU])([0-9]{1,18})(?:\[[^']*\])?'`)
+	npyShape  = text.Pattern(`'shape':\s*\(([0-9, ]*)\)`)
 )
 
 // verifyNPY checks an array file, which stays bytes: numpy.load reads it. It refuses an array of Python objects,
@@ -36,14 +36,14 @@ func verifyNPY(data []byte) error {
 		return malformed("the array file ends inside its head")
 	}
 	head, items := data[at:at+int(n)], int64(len(data)-at)-n
-	if npyObject.Match(head) {
+	if npyObject().Match(head) {
 		return fmt.Errorf("%w: an array of Python objects, which is a pickle", converters.ErrUnsupported)
 	}
-	shape := npyShape.FindSubmatch(head)
+	shape := npyShape().FindSubmatch(head)
 	if shape == nil || !bytes.Contains(head, []byte("'descr':")) {
 		return malformed("the head of the array file has no shape or no type")
 	}
-	typ := npyType.FindSubmatch(head)
+	typ := npyType().FindSubmatch(head)
 	if typ == nil {
 		return nil
 	}

@@ -132,7 +132,7 @@ func appendTenbinChunk(b, content []byte) []byte {
 
 // tenbinOf returns the head and the items of an array file, if its head is one that the function tenbin writes.
 func tenbinOf(file []byte) (head, items []byte, ok bool) {
-	short, shape := npyType.FindSubmatch(file[:min(len(file), 1<<10)]), npyShape.FindSubmatch(file[:min(len(file), 1<<10)])
+	short, shape := npyType().FindSubmatch(file[:min(len(file), 1<<10)]), npyShape().FindSubmatch(file[:min(len(file), 1<<10)])
 	if short == nil || shape == nil || verifyNPY(file) != nil {
 		return nil, nil, false
 	}

@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -49,7 +49,7 @@ func (w *folderWriter) look() error {
 			return fs.SkipDir
 		case !d.IsDir() && !d.Type().IsRegular():
 			return w.occupied(name, otherTarget)
-		case w.opts.Ordinal && !d.IsDir() && !numbered.MatchString(name):
+		case w.opts.Ordinal && !d.IsDir() && !numbered().MatchString(name):
 			return w.occupied(name, otherTarget)
 		}
 		if w.foreign.paths == nil {
@@ -61,7 +61,7 @@ func (w *folderWriter) look() error {
 }
 
 // numbered matches files of samples with numbers as keys.
-var numbered = regexp.MustCompile(`(^|/)[0-9]{9,}\.[^/]*$`)
+var numbered = text.Pattern(`(^|/)[0-9]{9,}\.[^/]*$`)
 
 const otherTarget = "name an empty directory, or one that does not exist"
 

@@ -3,11 +3,11 @@ package export
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // A template is the name of tars with a verb for their number: "train-%06d.tar".
@@ -22,7 +22,7 @@ type template struct {
 const tarSuffix = ".tar"
 
 // verb matches the verb for the number.
-var verb = regexp.MustCompile(`%(0?[0-9]*)d`)
+var verb = text.Pattern(`%(0?[0-9]*)d`)
 
 func parseTemplate(name string) (t template, err error) {
 	t.dir, t.whole = filepath.Dir(name), name
@@ -30,10 +30,10 @@ func parseTemplate(name string) (t template, err error) {
 	if !strings.HasSuffix(name, tarSuffix) || base == tarSuffix {
 		return t, place.Options("%s: want the name of a tar, such as train-%%06d.tar", name)
 	}
-	if strings.Contains(t.dir, "%") && verb.MatchString(t.dir) {
+	if strings.Contains(t.dir, "%") && verb().MatchString(t.dir) {
 		return t, place.Options("%s: the number of a tar belongs into its name, not into a directory", name)
 	}
-	at := verb.FindAllStringSubmatchIndex(base, -1)
+	at := verb().FindAllStringSubmatchIndex(base, -1)
 	t.before, t.width = base, -1
 	switch {
 	case len(at) > 1:

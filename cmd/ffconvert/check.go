@@ -26,7 +26,8 @@ or is suspicious), 4 that files could not be read, and nothing else would be ref
 
 ` + exitStatus
 
-func newCheckCommand() *cobra.Command {
+// newCheckCommand returns the command check, with the subcommand that args name, or all.
+func newCheckCommand(args []string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [SRC...]",
 		Short: "Look through a dataset before converting it",
@@ -44,9 +45,11 @@ error.
   ffconvert check folder --deep imagenet/train
   ffconvert check csv --format junit data/ > check.xml`,
 	}
+	var all []command
 	for _, f := range formats {
-		cmd.AddCommand(newCheckFormatCommand(f))
+		all = append(all, command{"", f.Name, func() *cobra.Command { return newCheckFormatCommand(f) }})
 	}
+	add(cmd, all, args)
 	opts := checkOptions{convert: cliflag.NewConversion()}
 	cmd.Flags().SortFlags = false
 	opts.add(cmd.Flags(), sourceFormat{}, &option.Set{})

@@ -28,7 +28,6 @@ func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
 		Short:   "Convert " + f.short,
 		Long:    f.long + "\n\n" + f.sourceHelp() + outputHelp + "\n\n" + exitStatus,
 		Example: f.example,
-		GroupID: groupConvert,
 		Args:    cliflag.WantArgs,
 	}
 	reader := f.Reader()

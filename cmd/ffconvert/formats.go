@@ -203,7 +203,7 @@ executables on PATH whose names begin with ffconvert-.
 			for _, f := range formats {
 				fmt.Fprintf(t, "%s\t%s\n", f.Name, f.short)
 			}
-			plugins := findPlugins(cmd.Root())
+			plugins := findPlugins(newRootCommand())
 			for _, name := range slices.Sorted(maps.Keys(plugins)) {
 				fmt.Fprintf(t, "%s\t%s\n", name, plugins[name])
 			}

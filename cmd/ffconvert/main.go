@@ -21,14 +21,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/stage"
 )
 
-// ballastSize bytes are allocated and never touched, so they take no memory, but the garbage collector
-// counts them. With a heap of a few MiB it would run a hundred times a second (S6 in
-// docs/benchmarks.md).
-const ballastSize = 8 << 20
-
 func main() {
 	stage.Guard()
-	ballast := make([]byte, ballastSize)
 	status := run(os.Args[1:], terminal.Patience)
 	runtime.KeepAlive(ballast)
 	os.Exit(status)
@@ -59,7 +53,7 @@ func run(args []string, patience time.Duration, more ...*cobra.Command) (status 
 // execute runs the command that the arguments name, and returns it.
 func execute(args []string, patience time.Duration, more []*cobra.Command) (*cobra.Command, error) {
 	ctx, stopper := terminal.NewStopper(os.Exit, patience)
-	root := newRootCommand()
+	root := newRootCommand(args...)
 	root.AddCommand(more...)
 	root.SetArgs(args)
 	cmd, err := root, addPlugin(root, args)

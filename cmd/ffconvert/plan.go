@@ -11,7 +11,8 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 )
 
-func newPlanCommand() *cobra.Command {
+// newPlanCommand returns the command plan, with the subcommand that args name, or all.
+func newPlanCommand(args []string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Plan a conversion whose shards many machines write",
@@ -24,13 +25,12 @@ read the plan and the sources, and need no flags of the format.
   ffconvert run out/ --task 3/40
   ffconvert finish out/`,
 	}
-	add := func(name string, convert func(adapt func(*conversion)) *cobra.Command) {
-		cmd.AddCommand(newPlanFormatCommand(name, convert))
-	}
+	all := []command{{"", convert.SpecFormat, func() *cobra.Command { return newPlanFormatCommand(convert.SpecFormat, newSpecCommand) }}}
 	for _, f := range formats {
-		add(f.Name, func(adapt func(*conversion)) *cobra.Command { return newConvertCommand(f, adapt) })
+		convert := func(adapt func(*conversion)) *cobra.Command { return newConvertCommand(f, adapt) }
+		all = append(all, command{"", f.Name, func() *cobra.Command { return newPlanFormatCommand(f.Name, convert) }})
 	}
-	add(convert.SpecFormat, newSpecCommand)
+	add(cmd, all, args)
 	cmd.Args, cmd.RunE = cliflag.WantCommand, cliflag.NeedCommand
 	return cmd
 }
@@ -51,7 +51,6 @@ var notOfPlans = []string{"no-verify", "verify", "sign", "password-file", "backe
 func newPlanFormatCommand(name string, convert func(adapt func(*conversion)) *cobra.Command) *cobra.Command {
 	var task cliflag.Task
 	cmd := convert(func(c *conversion) { c.planning = &task })
-	cmd.GroupID = ""
 	cmd.Short = "Plan: " + strings.Replace(cmd.Short, "Convert", "convert", 1)
 	cmd.Long = strings.Replace(cmd.Long, outputHelp, planHelp, 1)
 	cmd.Long = strings.Replace(cmd.Long, "pipe:COMMAND with --allow-pipe, and - for standard input.", "and pipe:COMMAND with --allow-pipe, which each task runs.", 1)

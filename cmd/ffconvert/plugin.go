@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,17 +15,18 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // An executable on PATH called pluginPrefix + NAME becomes the command NAME, as with git and kubectl.
 const pluginPrefix = "ffconvert-"
 
 // pluginName is the pattern of plugin names. It excludes paths.
-var pluginName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+var pluginName = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
 // addPlugin adds the command of a plugin if the first argument names one, and not a built-in command.
 func addPlugin(root *cobra.Command, args []string) error {
-	if len(args) == 0 || !pluginName.MatchString(args[0]) {
+	if len(args) == 0 || !pluginName().MatchString(args[0]) {
 		return nil
 	}
 	if found, _, err := root.Find(args[:1]); err == nil && found != root {
@@ -60,7 +60,7 @@ func findPlugins(root *cobra.Command) map[string]string {
 		}
 		for _, e := range entries {
 			name, ok := strings.CutPrefix(e.Name(), pluginPrefix)
-			if !ok || !pluginName.MatchString(name) || found[name] != "" || slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == name }) {
+			if !ok || !pluginName().MatchString(name) || found[name] != "" || slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == name }) {
 				continue
 			}
 			path := filepath.Join(dir, e.Name())

@@ -88,7 +88,7 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 
 // program returns the plugin that made the dataset. It is run only if --plugin names it.
 func (o *repairOptions) program(format, dir string, args []string) (*input.Command, error) {
-	if o.plugin != format || !pluginName.MatchString(o.plugin) {
+	if o.plugin != format || !pluginName().MatchString(o.plugin) {
 		return nil, convert.ProgramError(dir, format, fmt.Sprintf("not by %q", o.plugin))
 	}
 	path, err := exec.LookPath(pluginPrefix + o.plugin)

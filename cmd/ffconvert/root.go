@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,18 +10,79 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 )
 
-// Groups of commands in the help.
+// Groups of commands: headings of the help, in its order.
 const (
-	groupConvert = "convert"
-	groupCheck   = "check"
-	groupTasks   = "tasks"
-	groupLook    = "look"
-	groupPack    = "pack"
-	groupCache   = "cache"
-	groupExport  = "export"
+	groupConvert = "Convert a dataset:"
+	groupCheck   = "Check a dataset before converting it:"
+	groupTasks   = "Convert on many machines:"
+	groupLook    = "Look at shards:"
+	groupExport  = "Take samples out of shards:"
+	groupPack    = "A folder in one file:"
+	groupCache   = "Staged copies:"
 )
 
-func newRootCommand() *cobra.Command {
+// A command is made if it is needed.
+type command struct {
+	group string // "": none
+	name  string // the first word of its usage
+	make  func() *cobra.Command
+}
+
+// allCommands returns the commands of the program. args are what follows the name of the command.
+func allCommands(args []string) []command {
+	all := []command{
+		{groupConvert, "convert", newDetectCommand},
+		{groupConvert, "spec", func() *cobra.Command { return newSpecCommand(nil) }},
+		{groupConvert, "formats", newFormatsCommand},
+		{groupCheck, "check", func() *cobra.Command { return newCheckCommand(args) }},
+		{groupTasks, "plan", func() *cobra.Command { return newPlanCommand(args) }},
+		{groupTasks, "run", newRunCommand},
+		{groupTasks, "status", newStatusCommand},
+		{groupTasks, "finish", newFinishCommand},
+		{groupLook, "verify", newVerifyCommand},
+		{groupLook, "sign", newSignCommand},
+		{groupLook, "repair", newRepairCommand},
+		{groupLook, "copy", newCopyCommand},
+		{groupLook, "inspect", newInspectCommand},
+		{groupLook, "ls", newListCommand},
+		{groupLook, "get", newGetCommand},
+		{groupLook, "diff", newDiffCommand},
+		{groupLook, "browse", newBrowseCommand},
+		{groupLook, "bench", newBenchCommand},
+		{groupExport, "export", newExportCommand},
+		{groupPack, "pack", newPackCommand},
+		{groupPack, "unpack", newUnpackCommand},
+		{groupPack, "cat", newCatCommand},
+		{groupCache, "cache", newCacheCommand},
+		{"", "version", newVersionCommand},
+		{"", "man", newManCommand},
+	}
+	for _, f := range formats {
+		all = append(all, command{groupConvert, f.Name, func() *cobra.Command { return newConvertCommand(f, nil) }})
+	}
+	return all
+}
+
+// add adds the command that args name to cmd, or all. It reports whether args name one.
+func add(cmd *cobra.Command, all []command, args []string) (one bool) {
+	if len(args) > 0 {
+		if i := slices.IndexFunc(all, func(c command) bool { return c.name == args[0] }); i >= 0 {
+			all, one = all[i:i+1], true
+		}
+	}
+	for _, c := range all {
+		made := c.make()
+		if made.GroupID = c.group; c.group != "" && !cmd.ContainsGroup(c.group) {
+			cmd.AddGroup(&cobra.Group{ID: c.group, Title: c.group})
+		}
+		cmd.AddCommand(made)
+	}
+	return one
+}
+
+// newRootCommand returns the command line of the program. If args name a command it has only that one: flags of all of them
+// take longer to make than most commands take.
+func newRootCommand(args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ffconvert",
 		Short: "Turn datasets into FFRecord shards and prove that nothing was lost",
@@ -45,40 +107,19 @@ checked, with a manifest that accounts for every entry of the input.
 		return cmd.Help()
 	}
 	addGlobalFlags(root)
-	for _, g := range []cobra.Group{
-		{ID: groupConvert, Title: "Convert a dataset:"}, {ID: groupCheck, Title: "Check a dataset before converting it:"},
-		{ID: groupTasks, Title: "Convert on many machines:"}, {ID: groupLook, Title: "Look at shards:"},
-		{ID: groupExport, Title: "Take samples out of shards:"}, {ID: groupPack, Title: "A folder in one file:"}, {ID: groupCache, Title: "Staged copies:"},
-	} {
-		root.AddGroup(&g)
+	if len(args) > 1 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		args = args[1 : len(args)-1] // without the word that is typed
 	}
-	for _, f := range formats {
-		root.AddCommand(newConvertCommand(f, nil))
-	}
-	detect := newDetectCommand()
-	detect.GroupID = groupConvert
-	root.AddCommand(detect)
-	grouped := func(id string, commands ...*cobra.Command) {
-		for _, c := range commands {
-			c.GroupID = id
-			root.AddCommand(c)
-		}
-	}
-	root.AddCommand(newSpecCommand(nil))
-	grouped(groupTasks, newPlanCommand(), newRunCommand(), newStatusCommand(), newFinishCommand())
-	grouped(groupConvert, newFormatsCommand())
-	grouped(groupCheck, newCheckCommand())
-	grouped(groupLook, newVerifyCommand(), newSignCommand(), newRepairCommand(), newCopyCommand(), newInspectCommand(), newListCommand(), newGetCommand(), newDiffCommand(), newBrowseCommand(), newBenchCommand())
-	grouped(groupExport, newExportCommand())
-	grouped(groupPack, newPackCommand(), newUnpackCommand(), newCatCommand())
-	grouped(groupCache, newCacheCommand())
-	root.AddCommand(newVersionCommand(), newManCommand())
-	root.SetHelpCommand(newHelpCommand())
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd("completion")
-	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			documentCompletion(c)
+	if add(root, allCommands(args[min(1, len(args)):]), args) {
+		root.CompletionOptions.DisableDefaultCmd = true
+	} else {
+		root.SetHelpCommand(newHelpCommand())
+		root.InitDefaultHelpCmd()
+		root.InitDefaultCompletionCmd("completion")
+		for _, c := range root.Commands() {
+			if c.Name() == "completion" {
+				documentCompletion(c)
+			}
 		}
 	}
 	cliflag.Finish(root)
@@ -139,8 +180,8 @@ func newManCommand() *cobra.Command {
 		Long:    "Write a manual page for each command into DIR, which is made where it is not there.\n\n" + exitStatus,
 		Example: "  ffconvert man /usr/local/share/man/man1",
 		Args:    cliflag.WantArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cliflag.WritePages(cmd.Root(), tool(), args[0])
+		RunE: func(_ *cobra.Command, args []string) error {
+			return cliflag.WritePages(newRootCommand(), tool(), args[0])
 		},
 	}
 }

@@ -41,7 +41,6 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
 		Example: `  ffconvert spec dataset.yaml out/
   ffconvert spec --shuffle --seed 7 --encode cbor dataset.yaml out/
   ffconvert spec --dry-run dataset.yaml out/`,
-		GroupID: groupConvert,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false

@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // devVersion is the version of a program that is not built from a tag.
@@ -32,12 +32,12 @@ func readBuild() *debug.BuildInfo {
 
 // released matches the tags of releases. The go command also makes up versions: v0.1.1-0.20261123050600-4ab0858c0de1 of a
 // commit behind a tag, v0.1.0+dirty of files that are not committed.
-var released = regexp.MustCompile(`^v\d+\.\d+\.\d+(-rc\.?\d+)?$`)
+var released = text.Pattern(`^v\d+\.\d+\.\d+(-rc\.?\d+)?$`)
 
 // versionOf returns the tag that a program was built from, which the go command finds in the repository or
 // in the module's name, or devVersion.
 func versionOf(info *debug.BuildInfo) string {
-	if released.MatchString(info.Main.Version) {
+	if released().MatchString(info.Main.Version) {
 		return info.Main.Version
 	}
 	return devVersion

@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/arrow"
 	"github.com/ffconvert/ffconvert/internal/option"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // Names in directories that save_to_disk of Hugging Face's datasets writes.
@@ -22,7 +22,7 @@ const (
 )
 
 // savedName matches the names that save_to_disk gives to files.
-var savedName = regexp.MustCompile(`^(data-[0-9]+-of-[0-9]+|dataset)\.arrow$`)
+var savedName = text.Pattern(`^(data-[0-9]+-of-[0-9]+|dataset)\.arrow$`)
 
 var isArrow = hasExt(".arrow", ".arrows", ".feather", ".ipc")
 
@@ -58,7 +58,7 @@ func checkSaved(ctx context.Context, req OpenRequest) error {
 	dirs := make(map[string]*savedDir)
 	for i := range parts {
 		of, file := dirOf(&parts[i], req.Files)
-		if file == "" || !of.readable() || of.remote && !savedName.MatchString(file) {
+		if file == "" || !of.readable() || of.remote && !savedName().MatchString(file) {
 			continue
 		}
 		d := dirs[of.name]

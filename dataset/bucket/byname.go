@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/store"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -63,13 +63,13 @@ func (b *bucket) statNamed(task bool) error {
 	return b.statIndexed()
 }
 
-var indexedBy = regexp.MustCompile(`^[0-9]+-of-([0-9]{1,5})$`)
+var indexedBy = text.Pattern(`^[0-9]+-of-([0-9]{1,5})$`)
 
 // statIndexed looks up the indexed parts of all tasks, if the listing has that of one: its name has the number of tasks.
 func (b *bucket) statIndexed() error {
 	var names []string
 	for _, name := range b.objects.Names(dataset.IndexedDir + "/") {
-		if m := indexedBy.FindStringSubmatch(path.Base(name)); m != nil && len(names) == 0 {
+		if m := indexedBy().FindStringSubmatch(path.Base(name)); m != nil && len(names) == 0 {
 			of, _ := strconv.Atoi(m[1])
 			for k := range of {
 				names = append(names, path.Join(dataset.IndexedDir, fmt.Sprintf("%d-of-%d", k, of)))

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/store"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -35,13 +35,13 @@ func (t *target) has(ctx context.Context, j *job, f *file) (bool, error) {
 }
 
 // isMD5 matches the ETag of an object that was sent in one request: on most services its MD5.
-var isMD5 = regexp.MustCompile(`^[0-9a-f]{32}$`)
+var isMD5 = text.Pattern(`^[0-9a-f]{32}$`)
 
 // holds reports whether o has the bytes of f. It compares checksums, or the bytes if the service has no checksum or the
 // source has none of that kind. An ETag that differs proves nothing, since it may not be an MD5.
 func (t *target) holds(ctx context.Context, j *job, f *file, o store.Object) (bool, error) {
 	sum, exact := o.Sum, true
-	if sum.NewHash() == nil && isMD5.MatchString(o.Version) {
+	if sum.NewHash() == nil && isMD5().MatchString(o.Version) {
 		sum, exact = store.Sum{Kind: "md5", Value: o.Version}, false
 	}
 	if sum.NewHash() != nil {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -134,11 +133,11 @@ func (s *sample) fill(x *set, d *lookup.Dataset, data []byte, damage error) {
 
 // lines joins the texts of errors with semicolons.
 func lines(err error) string {
-	return shown(option.ReplaceAllString(strings.ReplaceAll(err.Error(), "\n", "; "), "--$1"))
+	return shown(option().ReplaceAllString(strings.ReplaceAll(err.Error(), "\n", "; "), "--$1"))
 }
 
 // option matches an option of a library; the command's flag has the same name.
-var option = regexp.MustCompile(`\boption ([a-z])`)
+var option = text.Pattern(`\boption ([a-z])`)
 
 // neighbours returns the previous and the next sample of a query before and after n, -1 if none is found in time.
 func (q *request) neighbours(x *set, query Query, n int64) (before, next int64) {

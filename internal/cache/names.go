@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io/fs"
-	"regexp"
 	"strconv"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 const (
@@ -43,7 +44,7 @@ func stagedName(key string, size int64, sum uint64, once bool) string {
 }
 
 // namePattern matches the names of copies and of unfinished ones.
-var namePattern = regexp.MustCompile(`^([0-9a-f]{64})(?:-(0|[1-9][0-9]*)-([0-9a-f]{16})(\.once)?\.staged|\.(?:.*\.)?tmp)$`)
+var namePattern = text.Pattern(`^([0-9a-f]{64})(?:-(0|[1-9][0-9]*)-([0-9a-f]{16})(\.once)?\.staged|\.(?:.*\.)?tmp)$`)
 
 // Named reports whether a base name is that of a cache file.
 func Named(name string) bool {
@@ -53,7 +54,7 @@ func Named(name string) bool {
 
 // parseName parses the name of a file; false if it is not the name of a cache file.
 func parseName(name string) (entry, bool) {
-	m := namePattern.FindStringSubmatch(name)
+	m := namePattern().FindStringSubmatch(name)
 	if m == nil {
 		return entry{}, false
 	}

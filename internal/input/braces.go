@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // A sequence is a parsed pattern: the product of its items.
@@ -31,8 +32,8 @@ var (
 	errNesting    = fmt.Errorf("braces nested more than %d deep", maxNesting)
 
 	rangeText   = `(?:(-?[0-9]+)\.\.(-?[0-9]+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.-?([0-9]+))?`
-	braceRange  = regexp.MustCompile(`^` + rangeText + `$`)
-	angledRange = regexp.MustCompile(`^<` + rangeText + `>`)
+	braceRange  = text.Pattern(`^` + rangeText + `$`)
+	angledRange = text.Pattern(`^<` + rangeText + `>`)
 )
 
 // parsePattern parses a product of literals and expressions.
@@ -69,7 +70,7 @@ func parsePattern(s string, nesting int) (sequence, error) {
 			if depth > 0 {
 				break // parsed by the outer expression
 			}
-			m := angledRange.FindStringSubmatch(s[i:])
+			m := angledRange().FindStringSubmatch(s[i:])
 			if m == nil {
 				break
 			}
@@ -106,7 +107,7 @@ func (seq sequence) literal(s string) sequence {
 
 // expression appends the text between two braces: a range, a list, or else that text literally with its braces.
 func (seq sequence) expression(s string, nesting int) (sequence, error) {
-	if m := braceRange.FindStringSubmatch(s); m != nil {
+	if m := braceRange().FindStringSubmatch(s); m != nil {
 		it, err := parseRange(m)
 		return append(seq, it), err
 	}

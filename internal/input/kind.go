@@ -2,10 +2,10 @@ package input
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/gabriel-vasile/mimetype"
 )
 
@@ -58,11 +58,11 @@ func KindOf(name string, head []byte, size int64) []Kind {
 }
 
 // tfShard matches the names that TensorFlow gives to the shards of a dataset.
-var tfShard = regexp.MustCompile(`-[0-9]{5,}-of-[0-9]{5,}$`)
+var tfShard = text.Pattern(`-[0-9]{5,}-of-[0-9]{5,}$`)
 
 // KindOfName guesses the kind of a file from its name only, for example the name of a remote object.
 func KindOfName(name string) []Kind {
-	if tfShard.MatchString(uncompressed(name)) {
+	if tfShard().MatchString(uncompressed(name)) {
 		return []Kind{tfrecordByName}
 	}
 	if f := formatOf(name); f != nil {

@@ -112,11 +112,11 @@ func list(dir string) (listing, error) {
 // byName returns the first suffix of the format that the name of a file has; "image" or "other" if it has none.
 func byName(name string) string {
 	switch {
-	case partName.MatchString(name):
+	case partName().MatchString(name):
 		return ".csv"
 	case slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ppm"}, ext(name)):
 		return "image"
-	case tfShard.MatchString(uncompressed(name)):
+	case tfShard().MatchString(uncompressed(name)):
 		return ".tfrecord"
 	}
 	if f := formatOf(name); f != nil {

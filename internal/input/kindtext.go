@@ -6,11 +6,11 @@ import (
 	"errors"
 	"io"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/gabriel-vasile/mimetype"
 )
 
@@ -80,12 +80,12 @@ func table(delimiter rune) Kind {
 }
 
 // partName matches the names of CSV parts of OneFlow's loader.
-var partName = regexp.MustCompile(`^part-[0-9]+$`)
+var partName = text.Pattern(`^part-[0-9]+$`)
 
 // delimiterOf returns the delimiter of a table. All rows of a table have the same number of columns. A
 // table with one column must have only numbers or the name of a table.
 func delimiterOf(name string, head []byte, cut bool) (rune, bool) {
-	named := ext(name) == ".csv" || ext(name) == ".tsv" || partName.MatchString(path.Base(name))
+	named := ext(name) == ".csv" || ext(name) == ".tsv" || partName().MatchString(path.Base(name))
 	if cut {
 		head = head[:bytes.LastIndexByte(head, '\n')+1]
 	}

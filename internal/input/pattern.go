@@ -2,10 +2,10 @@ package input
 
 import (
 	"iter"
-	"regexp"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // Limits of a pattern.
@@ -82,7 +82,7 @@ func parsePatterns(pattern string, opts Options) ([]sequence, error) {
 	return parsed, nil
 }
 
-var envName = regexp.MustCompile(`^\$\{([0-9A-Za-z_]+)\}`)
+var envName = text.Pattern(`^\$\{([0-9A-Za-z_]+)\}`)
 
 // substitute replaces each ${NAME} by the value of WDS_NAME, once: values are not substituted again.
 func substitute(s string, lookup func(string) (string, bool)) (string, error) {
@@ -94,7 +94,7 @@ func substitute(s string, lookup func(string) (string, bool)) (string, error) {
 			i += 2
 			continue
 		case s[i] == '$':
-			m := envName.FindStringSubmatch(s[i:])
+			m := envName().FindStringSubmatch(s[i:])
 			if m == nil {
 				break
 			}

@@ -3,12 +3,12 @@ package input
 import (
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // Schemes that are recognized with or without "//", like the schemes of package store. A name with one of them is
@@ -18,12 +18,12 @@ var (
 	otherSchemes  = []string{"file", "pipe", "az", "hf", "htgs", "hdfs", "sftp", "ftps", "scp"}
 )
 
-var schemeStart = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):(//)?`)
+var schemeStart = text.Pattern(`^([A-Za-z][A-Za-z0-9+.-]*):(//)?`)
 
 // schemeOf returns the scheme of a name in lower case, "" for a path. A colon alone does not make a scheme:
 // a:b.tar is a file.
 func schemeOf(name string) string {
-	m := schemeStart.FindStringSubmatch(name)
+	m := schemeStart().FindStringSubmatch(name)
 	if m == nil {
 		return ""
 	}
@@ -114,8 +114,8 @@ func LocalPath(name string) (string, bool) {
 }
 
 var (
-	urlInText = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s'"]+`)
-	urlJoined = regexp.MustCompile(`::[A-Za-z][A-Za-z0-9+.-]*://`)
+	urlInText = text.Pattern(`[A-Za-z][A-Za-z0-9+.-]*://[^\s'"]+`)
+	urlJoined = text.Pattern(`::[A-Za-z][A-Za-z0-9+.-]*://`)
 )
 
 // Shown returns a name, a pattern or a command for errors and manifests, with passwords, tokens and
@@ -125,9 +125,9 @@ func Shown(name string) string {
 		return name
 	}
 	if !store.Supports(schemeOf(name)) {
-		return urlInText.ReplaceAllStringFunc(name, store.Redact)
+		return urlInText().ReplaceAllStringFunc(name, store.Redact)
 	}
-	if at := urlJoined.FindStringIndex(name); at != nil {
+	if at := urlJoined().FindStringIndex(name); at != nil {
 		return store.Redact(name[:at[0]]) + "::" + Shown(name[at[0]+2:])
 	}
 	return store.Redact(name)

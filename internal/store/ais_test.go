@@ -90,11 +90,11 @@ func TestAISObjects(t *testing.T) {
 		t.Fatalf("%+v %v", o, err)
 	}
 	r, err := s.open(t.Context(), o, 0, -1)
-	if got := text(t, r, err); got != "0123456789" || r.Sum != want.Sum || r.Version != want.Version {
+	if got := textOf(t, r, err); got != "0123456789" || r.Sum != want.Sum || r.Version != want.Version {
 		t.Errorf("%q %+v", got, r)
 	}
 	r, err = s.open(t.Context(), o, 3, 4)
-	if got := text(t, r, err); got != "3456" || r.Off != 3 || r.Size != 10 || r.Sum != (Sum{}) {
+	if got := textOf(t, r, err); got != "3456" || r.Off != 3 || r.Size != 10 || r.Sum != (Sum{}) {
 		t.Errorf("%q %+v", got, r)
 	}
 	if _, err = s.open(t.Context(), o, 7, -1); !errors.Is(err, ErrChanged) {

@@ -85,9 +85,9 @@ func TestAISPinned(t *testing.T) {
 					}
 					all = append(all, o)
 					r, err := s.open(t.Context(), o, 0, -1)
-					text(t, r, err)
+					textOf(t, r, err)
 					r, err = s.open(t.Context(), o, 1, 2)
-					text(t, r, err)
+					textOf(t, r, err)
 				}
 				return all
 			}

@@ -42,7 +42,7 @@ func TestGSRanges(t *testing.T) {
 		want   string
 	}{{0, -1, "0123456789"}, {0, 1, "0"}, {3, 4, "3456"}, {7, -1, "789"}, {8, 100, "89"}} {
 		r, err := s.open(t.Context(), o, row.off, row.n)
-		if got := text(t, r, err); got != row.want || r.Off != row.off || r.Size != 10 || r.Version != "1" {
+		if got := textOf(t, r, err); got != row.want || r.Off != row.off || r.Size != 10 || r.Version != "1" {
 			t.Errorf("%d, %d: %q %+v", row.off, row.n, got, r)
 		}
 	}
@@ -59,7 +59,7 @@ func TestGSRanges(t *testing.T) {
 		t.Errorf("%+v %v", o, err)
 	}
 	r, err := s.open(t.Context(), o, 0, -1)
-	if got := text(t, r, err); got != "" {
+	if got := textOf(t, r, err); got != "" {
 		t.Errorf("%q", got)
 	}
 }
@@ -78,7 +78,7 @@ func TestGSCompressed(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := s.open(t.Context(), o, 0, -1)
-	if got := text(t, r, err); got != b.String() || r.N != o.Size {
+	if got := textOf(t, r, err); got != b.String() || r.N != o.Size {
 		t.Errorf("%q", got)
 	}
 }
@@ -102,7 +102,7 @@ func TestGSNames(t *testing.T) {
 			t.Errorf("list and stat differ: %+v %+v %v", o, found, err)
 		}
 		r, err := s.open(t.Context(), o, 0, -1)
-		if got := text(t, r, err); got != "text of "+inOrder[len(inOrder)-1] {
+		if got := textOf(t, r, err); got != "text of "+inOrder[len(inOrder)-1] {
 			t.Errorf("%q", got)
 		}
 	}

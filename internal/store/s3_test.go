@@ -31,7 +31,7 @@ func gatewayStore(t *testing.T, vars map[string]string, opts Options) *s3Store {
 }
 
 // text reads a reply to its end.
-func text(t *testing.T, r *reply, err error) string {
+func textOf(t *testing.T, r *reply, err error) string {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestS3Ranges(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			r, err := s.open(t.Context(), o, row.off, row.n)
-			if got := text(t, r, err); got != row.want {
+			if got := textOf(t, r, err); got != row.want {
 				t.Errorf("%q", got)
 			}
 			if r.Off != row.off || r.Size != 10 || r.Version != o.Version {
@@ -92,7 +92,7 @@ func TestS3Empty(t *testing.T) {
 		t.Fatalf("%+v %v", o, err)
 	}
 	r, err := s.open(t.Context(), o, 0, -1)
-	if got := text(t, r, err); got != "" {
+	if got := textOf(t, r, err); got != "" {
 		t.Errorf("%q", got)
 	}
 }
@@ -150,7 +150,7 @@ func TestS3Names(t *testing.T) {
 			continue
 		}
 		r, err := s.open(t.Context(), o, 0, -1)
-		if got := text(t, r, err); got != "text of "+key {
+		if got := textOf(t, r, err); got != "text of "+key {
 			t.Errorf("%s: %q", key, got)
 		}
 	}

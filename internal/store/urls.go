@@ -4,10 +4,11 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 const redacted = "REDACTED"
@@ -34,20 +35,20 @@ func Identity(url string) string {
 // Names of query parameters of signed URLs, in lower case: AWS signatures 4 and 2, Google, Azure shared access
 // signatures, CloudFront, Alibaba, Akamai.
 var (
-	signature = regexp.MustCompile(`^(x-(amz|goog|oss)-(signature|credential|security-token)|(aws|oss)accesskeyid|googleaccessid|` +
+	signature = text.Pattern(`^(x-(amz|goog|oss)-(signature|credential|security-token)|(aws|oss)accesskeyid|googleaccessid|` +
 		`sig(nature)?|skoid|sktid|key-pair-id|policy|hdnts|hdnea|hmac)$`)
-	validity  = regexp.MustCompile(`^(x-(amz|goog|oss)-(date|expires|signedheaders)|expires|expiry|exp|st|se|skt|ske)$`) // only in a signed URL
-	secret    = regexp.MustCompile(`token|secret|passw|passphrase|auth|sign|credential|session|api[_-]?key|access_?key|private|^(key|code|jwt|sid|pwd?)$`)
-	nestedURL = regexp.MustCompile(`(?i)(:|%(25)*3a)(/|%(25)*2f)`) // however often it is escaped
+	validity  = text.Pattern(`^(x-(amz|goog|oss)-(date|expires|signedheaders)|expires|expiry|exp|st|se|skt|ske)$`) // only in a signed URL
+	secret    = text.Pattern(`token|secret|passw|passphrase|auth|sign|credential|session|api[_-]?key|access_?key|private|^(key|code|jwt|sid|pwd?)$`)
+	nestedURL = text.Pattern(`(?i)(:|%(25)*3a)(/|%(25)*2f)`) // however often it is escaped
 
 	// signedName matches the start of a signature. It belongs in an https: URL, not in one with a bucket.
-	signedName = regexp.MustCompile(`(?i)\?x-(amz|goog)-`)
+	signedName = text.Pattern(`(?i)\?x-(amz|goog)-`)
 )
 
 func rewrite(text string, secretValue func(string) string) string {
 	if !isHTTP(text) { // in a key "?" and "#" are ordinary characters
 		text = withoutUser(text)
-		if at := signedName.FindStringIndex(text); at != nil {
+		if at := signedName().FindStringIndex(text); at != nil {
 			text = text[:at[0]] + "?" + redacted
 		}
 		return text
@@ -62,10 +63,10 @@ func rewrite(text string, secretValue func(string) string) string {
 	var shown []string
 	for _, p := range params(query) {
 		switch {
-		case signature.MatchString(p.name):
+		case signature().MatchString(p.name):
 			shown = append(shown, p.written+"="+redacted)
-		case isSigned && validity.MatchString(p.name):
-		case secret.MatchString(p.name) || nestedURL.MatchString(p.value):
+		case isSigned && validity().MatchString(p.name):
+		case secret().MatchString(p.name) || nestedURL().MatchString(p.value):
 			shown = append(shown, p.written+"="+secretValue(p.value))
 		default:
 			shown = append(shown, p.text)
@@ -97,7 +98,7 @@ func signed(url string) bool {
 	url, _, _ = strings.Cut(url, "#")
 	_, query, _ := strings.Cut(url, "?")
 	for _, p := range params(query) {
-		if signature.MatchString(p.name) {
+		if signature().MatchString(p.name) {
 			return true
 		}
 	}
@@ -178,7 +179,7 @@ func splitBucket(url string, partial bool) (bucket, key string, err *Error) {
 	}
 	bucket, key, _ = strings.Cut(rest, "/")
 	switch {
-	case signedName.MatchString(key):
+	case signedName().MatchString(key):
 		return bad("a signed URL begins with https:", "it holds a signature")
 	case bucket == "":
 		return bad(fmt.Sprintf("as in %s://bucket/key", scheme), "it names no bucket")
@@ -207,7 +208,7 @@ func parts(prefix string) (begin, keys, end string) {
 }
 
 // sentCredential matches credentials of the request in the text of a service.
-var sentCredential = regexp.MustCompile(`(?i)\b(?:(credential|signature)=[^\s,;&"'<>]+|(bearer) [\w.~+/=-]{16,})`)
+var sentCredential = text.Pattern(`(?i)\b(?:(credential|signature)=[^\s,;&"'<>]+|(bearer) [\w.~+/=-]{16,})`)
 
 // serviceText makes the text of a service one short line without the secrets of the request, which some
 // services send back.
@@ -217,6 +218,6 @@ func serviceText(text string, secrets ...string) string {
 			text = strings.ReplaceAll(text, secret, redacted)
 		}
 	}
-	text = sentCredential.ReplaceAllString(text, "$1$2 "+redacted)
+	text = sentCredential().ReplaceAllString(text, "$1$2 "+redacted)
 	return strings.TrimSuffix(clean(strings.Join(strings.Fields(text), " ")), ".")
 }

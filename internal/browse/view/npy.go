@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +19,7 @@ import (
 const maxHeader = 64 << 10
 
 // The header of an array is a Python dictionary of three members, which NumPy writes in this order.
-var npyHeader = regexp.MustCompile(`^\{'descr': '([<>|=]?)([biufc?])([0-9]{0,2})', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\),? *\}\s*$`)
+var npyHeader = text.Pattern(`^\{'descr': '([<>|=]?)([biufc?])([0-9]{0,2})', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\),? *\}\s*$`)
 
 var npySizes = map[byte][]int{'b': {1}, 'i': {1, 2, 4, 8}, 'u': {1, 2, 4, 8}, 'f': {2, 4, 8}, 'c': {8, 16}}
 
@@ -73,7 +72,7 @@ type array struct {
 
 // parseArray parses a header, and returns the array or a problem with it.
 func parseArray(header, data []byte) (a array, problem string) {
-	m := npyHeader.FindSubmatch(header)
+	m := npyHeader().FindSubmatch(header)
 	if m == nil {
 		return a, "not an array of numbers: " + text.Line(string(header[:min(len(header), 80)]))
 	}

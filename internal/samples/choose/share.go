@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"math/big"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // A share is a range of hashes: from ≤ hash < to.
@@ -20,12 +21,12 @@ type share struct {
 
 func (s share) holds(hash uint64) bool { return hash >= s.from && (s.last || hash < s.to) }
 
-var decimal = regexp.MustCompile(`^[0-9]*\.?[0-9]+(e-[0-9]{1,2})?$`)
+var decimal = text.Pattern(`^[0-9]*\.?[0-9]+(e-[0-9]{1,2})?$`)
 
 // fraction parses a number above 0 and at most 1, exactly.
 func fraction(text string) (*big.Rat, error) {
 	r := new(big.Rat)
-	ok := len(text) <= 40 && decimal.MatchString(text)
+	ok := len(text) <= 40 && decimal().MatchString(text)
 	if ok {
 		_, ok = r.SetString(text)
 	}

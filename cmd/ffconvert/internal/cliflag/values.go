@@ -5,7 +5,6 @@ package cliflag
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/internal/option"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // parsed returns the flag value of a text, which parse may change.
@@ -71,13 +71,13 @@ func Period(p *time.Duration) pflag.Value { return period(p, "of 0 or more", 0) 
 // PeriodAbove returns the flag value of a time above 0.
 func PeriodAbove(p *time.Duration) pflag.Value { return period(p, "above 0", 1) }
 
-var digits = regexp.MustCompile(`[0-9]+`)
+var digits = text.Pattern(`[0-9]+`)
 
 func period(p *time.Duration, what string, least time.Duration) pflag.Value {
 	parse := func(text string) (time.Duration, error) {
 		d, err := time.ParseDuration(text)
 		if err != nil { // too many hours are an error of ParseDuration, as are mistakes
-			if one, again := time.ParseDuration(digits.ReplaceAllString(text, "1")); again == nil && one > 0 {
+			if one, again := time.ParseDuration(digits().ReplaceAllString(text, "1")); again == nil && one > 0 {
 				d, err = maxPeriod+1, nil
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -32,7 +31,7 @@ type Getter struct {
 	d *lookup.Dataset
 }
 
-var numbered = regexp.MustCompile(`^#[0-9]+$`)
+var numbered = text.Pattern(`^#[0-9]+$`)
 
 var errNoKey = place.New(place.Refused, "no sample has the key")
 
@@ -42,7 +41,7 @@ func (g *Getter) Run(ctx context.Context, path, name string) (err error) {
 	if g.d, err = g.openAny(ctx, path); err != nil {
 		return err
 	}
-	if numbered.MatchString(name) && !g.ByKey {
+	if numbered().MatchString(name) && !g.ByKey {
 		n, err := strconv.ParseInt(name[1:], 10, 64)
 		if err != nil {
 			return &place.Error{Where: path, Off: -1, Err: fmt.Errorf("%w: %s of %d, which are numbered from 0", lookup.ErrRange, name, g.d.Len())}

@@ -1,19 +1,19 @@
 package terminal
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-var optionName = regexp.MustCompile(`\boption [a-z][a-z0-9-]*`)
+var optionName = text.Pattern(`\boption [a-z][a-z0-9-]*`)
 
 // Flags returns the text of a library with flags. Libraries do not know flags: they write "option NAME".
 func Flags(text string) string {
-	return optionName.ReplaceAllStringFunc(text, func(name string) string { return option.Flag(name[len("option "):]) })
+	return optionName().ReplaceAllStringFunc(text, func(name string) string { return option.Flag(name[len("option "):]) })
 }
 
 // ErrorText returns the text of an error with the flags of the options that it names.
