@@ -39,14 +39,51 @@ type header struct {
 	dir  bool   // the name field itself ends in a slash
 }
 
+// Fields of a header that differ between members: name, size and time, and the checksum behind them.
+const (
+	nameEnd = 100
+	sizeAt  = 124
+	timeAt  = 136
+	sumAt   = 148
+	sumEnd  = 156
+
+	prefixAt = 345
+)
+
+// A template is the last header without a prefix. A header with its bytes in all other fields is accepted without
+// looking at those.
+type template struct {
+	block [blockSize]byte
+	rest  int64 // sum of the bytes of the other fields, and of a blank checksum
+	set   bool
+}
+
+// parse is parseHeader, faster for a header that is like the one before.
+func (t *template) parse(b, buf []byte) (h header, err error) {
+	if t.set && bytes.Equal(b[nameEnd:sizeAt], t.block[nameEnd:sizeAt]) && bytes.Equal(b[sumEnd:blockSize], t.block[sumEnd:]) {
+		want, bad := number(b[sumAt:sumEnd])
+		size, worse := number(b[sizeAt:timeAt])
+		if bad == nil && worse == nil && anyNumber(b[timeAt:sumAt]) == nil && want == t.rest+byteSum(b[:nameEnd])+byteSum(b[sizeAt:sumAt]) {
+			name := cstring(b[:nameEnd])
+			return header{typ: b[sumEnd], size: size, name: append(buf, name...), dir: bytes.HasSuffix(name, []byte("/"))}, nil
+		}
+	}
+	h, err = parseHeader(b, buf)
+	if t.set = err == nil && b[prefixAt] == 0; t.set {
+		t.block = [blockSize]byte(b)
+		t.rest = byteSum(b[nameEnd:sizeAt]) + (sumEnd-sumAt)*' ' + byteSum(b[sumEnd:blockSize])
+	}
+	return h, err
+}
+
 // parseHeader parses one header block that is not all zeros. It accepts headers for which GNU tar and
 // Python's tarfile agree. It appends the name to buf.
 func parseHeader(b, buf []byte) (header, error) {
-	h := header{typ: b[156]}
+	h := header{typ: b[sumEnd]}
 	if err := checkSum(b); err != nil {
 		return h, err
 	}
-	name, prefix := cstring(b[:100]), cstring(b[345:500])
+	name, prefix := cstring(b[:nameEnd]), cstring(b[prefixAt:500])
 	h.dir = len(name) > 0 && name[len(name)-1] == '/'
 	metadata := h.typ == typeLongName || h.typ == typeLongLink || h.typ == typePAX || h.typ == typePAXGlobal
 	if len(prefix) > 0 && !metadata {
@@ -61,7 +98,7 @@ func parseHeader(b, buf []byte) (header, error) {
 	h.name = append(buf, name...)
 
 	var err error
-	if h.size, err = number(b[124:136]); err != nil {
+	if h.size, err = number(b[sizeAt:timeAt]); err != nil {
 		return h, fmt.Errorf("%w: size: %w", converters.ErrMalformed, err)
 	}
 	// The other fields are not used, but tarfile stops at a header with an invalid one.
@@ -77,43 +114,49 @@ var others = [...]struct {
 	name     string
 	from, to int
 }{
-	{"mode", 100, 108}, {"user", 108, 116}, {"group", 116, 124}, {"time", 136, 148},
+	{"mode", nameEnd, 108}, {"user", 108, 116}, {"group", 116, sizeAt}, {"time", timeAt, sumAt},
 	{"device major", 329, 337}, {"device minor", 337, 345},
 }
 
 // checkSum compares the header's checksum with the sum of its bytes, unsigned or, for some old writers,
 // signed.
 func checkSum(b []byte) error {
-	want, err := number(b[148:156])
+	want, err := number(b[sumAt:sumEnd])
 	if err != nil {
 		return fmt.Errorf("%w: header checksum: %w", converters.ErrMalformed, err)
 	}
-	// Sixteen-bit lanes, the even bytes and the odd ones: 64 · 2 · 255 fits. Most of a header is zeros.
+	got := byteSum(b[:sumAt]) + (sumEnd-sumAt)*' ' + byteSum(b[sumEnd:blockSize])
+	if got == want {
+		return nil
+	}
+	for i, c := range b[:blockSize] {
+		if c >= 0x80 && (i < sumAt || i >= sumEnd) {
+			got -= 256
+		}
+	}
+	if got == want {
+		return nil
+	}
+	return fmt.Errorf("%w: the header checksum is wrong", converters.ErrMalformed)
+}
+
+// byteSum returns the sum of at most blockSize bytes. Most of a header is zeros.
+func byteSum(b []byte) int64 {
+	// Sixteen-bit lanes, the even bytes and the odd ones: 64 · 2 · 255 fits.
 	const even = 0x00ff00ff00ff00ff
 	var lanes uint64
-	for w := b[:blockSize]; len(w) >= 32; w = w[32:] {
-		x, y := binary.LittleEndian.Uint64(w), binary.LittleEndian.Uint64(w[8:])
-		z, v := binary.LittleEndian.Uint64(w[16:]), binary.LittleEndian.Uint64(w[24:])
+	for ; len(b) >= 32; b = b[32:] {
+		x, y := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		z, v := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[24:])
 		if x|y|z|v != 0 {
 			lanes += x&even + x>>8&even + (y&even + y>>8&even) + (z&even + z>>8&even) + (v&even + v>>8&even)
 		}
 	}
-	sum := int64(lanes&0xffff + lanes>>16&0xffff + lanes>>32&0xffff + lanes>>48)
-	for _, c := range b[148:156] {
-		sum += ' ' - int64(c)
+	for ; len(b) >= 4; b = b[4:] {
+		x := uint64(binary.LittleEndian.Uint32(b))
+		lanes += x&even + x>>8&even
 	}
-	if sum == want {
-		return nil
-	}
-	for i, c := range b[:blockSize] {
-		if c >= 0x80 && (i < 148 || i >= 156) {
-			sum -= 256
-		}
-	}
-	if sum == want {
-		return nil
-	}
-	return fmt.Errorf("%w: the header checksum is wrong", converters.ErrMalformed)
+	return int64(lanes&0xffff + lanes>>16&0xffff + lanes>>32&0xffff + lanes>>48)
 }
 
 var (

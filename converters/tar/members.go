@@ -25,13 +25,14 @@ type members struct {
 	tar  string // name of the inner tar with the members; "": the part itself
 	buf  []byte // the name of the current member
 	over override
+	like template
 
 	maxHeader int64 // of metadata, bytes
 }
 
 // reset prepares for the part p, which c reads.
 func (w *members) reset(c *scan.Window, p converters.Part, maxHeader int64) {
-	*w = members{c: c, part: p.Name, buf: w.buf, over: w.over, maxHeader: maxHeader}
+	w.c, w.part, w.tar, w.maxHeader = c, p.Name, "", maxHeader
 	w.over.reset()
 }
 
@@ -58,7 +59,7 @@ func (w *members) next(m *member) (ok bool, err error) {
 			}
 			return false, nil
 		}
-		h, err := parseHeader(b, w.buf[:0])
+		h, err := w.like.parse(b, w.buf[:0])
 		if err != nil {
 			return false, w.fail(at, h.name, err, "")
 		}
