@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -17,9 +16,9 @@ import (
 // A pipeline appends the records of a shard to the shard and to its index, in plan order, in the goroutine of
 // run. The runs of the shard are divided into segments.
 //
-// Small records are read and encoded by several readers, so that all processors work on one shard
+// Small records may be read and encoded by several readers, so that all processors work on one shard
 // (BenchmarkRows): a reader reads a segment, at its own pace, and its batches are appended after all
-// segments before it. Large records are read by one reader in the goroutine of run, because handing
+// segments before it. A single reader reads in the goroutine of run, and so are large records, because handing
 // each of them over costs more than reading it (docs/decisions/005-workers.md).
 type pipeline struct {
 	plan     *plan.Plan
@@ -27,7 +26,7 @@ type pipeline struct {
 	index    *indexFile
 	segments []*segment
 	want     int64 // number of samples of the shard
-	large    bool  // the average record is large
+	alone    bool  // one reader reads all segments, in the goroutine of run
 
 	next    atomic.Int64 // number of the segment to read next
 	samples int64        // number of appended samples
@@ -65,20 +64,22 @@ func segmentsOf(runs []converters.Run, limit int64) (segments []*segment) {
 
 func newPipeline(pl *plan.Plan, s *plan.Shard, w *record.Writer, index *indexFile) *pipeline {
 	each := s.Bytes / max(1, s.Samples)
-	p := &pipeline{plan: pl, writer: w, index: index, segments: segmentsOf(s.Runs, plan.RunLimit(each)), want: s.Samples, large: each > plan.SmallRecord}
+	p := &pipeline{plan: pl, writer: w, index: index, segments: segmentsOf(s.Runs, plan.RunLimit(each)), want: s.Samples, alone: each > plan.SmallRecord}
 	p.stop.Store(math.MaxInt64)
 	return p
 }
 
-// newReaders returns the readers of the shard, at most one for each element of of.
-func (p *pipeline) newReaders(of [][]func() *encode.Encoder, progress func(samples, bytes int64)) (readers []*reader) {
-	if p.large {
-		return []*reader{newReader(p, of[0], progress)}
+// use begins the shard with all readers, or with one alone, and returns them.
+func (p *pipeline) use(readers []*reader, progress func(samples, bytes int64)) []*reader {
+	n := max(1, min(len(readers), len(p.segments)))
+	if p.alone = p.alone || n == 1; p.alone {
+		n = 1
 	}
-	for _, e := range of[:min(len(of), len(p.segments))] {
-		readers = append(readers, newReader(p, e, progress))
+	for _, r := range readers[:n] {
+		r.pipeline, r.progress, r.fields, r.damage = p, plan.Tally{To: progress}, 0, damage{}
+		r.batch.reset()
 	}
-	return readers
+	return readers[:n]
 }
 
 // take returns the next segment to be read, nil after the last.
@@ -92,7 +93,7 @@ func (p *pipeline) take() *segment {
 // run appends the records that the readers read from the source. It returns the error of the first failed
 // segment.
 func (p *pipeline) run(ctx context.Context, src converters.Source, readers []*reader) error {
-	if p.large {
+	if p.alone {
 		readers[0].read(ctx, src)
 		return p.err
 	}

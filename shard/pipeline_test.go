@@ -77,7 +77,7 @@ func (m *memoryFile) WriteAt(p []byte, off int64) (int, error) {
 }
 
 // runPipeline has a number of readers read samples of mixed, in runs of random length, into a
-// shard that claims want of them; with no readers, as a shard of large records.
+// shard that claims want of them.
 func runPipeline(t *testing.T, src mixed, readers int, samples, want int64, file *memoryFile) error {
 	t.Helper()
 	index := testIndex(t, plan.Columns{Keys: true})
@@ -97,12 +97,11 @@ func runPipeline(t *testing.T, src mixed, readers int, samples, want int64, file
 		first += n
 	}
 	p := newPipeline(&plan.Plan{Parts: []plan.Part{{Name: "mixed"}}}, &s, w, index)
-	p.large = readers == 0
-	of := [][]func() *encode.Encoder{encodersOf(spec)}
+	of := []*reader{newReader([]*encode.Spec{spec})}
 	for range readers - 1 {
-		of = append(of, encodersOf(spec))
+		of = append(of, newReader([]*encode.Spec{spec}))
 	}
-	err = p.run(t.Context(), src, p.newReaders(of, progress))
+	err = p.run(t.Context(), src, p.use(of, progress))
 	if err == nil {
 		_, err = w.Close()
 	}
@@ -113,7 +112,7 @@ func runPipeline(t *testing.T, src mixed, readers int, samples, want int64, file
 // their bytes are used again for the next.
 func TestPipeline(t *testing.T) {
 	t.Parallel()
-	for _, readers := range []int{0, 1, 2, 5} {
+	for _, readers := range []int{1, 2, 5} {
 		t.Run(fmt.Sprint(readers), func(t *testing.T) {
 			t.Parallel()
 			const n = 5*plan.RunSamples + 100
@@ -147,7 +146,7 @@ func TestPipelineFails(t *testing.T) {
 	t.Parallel()
 	need.Time(t, "an error at each of many places")
 	const n = 5 * plan.RunSamples
-	for _, readers := range []int{0, 1, 2, 5} {
+	for _, readers := range []int{1, 2, 5} {
 		for fail := 2; fail <= 4; fail++ {
 			if err := runPipeline(t, mixed{}, readers, n, n, &memoryFile{fail: fail}); !errors.Is(err, errFull) {
 				t.Errorf("%d readers, write %d fails: %v", readers, fail, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"runtime"
+	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
@@ -25,7 +26,7 @@ const (
 // slices that hold it, and the reader waits until it is appended. A reader is for one goroutine.
 type reader struct {
 	*pipeline
-	encoders []func() *encode.Encoder
+	encoders []func() *encode.Encoder // of each encoding, made on first use
 	progress plan.Tally
 
 	segment *segment // that it reads now
@@ -36,8 +37,12 @@ type reader struct {
 	damage
 }
 
-func newReader(p *pipeline, encoders []func() *encode.Encoder, progress func(samples, bytes int64)) *reader {
-	r := &reader{pipeline: p, encoders: encoders, progress: plan.Tally{To: progress}, empty: make(chan *batch, batches+1)}
+// newReader returns a reader for one shard after another.
+func newReader(specs []*encode.Spec) *reader {
+	r := &reader{empty: make(chan *batch, batches+1)}
+	for _, s := range specs {
+		r.encoders = append(r.encoders, sync.OnceValue(s.NewEncoder))
+	}
 	for range batches {
 		r.empty <- &batch{home: r.empty}
 	}
@@ -116,7 +121,7 @@ func (r *reader) add(part int, s *converters.Sample, rec *encode.Record) error {
 		b.large = rec.Parts
 		b.rows = append(b.rows, row)
 		b.addKey(s.Key)
-		if r.pipeline.large {
+		if r.alone {
 			return r.append(b)
 		}
 		r.segment.full <- b
@@ -190,7 +195,7 @@ func (r *reader) flush() error {
 	if len(r.batch.rows) == 0 {
 		return nil
 	}
-	if r.pipeline.large {
+	if r.alone {
 		defer r.batch.reset()
 		return r.append(r.batch)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
@@ -34,8 +33,8 @@ type Written struct {
 
 // A Writer writes shards one after another, in memory of its own.
 type Writer struct {
-	encoders [][]func() *encode.Encoder // of each reader, for each encoding; made on first use
-	blocks   *blocks
+	readers []*reader
+	blocks  *blocks
 }
 
 // NewWriter returns a Writer that reads and encodes a shard with a number of readers. specs has the encodings of the
@@ -47,17 +46,9 @@ func NewWriter(specs []*encode.Spec, readers, writers int) (*Writer, error) {
 	}
 	w := &Writer{blocks: blocks}
 	for range readers {
-		w.encoders = append(w.encoders, encodersOf(specs...))
+		w.readers = append(w.readers, newReader(specs))
 	}
 	return w, nil
-}
-
-// encodersOf returns the encoders of one reader, which are made on first use.
-func encodersOf(specs ...*encode.Spec) (of []func() *encode.Encoder) {
-	for _, s := range specs {
-		of = append(of, sync.OnceValue(s.NewEncoder))
-	}
-	return of
 }
 
 // Close frees the memory.
@@ -87,7 +78,7 @@ func (w *Writer) fill(ctx context.Context, j *Job, file *os.File, index *indexFi
 		return done, err
 	}
 	p := newPipeline(j.Plan, j.Shard, to, index)
-	readers := p.newReaders(w.encoders, progress)
+	readers := p.use(w.readers, progress)
 	if err := p.run(ctx, j.Source, readers); err != nil {
 		return done, err
 	}
