@@ -12,18 +12,14 @@ type coldRun struct {
 	bytes                         int64
 	limit                         limit
 	copying, plain, verified, fio series
-	starting                      series // of the program, to say its version
 }
 
 func runCold(t *testing.T, set string) (m coldRun) {
 	t.Helper()
 	m.bytes, m.limit = sizeOf(t, filesUnder(t, set)), mixedLimit(t)
 	plain := convert("tar", "--no-verify")
-	all := compete(t, chill, set, slowRounds, plain, durableCopy, m.limit.contender(m.bytes, outputSize(t, set, plain)), convert("tar"), func(t *testing.T, _, _ string) process {
-		return execute(t, program, "--version")
-	})
+	all := compete(t, chill, set, slowRounds, plain, durableCopy, m.limit.contender(m.bytes, outputSize(t, set, plain)), convert("tar"))
 	m.plain, m.copying, m.fio, m.verified = all[0].seconds(), all[1].seconds(), all[2].seconds(), all[3].seconds()
-	m.starting = all[4].seconds()
 	return m
 }
 
@@ -58,13 +54,11 @@ func TestC2(t *testing.T) {
 // TestC3 is S3 with cold inputs.
 func TestC3(t *testing.T) {
 	measure(t, "C3", func(record func(figure)) {
-		m := runCold(t, setOf(t, smalls))
-		what := fmt.Sprintf("%d samples of 300 bytes in four tars, cold", smallSamples())
-		record(m.figure(what+", `--no-verify`", m.plain, 0.9))
-		verified := m.figure(what+", with verification", m.verified, 0)
-		verified.target = target{}
-		record(verified)
-		record(figure{work: "start of the program alone, its pages as cold", value: m.starting, unit: seconds})
+		g := growth{"sample", smallCounts(), smallsOf, chill, durableCopy, []grown{
+			{how: ", `--no-verify`", convert: convert("tar", "--no-verify"), times: atMost(1)},
+			{how: ", with verification", convert: convert("tar")},
+		}}
+		g.grow(t, record, figure{work: "tars of samples of 300 bytes, cold", against: copied + ", as cold"})
 	})
 }
 

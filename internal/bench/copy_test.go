@@ -65,8 +65,11 @@ func TestS2(t *testing.T) {
 // TestS3 converts tars that are nothing but samples.
 func TestS3(t *testing.T) {
 	measure(t, "S3", func(record func(figure)) {
-		beside(t, record, setOf(t, smalls), durableCopy, "tar",
-			figure{work: fmt.Sprintf("%d samples of 300 bytes in four tars", smallSamples()), against: copied, target: atMost(1.2)})
+		g := growth{"sample", smallCounts(), smallsOf, warm, durableCopy, []grown{
+			{how: ", `--no-verify`", convert: convert("tar", "--no-verify"), times: atMost(1.15), cpu: atMost(1.2e-6)},
+			{how: ", with verification", convert: convert("tar")},
+		}}
+		g.grow(t, record, figure{work: "tars of samples of 300 bytes", against: copied})
 	})
 }
 

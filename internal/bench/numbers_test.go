@@ -110,17 +110,10 @@ func TestS6(t *testing.T) {
 		beside(t, record, setOf(t, strings100), durableCopy, "cbor",
 			figure{work: fmt.Sprintf("%d CBOR byte strings of 100 KB", stringCount()), against: copied, target: atMost(1)})
 
-		set := setOf(t, smallItems)
-		bytes := sizeOf(t, filesUnder(t, set))
-		all := compete(t, warm, set, rounds, convert("cbor", "--no-verify"), convert("cbor"), touches, sums)
-		what := fmt.Sprintf("%d CBOR items of %d bytes", int(smallItemCount), bytes/smallItemCount)
-		for i, how := range []string{", `--no-verify`", ", with verification"} {
-			f := figure{work: what + how, value: all[i].seconds().under(smallItemCount), unit: millions("items"), ours: pace(bytes, all[i].seconds())}
-			if i == 0 {
-				f.target = atLeast(4e6)
-			}
-			record(f)
-		}
-		meanwhile(record, all[2], all[3])
+		g := growth{"item", smallItemCounts, smallItemsOf, warm, durableCopy, []grown{
+			{how: ", `--no-verify`", convert: convert("cbor", "--no-verify"), wall: atMost(0.15e-6)},
+			{how: ", with verification", convert: convert("cbor")},
+		}}
+		g.grow(t, record, figure{work: "CBOR maps of 35 bytes", against: copied})
 	})
 }

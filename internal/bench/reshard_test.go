@@ -25,10 +25,7 @@ func shardsOf(name string, tars func() (string, error)) func() (string, error) {
 	})
 }
 
-var (
-	photoShards = shardsOf("photo-shards", photos)
-	smallShards = shardsOf("small-shards", smalls)
-)
+var photoShards = shardsOf("photo-shards", photos)
 
 // TestR1 copies the records of the main set into shards of another size, beside a copy of the dataset.
 func TestR1(t *testing.T) {
@@ -41,7 +38,10 @@ func TestR1(t *testing.T) {
 // TestR2 is R1 with small samples.
 func TestR2(t *testing.T) {
 	measure(t, "R2", func(record func(figure)) {
-		beside(t, record, setOf(t, smallShards), durableCopy, "ffr",
-			figure{work: fmt.Sprintf("FFRecord shards of %d samples of 300 bytes", smallSamples()), against: copied, target: atMost(1.5)})
+		g := growth{"sample", smallCounts(), smallShardsOf, warm, durableCopy, []grown{
+			{how: ", `--no-verify`", convert: convert("ffr", "--no-verify"), times: atMost(1.5)},
+			{how: ", with verification", convert: convert("ffr")},
+		}}
+		g.grow(t, record, figure{work: "FFRecord shards of samples of 300 bytes", against: copied})
 	})
 }

@@ -67,6 +67,7 @@ var (
 	rate     = unit{"%.0f", " MB/s", 1e6} // of bytes a second
 	memory   = unit{"%.1f", " MiB", 1 << 20}
 	millis   = unit{"%.1f", " ms", 1e-3}
+	micros   = unit{"%.2f", " µs", 1e-6}
 	per      = func(what string) unit { return unit{"%.3f", " s a " + what, 1} }
 	millions = func(what string) unit { return unit{"%.1f", " M " + what + "/s", 1e6} }
 )

@@ -48,14 +48,14 @@ var strings100 = sync.OnceValues(func() (string, error) {
 
 func stringCount() int64 { return volume * 4_000 / (2 << 30) / 10 * 10 }
 
-const smallItemCount = 500_000
+var smallItemCounts = [3]int64{125_000, 500_000, 2_000_000}
 
-// smallItems is eight CBOR sequences of maps such as {"__key__": "000123", "x": 1.5,
+// smallItemsOf is eight CBOR sequences of maps such as {"__key__": "0000123", "x": 1.5,
 // "label": 3}.
-var smallItems = sync.OnceValues(func() (string, error) {
-	return makeParts("items", 8, "cbors", func(w *bufio.Writer, part int) {
-		for i := range smallItemCount / 8 {
-			fmt.Fprintf(w, "\xa3\x67__key__\x66%06d\x61x\xfb", part*smallItemCount/8+i)
+var smallItemsOf = bySize(func(count int64) (string, error) {
+	return makeParts(fmt.Sprint("items-", count), 8, "cbors", func(w *bufio.Writer, part int) {
+		for i := range int(count) / 8 {
+			fmt.Fprintf(w, "\xa3\x67__key__\x67%07d\x61x\xfb", part*int(count)/8+i)
 			w.Write(binary.BigEndian.AppendUint64(nil, uint64(0x3ff8_0000_0000_0000+i)))
 			w.WriteString("\x65label")
 			w.WriteByte(byte(i % 24))
