@@ -21,7 +21,7 @@ const (
 	groupCache   = "Staged copies:"
 )
 
-// A command is made if it is needed.
+// A command describes a subcommand, which is made only if it is needed.
 type command struct {
 	group string // "": none
 	name  string // the first word of its usage
