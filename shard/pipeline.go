@@ -18,8 +18,8 @@ import (
 //
 // Small records may be read and encoded by several readers, so that all processors work on one shard
 // (BenchmarkRows): a reader reads a segment, at its own pace, and its batches are appended after all
-// segments before it. A single reader reads in the goroutine of run, and so are large records, because handing
-// each of them over costs more than reading it (docs/decisions/005-workers.md).
+// segments before it. A single reader reads all segments in the goroutine of run. Large records have a single reader,
+// because handing each of them over costs more than reading it (docs/decisions/005-workers.md).
 type pipeline struct {
 	plan     *plan.Plan
 	writer   *record.Writer
@@ -69,7 +69,7 @@ func newPipeline(pl *plan.Plan, s *plan.Shard, w *record.Writer, index *indexFil
 	return p
 }
 
-// use begins the shard with all readers, or with one alone, and returns them.
+// use prepares as many readers as the shard needs for it, and returns these.
 func (p *pipeline) use(readers []*reader, progress func(samples, bytes int64)) []*reader {
 	n := max(1, min(len(readers), len(p.segments)))
 	if p.alone = p.alone || n == 1; p.alone {

@@ -50,11 +50,11 @@ const (
 	prefixAt = 345
 )
 
-// A template is the last header without a prefix. A header with its bytes in all other fields is accepted without
-// looking at those.
+// A template is the header that was parsed last, if it has no prefix. A header that differs from it only in name, size,
+// time and checksum has only these parsed: the rest is known to be valid.
 type template struct {
 	block [blockSize]byte
-	rest  int64 // sum of the bytes of the other fields, and of a blank checksum
+	rest  int64 // sum of the bytes of the rest, and of a blank checksum
 	set   bool
 }
 

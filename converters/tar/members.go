@@ -25,7 +25,7 @@ type members struct {
 	tar  string // name of the inner tar with the members; "": the part itself
 	buf  []byte // the name of the current member
 	over override
-	like template
+	last template
 
 	maxHeader int64 // of metadata, bytes
 }
@@ -59,7 +59,7 @@ func (w *members) next(m *member) (ok bool, err error) {
 			}
 			return false, nil
 		}
-		h, err := w.like.parse(b, w.buf[:0])
+		h, err := w.last.parse(b, w.buf[:0])
 		if err != nil {
 			return false, w.fail(at, h.name, err, "")
 		}
