@@ -85,6 +85,6 @@ var (
 
 // smallCounts are the sizes of sets of small samples: 60,000, 240,000 and 960,000 at 2 GiB.
 func smallCounts() [3]int64 {
-	n := smallSamples() / 16 * 4
+	n := smallSamples() / 4
 	return [3]int64{n, 4 * n, 16 * n}
 }

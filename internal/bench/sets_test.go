@@ -32,11 +32,9 @@ var photos = sync.OnceValues(func() (string, error) {
 func photoSamples() int64 { return volume / 10 / (99_500 + 5*512 + 512 + 512) * 10 }
 
 // smalls is samples that cost more than their bytes: 240,000 of 300 bytes, at 2 GiB.
-var smalls = sync.OnceValues(func() (string, error) {
-	return makeSet("smalls", 4, smallSamples()/4, []member{{"bin", 300}})
-})
+var smalls = func() (string, error) { return smallsOf(smallSamples()) }
 
-func smallSamples() int64 { return volume * 240_000 / (2 << 30) / 4 * 4 }
+func smallSamples() int64 { return volume * 240_000 / (2 << 30) / 16 * 16 }
 
 // crumbs is the set that is nothing but samples: a million of 100 bytes, at 2 GiB.
 var crumbs = sync.OnceValues(func() (string, error) {
