@@ -58,9 +58,11 @@ type Options struct {
 	NoVerify     bool        // do not re-read the shards
 	Verify       bool        // also re-read the shards that an earlier run has finished; Finish re-reads all
 	AIO          aio.Options // for re-reading
+	SHA256       bool        // compute the SHA-256 of all files for the manifest; a dataset that was begun so goes on so
 	Tool         string      // name and version of the program, for the manifest
 
 	// Sign returns the signature of a manifest, as [signature.PrivateKey.Sign] does. nil: the dataset is not signed.
+	// It implies SHA256.
 	Sign func(manifest []byte) ([]byte, error)
 
 	// Progress may be nil. It may also follow shards, see [write.Options]; have Fetched(bytes int64), which counts

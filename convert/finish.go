@@ -88,7 +88,6 @@ func (c *Conversion) finishOnce(ctx context.Context) (*write.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Sign = c.Sign
 	report, err := write.Finish(ctx, out, write.Options{
 		Verify: c.Verify, AIO: c.AIO, Progress: c.Progress, Tool: c.Tool,
 	})
@@ -113,7 +112,6 @@ func (c Conversion) SignManifest(ctx context.Context) (m *dataset.Manifest, summ
 	if err != nil {
 		return nil, false, err
 	}
-	out.Sign = c.Sign
 	m, summed, err = out.SignManifest(ctx, c.AIO, c.Progress)
 	return m, summed, closeOutput(out.Task, err)
 }

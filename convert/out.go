@@ -24,10 +24,12 @@ type output struct {
 	name    string
 	bucket  bucket.Options
 	waiting func(what string) // called once if a task waits for the lock; may be nil
+	sha256  bool
+	sign    func(manifest []byte) ([]byte, error)
 }
 
 func (c *Conversion) output() *output {
-	o := &output{c.Out, c.Bucket, c.Waiting}
+	o := &output{c.Out, c.Bucket, c.Waiting, c.SHA256 || c.Sign != nil, c.Sign}
 	o.bucket.Beside = c.IntoNonempty
 	if o.bucket.Client == nil {
 		o.bucket.Client = c.Input.Remote
@@ -36,11 +38,16 @@ func (c *Conversion) output() *output {
 }
 
 // open opens the output exclusively.
-func (o *output) open(ctx context.Context) (*dataset.Writing, error) {
+func (o *output) open(ctx context.Context) (out *dataset.Writing, err error) {
 	if IsURL(o.name) {
-		return bucket.Open(ctx, o.name, o.bucket)
+		out, err = bucket.Open(ctx, o.name, o.bucket)
+	} else {
+		out, err = dataset.Open(o.name)
 	}
-	return dataset.Open(o.name)
+	if err == nil {
+		out.SHA256, out.Sign = o.sha256, o.sign
+	}
+	return out, err
 }
 
 // openTask opens the output for one task of several. It waits for the lock of a directory.

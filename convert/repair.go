@@ -59,7 +59,7 @@ func (c Conversion) repair(ctx context.Context, out *dataset.Writing, report fun
 		}
 		return nil, err
 	}
-	found, damaged, err := out.Reread(ctx, kept.Shards, kept.Meta, aio.Options{Backend: c.AIO.Backend}, c.Progress)
+	found, damaged, err := out.Reread(ctx, kept.Shards, &kept.Meta, aio.Options{Backend: c.AIO.Backend}, c.Progress)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,6 @@ func (in *inputs) inOutput(ctx context.Context, use func(*work, *dataset.Writing
 	if err != nil {
 		return err
 	}
-	out.Sign = in.Sign
 	if err = in.check(out.Task); err == nil {
 		err = in.work(ctx, out.Task, func(w *work) error { return use(w, out) })
 	}

@@ -19,7 +19,6 @@ func (w *Writing) commit(plan *plan.Plan, j *Journal, tool string) (m *Manifest,
 		return nil, nil, err
 	}
 	old, _ := DecodeManifest(there) // nil: there is none, or a damaged one
-	j.learn(old)
 	plan = plan.WithParts(partsOf(j.Done))
 	m = newManifest(plan, j, tool)
 	if err := m.Totals.balance(); err != nil {

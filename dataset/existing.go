@@ -36,7 +36,9 @@ func readExisting(d *Dataset) (*existing, error) {
 	if err := c.readManifest(); err != nil {
 		return nil, err
 	}
-	c.journal.learn(c.manifest)
+	if m := c.manifest; m != nil && m.PlanDigest == c.journal.head.Plan {
+		c.journal.Learn(m.Shards)
+	}
 	if err := c.readPlan(); err != nil {
 		return nil, err
 	}
@@ -159,6 +161,7 @@ func (t *Task) existing(overwrite bool) (*existing, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.SHA256 = t.SHA256 || !overwrite && c.journal.summed()
 	if c.other != nil && !overwrite {
 		return nil, c.other
 	}

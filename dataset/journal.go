@@ -32,9 +32,10 @@ type Journal struct {
 }
 
 type journalHead struct {
-	Plan  string      `json:"plan"`            // digest
-	Pins  []files.Pin `json:"pins"`            // version of each source: time, ETag or checksum; "": its changes cannot be detected
-	Named []string    `json:"named,omitempty"` // the sources, as the user named them
+	Plan  string      `json:"plan"`             // digest
+	Pins  []files.Pin `json:"pins"`             // version of each source: time, ETag or checksum; "": its changes cannot be detected
+	Named []string    `json:"named,omitempty"`  // the sources, as the user named them
+	Sums  bool        `json:"sha256,omitempty"` // the SHA-256 of all files are wanted
 }
 
 // Finished describes a shard that has its final name.

@@ -135,12 +135,14 @@ func openJournal(d *Dir, head journalHead) (*Journal, error) {
 	if j.head.Plan == "" {
 		j.head = head
 	}
+	sums := head.Sums && !j.summed() // wanted since the journal was begun
+	j.head.Sums = j.head.Sums || sums
 	if j.file, err = d.OpenFile(JournalName); err != nil {
 		return nil, err
 	}
 	err = j.begin()
 	if err == nil {
-		err = j.Fold(false)
+		err = j.Fold(sums)
 	}
 	if err != nil {
 		return nil, errors.Join(err, j.Close())
@@ -218,6 +220,7 @@ func (t *Task) ResumeJournal(s *plan.Slice, src []converters.Part) (*Journal, er
 	if j.head.Plan == "" {
 		return nil, t.damagedJournal(j.Bad)
 	}
+	t.SHA256 = t.SHA256 || j.summed()
 	j.Compare(s.Plan, s.First, src)
 	j.open = func() (*os.File, error) {
 		return beginTaskJournal(t.Dir, s.Digest, path.Join(JournalsDir, fmt.Sprintf("%05d-%05d.%s", s.From, to-1, t.token)))

@@ -68,16 +68,16 @@ func (w *Writing) Kept() (*Kept, error) {
 }
 
 // Reread re-reads shards that were finished, and the files beside them, and returns the problems, and the names of shards
-// that have one, or an index that has one. Shards and indexes without a SHA-256 get it.
-func (w *Writing) Reread(ctx context.Context, shards []ManifestShard, meta FileSum, how aio.Options, p plan.Progress) (found *verify.Report, damaged []string, err error) {
+// that have one, or an index that has one. With w.SHA256 sound files without one get it.
+func (w *Writing) Reread(ctx context.Context, shards []ManifestShard, meta *FileSum, how aio.Options, p plan.Progress) (found *verify.Report, damaged []string, err error) {
 	var targets []verify.Target
 	total := int64(0)
 	for _, want := range expect(shards) {
 		targets = append(targets, verify.Target{Path: want.Name, Root: w.Root, Want: &want})
 		total += want.Bytes
 	}
-	summed := make(map[string]verify.SHA256)
-	opts := verify.Options{AIO: how, SHA256: true, Summed: func(name string, sum verify.SHA256) { summed[name] = sum }, Progress: plan.StartPhase(p, "verify", total).Add}
+	summed := make(map[string]string)
+	opts := verify.Options{AIO: how, SHA256: w.SHA256, Summed: func(name, sum string) { summed[name] = sum }, Progress: plan.StartPhase(p, "verify", total).Add}
 	if w.bucket != nil {
 		opts.Fetch = w.bucket.Fetch
 	}
@@ -85,20 +85,20 @@ func (w *Writing) Reread(ctx context.Context, shards []ManifestShard, meta FileS
 		return nil, nil, err
 	}
 	opts.Progress = nil // progress counts shards only
-	beside, err := verify.Sums(ctx, w.Root, sums(shards, meta), opts)
+	beside, err := verify.Sums(ctx, w.Root, sums(shards, *meta), opts)
 	if err != nil {
 		return nil, nil, err
 	}
 	found.Merge(beside)
 	found.From = w.origin(found.From)
+	*meta = meta.with(FileSum{SHA256: summed[MetaName]})
 	bad := make(map[string]bool)
 	for _, p := range found.Problems {
 		bad[p.Shard] = true
 	}
 	for i := range shards {
 		s := shards[i]
-		s.SHA256, s.Index.SHA256 = summed[s.Name], summed[IndexName(s.Name)]
-		shards[i].learn(s)
+		shards[i] = s.with(ManifestShard{SHA256: summed[s.Name], Index: FileSum{SHA256: summed[IndexName(s.Name)]}})
 		if bad[s.Name] || bad[IndexName(s.Name)] {
 			damaged = append(damaged, s.Name)
 		}

@@ -34,7 +34,7 @@ func (m *Manifest) version() int {
 	if m.Totals.NotWhole > 0 || m.Encode.Damaged != "" || slices.ContainsFunc(m.Encodes, func(o encode.Options) bool { return o.Damaged != "" }) {
 		return wholeVersion
 	}
-	if !m.Root.IsZero() {
+	if m.Root != "" {
 		return sumsVersion
 	}
 	if m.Choice != nil || m.Source.Filter != "" || m.Encode.Encoded || slices.ContainsFunc(m.Encodes, func(o encode.Options) bool { return o.Encoded }) {
@@ -56,8 +56,8 @@ type Manifest struct {
 	Verified     bool            `json:"verified"`                // each shard was re-read and checked
 	VerifiedFrom aio.Origin      `json:"verified_from,omitempty"` // where they were re-read from; the device only if that is proven for each
 	Totals       totals          `json:"totals"`
-	Meta         FileSum         `json:"meta"`                 // of meta.json
-	Root         verify.SHA256   `json:"root_sha256,omitzero"` // of the SHA-256 of all files; zero: they are not known
+	Meta         FileSum         `json:"meta"`                  // of meta.json
+	Root         string          `json:"root_sha256,omitempty"` // of the SHA-256 of all files; "": they are not known
 	Shards       []ManifestShard `json:"shards"`
 	Sources      []plan.Part     `json:"sources"`
 }
@@ -93,21 +93,21 @@ type ManifestShard struct {
 	NotWhole  int64         `json:"fields_not_whole,omitempty"` // empty or cut: of these, or inside records that are copied
 	FirstNot  notWholeNames `json:"first_not_whole,omitzero"`   // the first of them
 	Bytes     int64         `json:"bytes"`
-	HeaderCRC uint32        `json:"header_crc32"` // pins every sample
-	SHA256    verify.SHA256 `json:"sha256,omitzero"`
+	HeaderCRC uint32        `json:"header_crc32"`     // pins every sample
+	SHA256    string        `json:"sha256,omitempty"` // hexadecimal; "": not known
 	Index     FileSum       `json:"index"`
 }
 
 // A FileSum identifies a file other than a shard.
 type FileSum struct {
-	Bytes  int64         `json:"bytes"`
-	CRC    uint32        `json:"crc32"` // CRC-32 of all its bytes, as zlib has it
-	SHA256 verify.SHA256 `json:"sha256,omitzero"`
+	Bytes  int64  `json:"bytes"`
+	CRC    uint32 `json:"crc32"` // CRC-32 of all its bytes, as zlib has it
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 // sumOf returns the sum of a file with these bytes.
 func sumOf(data []byte) FileSum {
-	return FileSum{Bytes: int64(len(data)), CRC: crc32.ChecksumIEEE(data), SHA256: sha256.Sum256(data)}
+	return FileSum{Bytes: int64(len(data)), CRC: crc32.ChecksumIEEE(data), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))}
 }
 
 // newManifest makes the manifest of a plan whose shards are finished, all but what describe enters.

@@ -42,7 +42,7 @@ func (w *Writing) SignManifest(ctx context.Context, how aio.Options, p plan.Prog
 	if err := w.Mkdir(w.Temp("")); err != nil {
 		return nil, false, err
 	}
-	if summed = m.Root.IsZero(); summed {
+	if summed = m.Root == ""; summed {
 		if err := w.sumUp(ctx, m, how, p); err != nil {
 			return nil, false, err
 		}
@@ -77,26 +77,21 @@ func (w *Writing) sumUp(ctx context.Context, m *Manifest, how aio.Options, p pla
 			return fmt.Errorf("not signed: %w: %s", verify.ErrCorrupt, problem)
 		}
 	}
-	found, _, err := w.Reread(ctx, m.Shards, m.Meta, how, p)
+	w.SHA256 = true
+	found, _, err := w.Reread(ctx, m.Shards, &m.Meta, how, p)
 	if err == nil {
 		err = found.Err()
 	}
 	if err != nil {
 		return err
 	}
-	meta, err := readKept(w.Root, MetaName)
-	if err != nil {
-		return err
-	}
-	if is := sumOf(meta); is.is(m.Meta) {
-		m.describe(is)
-	}
+	m.describe(m.Meta)
 	return m.check()
 }
 
 // sign writes the signature of a manifest, whose bytes are data.
 func (w *Writing) sign(m *Manifest, data []byte) error {
-	if m.Root.IsZero() {
+	if m.Root == "" {
 		return fmt.Errorf("%s: not signed: %w", w.Name(), ErrNoSums)
 	}
 	signature, err := w.Sign(data)

@@ -3,6 +3,7 @@ package dataset
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -10,20 +11,19 @@ import (
 	"math"
 
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/verify"
 )
 
-// A manifest has the SHA-256 of every file that it names, and a root over them, or none of these. The root is the
-// SHA-256 of what
+// A manifest has the SHA-256 of every file that it names, and a root over them, or none of these: a conversion computes
+// them if it is asked to, or goes on with one that did. The root is the SHA-256 of what
 //
 //	sha256sum PART_*.ffr index/PART_*.arrow meta.json
 //
 // prints in the directory of the dataset. It does not depend on when and where a dataset was made: the same plan and
 // input give the same root.
 
-// ErrNoSums says that a manifest has no SHA-256 of its files: the shards were written with NoVerify, or by an earlier
-// version of the program.
+// ErrNoSums says that a manifest has no SHA-256 of its files.
 var ErrNoSums = place.New(place.Refused, "its manifest has no SHA-256 of its files")
 
 // Checker returns a writer for all bytes of a shard; end returns how they differ from the entry.
@@ -70,64 +70,64 @@ func (m *Manifest) Files() (names []string) {
 // WriteSums writes a line for each file that the manifest names, as sha256sum prints it: shards, indexes, meta.json. A
 // manifest without sums is [ErrNoSums].
 func (m *Manifest) WriteSums(w io.Writer) error {
-	if m.Root.IsZero() {
+	if m.Root == "" {
 		return ErrNoSums
 	}
-	return m.writeSums(w)
+	for name, sum := range m.fileSums {
+		if _, err := fmt.Fprintf(w, "%s  %s\n", *sum, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (m *Manifest) writeSums(w io.Writer) error {
-	var err error
-	line := func(sum verify.SHA256, name string) {
-		if err == nil {
-			_, err = fmt.Fprintf(w, "%s  %s\n", sum, name)
+// fileSums yields the name and the SHA-256 of each file: shards, indexes, meta.json.
+func (m *Manifest) fileSums(yield func(name string, sum *string) bool) {
+	for i := range m.Shards {
+		if !yield(m.Shards[i].Name, &m.Shards[i].SHA256) {
+			return
 		}
 	}
 	for i := range m.Shards {
-		line(m.Shards[i].SHA256, m.Shards[i].Name)
-	}
-	for i := range m.Shards {
-		line(m.Shards[i].Index.SHA256, IndexName(m.Shards[i].Name))
-	}
-	line(m.Meta.SHA256, MetaName)
-	return err
-}
-
-// root returns the root of the sums, zero if one of them is not known.
-func (m *Manifest) root() (root verify.SHA256) {
-	for i := range m.Shards {
-		if m.Shards[i].SHA256.IsZero() || m.Shards[i].Index.SHA256.IsZero() {
-			return root
+		if !yield(IndexName(m.Shards[i].Name), &m.Shards[i].Index.SHA256) {
+			return
 		}
 	}
-	if m.Meta.SHA256.IsZero() {
-		return root
-	}
+	yield(MetaName, &m.Meta.SHA256)
+}
+
+// root returns the root of the sums, "" if one of them is not known.
+func (m *Manifest) root() string {
 	h := sha256.New()
-	m.writeSums(h) // a hash does not fail
-	h.Sum(root[:0])
-	return root
+	for name, sum := range m.fileSums {
+		if *sum == "" {
+			return ""
+		}
+		fmt.Fprintf(h, "%s  %s\n", *sum, name)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // setRoot sets the root. If a sum is not known it removes the others.
 func (m *Manifest) setRoot() {
-	if m.Root = m.root(); !m.Root.IsZero() {
+	if m.Root = m.root(); m.Root != "" {
 		return
 	}
-	m.Meta.SHA256 = verify.SHA256{}
-	for i := range m.Shards {
-		m.Shards[i] = m.Shards[i].withoutSums()
+	for _, sum := range m.fileSums {
+		*sum = ""
 	}
 }
 
 // checkRoot returns an error unless the root is that of the sums, and all are there or none.
 func (m *Manifest) checkRoot() error {
-	some := !m.Meta.SHA256.IsZero()
-	for i := range m.Shards {
-		some = some || m.Shards[i] != m.Shards[i].withoutSums()
+	some := false
+	for name, sum := range m.fileSums {
+		if some = some || *sum != ""; *sum != "" && !sumForm().MatchString(*sum) {
+			return fmt.Errorf("the sum of %s is not a SHA-256 of 64 hexadecimal digits", name)
+		}
 	}
 	switch root := m.root(); {
-	case some && root.IsZero():
+	case some && root == "":
 		return errors.New("it has a SHA-256 of some of its files")
 	case m.Root != root:
 		return errors.New("its root_sha256 is not that of its files")
@@ -135,45 +135,41 @@ func (m *Manifest) checkRoot() error {
 	return nil
 }
 
-func (s ManifestShard) withoutSums() ManifestShard {
-	s.SHA256, s.Index.SHA256 = verify.SHA256{}, verify.SHA256{}
+var sumForm = text.Pattern(`^[0-9a-f]{64}$`)
+
+// with returns the entry with the SHA-256 of another one, where it has none.
+func (s ManifestShard) with(o ManifestShard) ManifestShard {
+	s.SHA256, s.Index = cmp.Or(s.SHA256, o.SHA256), s.Index.with(o.Index)
+	return s
+}
+
+func (s FileSum) with(o FileSum) FileSum {
+	s.SHA256 = cmp.Or(s.SHA256, o.SHA256)
 	return s
 }
 
 // is reports whether two entries are of the same shard. A SHA-256 is compared if both have it.
-func (s ManifestShard) is(o ManifestShard) bool {
-	return s.withoutSums() == o.withoutSums() && agree(s.SHA256, o.SHA256) && agree(s.Index.SHA256, o.Index.SHA256)
-}
+func (s ManifestShard) is(o ManifestShard) bool { return s.with(o) == o.with(s) }
 
 // is compares two sums of a file, and their SHA-256 if both have it.
-func (s FileSum) is(o FileSum) bool {
-	return s.Bytes == o.Bytes && s.CRC == o.CRC && agree(s.SHA256, o.SHA256)
+func (s FileSum) is(o FileSum) bool { return s.with(o) == o.with(s) }
+
+// summed reports whether the SHA-256 of all files are wanted: the plan was begun with them, or a shard has one.
+func (j *Journal) summed() bool {
+	for _, f := range j.Was {
+		if f.SHA256 != "" {
+			return true
+		}
+	}
+	return j.head.Sums
 }
 
-func agree(a, b verify.SHA256) bool { return a == b || a.IsZero() || b.IsZero() }
-
-// learn takes sums from another entry of the same shard.
-func (s *ManifestShard) learn(o ManifestShard) {
-	if !s.is(o) {
-		return
-	}
-	if s.SHA256.IsZero() {
-		s.SHA256 = o.SHA256
-	}
-	if s.Index.SHA256.IsZero() {
-		s.Index.SHA256 = o.Index.SHA256
-	}
-}
-
-// learn takes the sums of shards from a manifest of the same plan, for shards that the journal has without.
-func (j *Journal) learn(m *Manifest) {
-	if m == nil || m.Root.IsZero() || m.PlanDigest != j.head.Plan {
-		return
-	}
-	for _, s := range m.Shards {
+// Learn enters the sums of shards that the journal has without. It ignores a shard of the name that is another one.
+func (j *Journal) Learn(shards []ManifestShard) {
+	for _, s := range shards {
 		for _, lines := range []map[string]Finished{j.Was, j.Done} {
-			if f, ok := lines[s.Name]; ok {
-				f.learn(s)
+			if f, ok := lines[s.Name]; ok && f.is(s) {
+				f.ManifestShard = f.with(s)
 				lines[s.Name] = f
 			}
 		}

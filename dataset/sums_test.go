@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,26 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
+// writeSums writes the shards of a plan, or finishes them (nil), with the SHA-256 of all files.
+func writeSums(t *testing.T, src *memsource.Source, p *plan.Plan, dir string) *write.Report {
+	t.Helper()
+	out, err := dataset.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.SHA256 = true
+	var report *write.Report
+	if p == nil {
+		report, err = write.Finish(t.Context(), out, write.Options{})
+	} else {
+		report, err = write.All(t.Context(), write.Local(src), p, out, write.Options{})
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
 func sumsOf(t *testing.T, dir string) (m *dataset.Manifest, text string) {
 	t.Helper()
 	m, err := dataset.ReadManifest(dir)
@@ -41,43 +62,43 @@ func TestSumsAreThoseOfCoreutils(t *testing.T) {
 	t.Parallel()
 	src := memsource.New(5, 2, 60, 3000)
 	dir := t.TempDir()
-	if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards), dir, write.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	writeSums(t, src, shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards), dir)
 	m, text := sumsOf(t, dir)
 	sh := exec.Command("sh", "-c", need.Tool(t, "sha256sum")+" PART_*.ffr index/PART_*.arrow meta.json")
 	sh.Dir = dir
 	if want, err := sh.Output(); err != nil || text != string(want) {
 		t.Errorf("%v\n%s\nsha256sum prints\n%s", err, text, want)
 	}
-	if m.Version != 4 || m.Root != sha256.Sum256([]byte(text)) || strings.Count(text, "\n") != 9 {
+	if m.Version != 4 || m.Root != fmt.Sprintf("%x", sha256.Sum256([]byte(text))) || strings.Count(text, "\n") != 9 {
 		t.Errorf("version %d, root %v of\n%s", m.Version, m.Root, text)
 	}
 }
 
-// A dataset whose shards were not all read again has no sums, until Finish reads them.
+// A dataset has no sums unless they are wanted: then Finish reads what has none, and so does a conversion.
 func TestSumsMissing(t *testing.T) {
 	t.Parallel()
 	src := memsource.New(6, 2, 60, 3000)
 	p := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 	dir, whole := t.TempDir(), t.TempDir()
-	if _, err := shardtest.Write(t, src, p, whole, write.Options{}); err != nil {
-		t.Fatal(err)
+	for dir, opts := range map[string]write.Options{whole: {}, dir: {NoVerify: true}} {
+		if _, err := shardtest.Write(t, src, p, dir, opts); err != nil {
+			t.Fatal(err)
+		}
+		m, err := dataset.ReadManifest(dir)
+		if err != nil || m.Version != 2 || m.Root != "" || !errors.Is(m.WriteSums(&bytes.Buffer{}), dataset.ErrNoSums) {
+			t.Fatalf("%+v, %v", m, err)
+		}
 	}
-	if _, err := shardtest.Write(t, src, p, dir, write.Options{NoVerify: true}); err != nil {
-		t.Fatal(err)
+	for _, reread := range []int{4, 0} {
+		if report := writeSums(t, src, p, whole); report.Reread != reread || report.Already != (reread == 0) {
+			t.Errorf("%+v", report)
+		}
 	}
-	m, err := dataset.ReadManifest(dir)
-	if err != nil || m.Version != 2 || !m.Root.IsZero() || !errors.Is(m.WriteSums(&bytes.Buffer{}), dataset.ErrNoSums) {
-		t.Fatalf("%+v, %v", m, err)
-	}
-	shardtest.Remove(t, dir, "PART_00001.ffr") // its sum is known then, and the others are not
+	shardtest.Remove(t, dir, "PART_00001.ffr")
 	if _, report, err := shardtest.Repair(t, src, dir); err != nil || report.Manifest.Version != 2 {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	if _, err := shardtest.Finish(t, dir, write.Options{Verify: true}); err != nil {
-		t.Fatal(err)
-	}
+	writeSums(t, src, nil, dir)
 	_, text := sumsOf(t, dir)
 	if _, want := sumsOf(t, whole); text != want {
 		t.Errorf("%s\nwant\n%s", text, want)
@@ -94,42 +115,48 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// A journal of an earlier version has no sums: its shards stay, and get them from a manifest that has them.
+// Journals of earlier versions have no sums, which come from the manifest then, or those of shards: what was begun with
+// sums goes on with them.
 func TestSumsOfJournals(t *testing.T) {
 	t.Parallel()
 	src := memsource.New(7, 2, 60, 3000)
 	p := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 	with := t.TempDir()
-	if _, err := shardtest.Write(t, src, p, with, write.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	writeSums(t, src, p, with)
 	_, want := sumsOf(t, with)
-	var journal []byte
-	for line := range bytes.Lines(must(os.ReadFile(filepath.Join(with, dataset.JournalName)))) {
-		text, _ := checksum.CheckLine(bytes.TrimSpace(line))
-		journal = checksum.AppendLine(journal, regexp.MustCompile(`"sha256":"[0-9a-f]*",|,"sha256":"[0-9a-f]*"`).ReplaceAll(text, nil))
-	}
-	if err := os.WriteFile(filepath.Join(with, dataset.JournalName), journal, 0o644); err != nil || bytes.Contains(journal, []byte("sha256")) {
-		t.Fatalf("%v, %s", err, journal)
-	}
-	if kept, err := dataset.CheckKept(with, must(dataset.ReadManifest(with))); err != nil || len(kept.Problems) > 0 {
-		t.Errorf("%+v, %v", kept, err)
-	}
-	before := must(os.ReadFile(filepath.Join(with, dataset.ManifestName)))
-	for _, lose := range []string{"", "PART_00002.ffr"} {
-		if lose != "" {
-			shardtest.Remove(t, with, lose)
+	read := func(name string) []byte { return must(os.ReadFile(filepath.Join(with, name))) }
+	manifest := read(dataset.ManifestName)
+	for _, row := range []struct {
+		strip string // from the journal
+		lose  []string
+	}{
+		{`"sha256":"[0-9a-f]*",|,"sha256":("[0-9a-f]*"|true)`, nil},
+		{`"sha256":"[0-9a-f]*",|,"sha256":("[0-9a-f]*"|true)`, []string{"PART_00002.ffr"}},
+		{`^$`, []string{"PART_00002.ffr", dataset.ManifestName}}, // of one shard the journal has a sum
+	} {
+		var journal []byte
+		for line := range bytes.Lines(read(dataset.JournalName)) {
+			text, _ := checksum.CheckLine(bytes.TrimSpace(line))
+			journal = checksum.AppendLine(journal, regexp.MustCompile(row.strip).ReplaceAll(text, nil))
+		}
+		if err := os.WriteFile(filepath.Join(with, dataset.JournalName), journal, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if kept, err := dataset.CheckKept(with, must(dataset.ReadManifest(with))); err != nil || len(kept.Problems) > 0 {
+			t.Errorf("%+v, %v", kept, err)
+		}
+		for _, name := range row.lose {
+			shardtest.Remove(t, with, name)
 		}
 		report, err := shardtest.Write(t, src, p, with, write.Options{})
 		if err != nil || report.Kept < 3 {
 			t.Fatalf("%+v, %v", report, err)
 		}
-		_, text := sumsOf(t, with)
-		if text != want {
+		if _, text := sumsOf(t, with); text != want {
 			t.Errorf("%s\nwant\n%s", text, want)
 		}
-		if after := must(os.ReadFile(filepath.Join(with, dataset.ManifestName))); lose == "" && !bytes.Equal(before, after) {
-			t.Errorf("%s\nwas\n%s", after, before)
+		if after := read(dataset.ManifestName); row.lose == nil && !bytes.Equal(manifest, after) {
+			t.Errorf("%s\nwas\n%s", after, manifest)
 		}
 	}
 }
@@ -143,9 +170,7 @@ func TestSumsFindCollisions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if _, err := shardtest.Write(t, src, p, dir, write.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			writeSums(t, src, p, dir)
 			before := shardtest.Files(t, dir)
 			st, err := os.Stat(filepath.Join(dir, name))
 			if err != nil {
@@ -197,23 +222,21 @@ func TestSumsContradict(t *testing.T) {
 	t.Parallel()
 	src := memsource.New(9, 1, 30, 3000)
 	dir := t.TempDir()
-	if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 2}}), dir, write.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	writeSums(t, src, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 2}}), dir)
 	m, _ := sumsOf(t, dir)
 	sound := string(must(os.ReadFile(filepath.Join(dir, dataset.ManifestName))))
-	of := func(sum verify.SHA256) string { return `"sha256": "` + sum.String() + `"` }
+	of := func(sum string) string { return `"sha256": "` + sum + `"` }
 	for name, row := range map[string]struct{ old, new, want string }{
-		"another root":        {m.Root.String(), m.Shards[0].SHA256.String(), "root_sha256"},
-		"no root":             {"  \"root_sha256\": \"" + m.Root.String() + "\",\n", "", "members of version 2"},
+		"another root":        {m.Root, m.Shards[0].SHA256, "root_sha256"},
+		"no root":             {"  \"root_sha256\": \"" + m.Root + "\",\n", "", "members of version 2"},
 		"another sum":         {of(m.Shards[0].SHA256), of(m.Shards[1].SHA256), "root_sha256"},
 		"a sum less":          {"      " + of(m.Shards[0].SHA256) + ",\n", "", "some of its files"},
 		"a sum twice":         {"      " + of(m.Shards[0].SHA256) + ",\n", strings.Repeat("      "+of(m.Shards[0].SHA256)+",\n", 2), "there twice"},
 		"an index without":    {",\n        " + of(m.Shards[1].Index.SHA256), "", "some of its files"},
 		"meta.json without":   {",\n    " + of(m.Meta.SHA256), "", "some of its files"},
-		"a short sum":         {m.Meta.SHA256.String(), m.Meta.SHA256.String()[:62], "not a SHA-256"},
-		"a sum in capitals":   {m.Root.String(), strings.ToUpper(m.Root.String()), "there twice"},
-		"sums with a newline": {m.Meta.SHA256.String(), `a\n` + m.Meta.SHA256.String()[2:], "not a SHA-256"},
+		"a short sum":         {m.Meta.SHA256, m.Meta.SHA256[:62], "not a SHA-256"},
+		"a sum in capitals":   {m.Root, strings.ToUpper(m.Root), "root_sha256"},
+		"sums with a newline": {m.Meta.SHA256, `a\n` + m.Meta.SHA256[2:], "not a SHA-256"},
 	} {
 		text := strings.Replace(shardtest.WithoutSum(sound), row.old, row.new, 1)
 		if text == shardtest.WithoutSum(sound) {

@@ -14,7 +14,12 @@ import (
 // A Task is a process that writes shards of a plan, one of several that may do so at the same time. Its directory stays.
 //
 // Functions of package dataset/write use it from many goroutines and leave it open. Only one of them may use it at a time.
-type Task struct{ *Dataset }
+type Task struct {
+	*Dataset
+	// SHA256: the manifest gets the SHA-256 of every file, so shards that are re-read are hashed. A conversion that was
+	// begun with it sets it.
+	SHA256 bool
+}
 
 // OpenTask makes the directory where there is none and locks it for tasks. One that another process holds alone is
 // [ErrLocked].
@@ -26,7 +31,7 @@ func OpenTask(dir string) (*Task, error) {
 	if err := d.ownDirs(IndexDir); err != nil { // Slice looks at the files of the task: a dataset has 200,000 shards, a task has 20
 		return nil, errors.Join(err, d.Close())
 	}
-	return &Task{&Dataset{Dir: d}}, nil
+	return &Task{Dataset: &Dataset{Dir: d}}, nil
 }
 
 // Slice reads what a task needs of the plan in the directory: of the file, its own lines, and

@@ -17,7 +17,7 @@ import (
 // [Task], and complete it.
 type Writing struct {
 	*Task
-	// Sign, if not nil, returns the signature of a manifest, which is written beside it.
+	// Sign, if not nil, returns the signature of a manifest, which is written beside it. It needs SHA256.
 	Sign func(manifest []byte) ([]byte, error)
 }
 
@@ -28,7 +28,7 @@ func Open(dir string) (*Writing, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writing{Task: &Task{&Dataset{Dir: d}}}
+	w := &Writing{Task: &Task{Dataset: &Dataset{Dir: d}}}
 	if err := w.ownFiles(); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -77,7 +77,7 @@ func (w *Writing) Begin(p *plan.Plan, src []converters.Part, named []string, ove
 	if err := w.Mkdir(IndexDir); err != nil {
 		return nil, err
 	}
-	j, err := openJournal(w.Dir, journalHead{Plan: digest, Pins: pins(p, src), Named: named})
+	j, err := openJournal(w.Dir, journalHead{Plan: digest, Pins: pins(p, src), Named: named, Sums: w.SHA256})
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (w *Writing) Begin(p *plan.Plan, src []converters.Part, named []string, ove
 		}
 	}
 	if m := c.manifest; !overwrite && m != nil && m.PlanDigest == digest {
-		j.learn(m)
+		j.Learn(m.Shards)
 		for _, s := range m.Shards {
 			if _, ok := j.Was[s.Name]; !ok { // the line was lost
 				j.Was[s.Name] = Finished{ManifestShard: s, Verified: m.Verified, From: m.VerifiedFrom, At: m.Created.Unix()}

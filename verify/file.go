@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -98,7 +99,7 @@ func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, e
 	res.From = f.Uncache()
 	s := record.NewScanner("", f.Size(), opts.Record)
 	s.Problem = res.format
-	sum := opts.newHash()
+	sum := sha256.New()
 	for block, err := range r.Sweep(ctx, f, 0, f.Size()) {
 		if err != nil {
 			if ctx.Err() != nil {
@@ -116,17 +117,17 @@ func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, e
 		if err != nil {
 			break // the scanner has passed it to res.format
 		}
-		if sum != nil {
+		if opts.SHA256 {
 			sum.Write(block)
 		}
 	}
 	res.Summary, _ = s.Close() // the scanner has passed its error to res.format
-	want := SHA256{}
+	want := ""
 	if t.Want != nil {
 		res.compare(f.Size(), t.Want)
 		want = t.Want.SHA256
 	}
-	res.sum(sum, want)
+	res.sum(opts, sum, want)
 	return res, ctx.Err()
 }
 

@@ -2,8 +2,10 @@ package verify
 
 import (
 	"cmp"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
 	"path/filepath"
 
@@ -22,7 +24,7 @@ type Result struct {
 	Summary   record.FileInfo // of a shard; zero if the header is unusable
 	Bytes     int64           // bytes read and checked
 	From      aio.Origin      // where these bytes were read from
-	SHA256    SHA256          // of a file without problems, if Options.SHA256 is set
+	SHA256    string          // of a file without problems, hexadecimal, if Options.SHA256 is set
 	Refetched bool            // sound after it was fetched again
 	Problems  []Problem       // at most maxProblems
 	more      int64           // problems beyond maxProblems
@@ -38,6 +40,19 @@ func (res *Result) problem(p Problem) {
 	}
 	p.Shard, p.Path = res.Shard, res.Path
 	res.Problems = append(res.Problems, p)
+}
+
+// sum sets the SHA-256 of a file that was read whole and has no problem, if Options.SHA256 is set. One other than want is a problem.
+func (res *Result) sum(opts Options, h hash.Hash, want string) {
+	if !opts.SHA256 || len(res.Problems) > 0 {
+		return
+	}
+	sum := hex.EncodeToString(h.Sum(nil))
+	if want != "" && sum != want {
+		res.fault(Changed, fmt.Errorf("its SHA-256 is %s, the dataset's file has %s", sum, want))
+		return
+	}
+	res.SHA256 = sum
 }
 
 // format adds the problem that a record.Scanner reports.
@@ -64,7 +79,7 @@ func (res *Result) Err() error {
 type Proof struct {
 	SHA256   bool    `json:"sha256"`                // of each file that was read, with the manifest
 	SignedBy string  `json:"signed_by,omitempty"`   // ID of the key that signed the manifest
-	Root     string  `json:"root_sha256,omitempty"` // of the manifest; "": there are several datasets
+	Root     string  `json:"root_sha256,omitempty"` // of the manifest; "": it has none, or there are several datasets
 	Read     int     `json:"shards_read"`           // from their first byte to their last
 	Of       int     `json:"shards_of"`             // shards of the manifest
 	Seed     *uint64 `json:"seed,omitempty"`        // random seed that selected the shards to read; nil: all were read

@@ -3,6 +3,7 @@ package verify
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -22,7 +23,7 @@ type Sum struct {
 	Name   string // path below the dataset's directory, with slashes
 	Bytes  int64
 	CRC    uint32 // CRC-32 (IEEE, as in zlib) of all bytes of the file
-	SHA256 SHA256 // compared if Options.SHA256 is set; zero: not known
+	SHA256 string // hexadecimal, compared if Options.SHA256 is set; "": not known
 }
 
 // Sums verifies files of a dataset that are not shards. Its report has their problems, in the order of want, and counts
@@ -43,7 +44,9 @@ func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (*Report
 		if err = cmp.Or(err, ctx.Err()); err != nil { // or ctx ended during the read
 			return err
 		}
-		opts.summed(&res)
+		if opts.Summed != nil && res.SHA256 != "" {
+			opts.Summed(res.Shard, res.SHA256)
+		}
 		if len(res.Problems) > 0 {
 			found[i] = &res
 		} else {
@@ -111,20 +114,20 @@ func (s Sum) scan(ctx context.Context, r *aio.Reader, root *os.Root, opts Option
 		return problem(Resized, fmt.Errorf("it has %d bytes, the dataset's file has %d", f.Size(), s.Bytes))
 	}
 	res.From = f.Uncache()
-	crc, sum := uint32(0), opts.newHash()
+	crc, sum := uint32(0), sha256.New()
 	for block, err := range r.Sweep(ctx, f, 0, f.Size()) {
 		if err != nil {
 			return problem(Unreadable, err)
 		}
 		res.Bytes += int64(len(block))
 		crc = crc32.Update(crc, crc32.IEEETable, block)
-		if sum != nil {
+		if opts.SHA256 {
 			sum.Write(block)
 		}
 	}
 	if crc != s.CRC {
 		return problem(Changed, fmt.Errorf("its checksum is %08x, the dataset's file has %08x", crc, s.CRC))
 	}
-	res.sum(sum, s.SHA256)
+	res.sum(opts, sum, s.SHA256)
 	return res, ctx.Err()
 }

@@ -34,7 +34,7 @@ type Expect struct {
 	Samples   int64
 	Bytes     int64  // size of the file
 	HeaderCRC uint32 // as stored in the shard; it covers the offsets and CRCs of all samples
-	SHA256    SHA256 // compared if Options.SHA256 is set; zero: not known
+	SHA256    string // hexadecimal, compared if Options.SHA256 is set; "": not known
 }
 
 // summary returns the summary that Close of a scanner returns for the expected shard.
@@ -96,7 +96,9 @@ func Files(ctx context.Context, targets []Target, opts Options) (*Report, error)
 		report.backend(s)
 	}
 	for i := range results {
-		opts.summed(&results[i])
+		if opts.Summed != nil && results[i].SHA256 != "" {
+			opts.Summed(results[i].Shard, results[i].SHA256)
+		}
 		report.add(&results[i])
 		results[i].Problems = nil
 	}
@@ -224,7 +226,7 @@ type Options struct {
 	Only func(shard string) bool
 
 	// Summed, if not nil, is called with the SHA-256 of each file without problems, from one goroutine at a time.
-	Summed func(name string, sum SHA256)
+	Summed func(name, sum string)
 
 	// Fetch, if not nil, is called before a file is read, and makes it available at its path; done is called after the
 	// read. If the file does not exist in the store, the error matches fs.ErrNotExist. name is that of the Target or the

@@ -36,6 +36,8 @@ func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
 	opts.AddTo(cmd)
 	if !f.Directories {
 		opts.AddDecompression(cmd.Flags())
+	} else {
+		cmd.Flags().Lookup("whole-parts").Hidden = true // refused: a directory is indexed as one
 	}
 	if f.plugin {
 		opts.Place.AddConnection(cmd.Flags())

@@ -30,7 +30,8 @@ func newFinishCommand() *cobra.Command {
 		Short: "Complete a dataset whose shards tasks have written",
 		Long: `Check that every shard of the plan in OUT is there with a sound header and its index, close
 the balance of entries, samples and fields, and write the manifest, which completes the
-dataset. Each shard was re-read when it was written; --verify does so again.
+dataset. Each shard was re-read when it was written; --verify does so again. --sha256 and
+--sign read what has no SHA-256 yet.
 
 Where shards are missing they are named, and the status is 5: run their tasks again. With
 --wait, finish waits for them, and for the plan if that is not there yet.
@@ -63,7 +64,7 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 	progress := terminal.NewReporter(opts.progress, os.Stderr)
 	defer progress.Stop()
 	how := convert.Options{
-		Verify: opts.verify, AIO: opts.aio,
+		Verify: opts.verify, SHA256: opts.sign.SHA256, AIO: opts.aio,
 		Tool: "ffconvert " + version, Progress: progress, Waiting: progress.Waiting, Bucket: opts.Options(progress.Note),
 	}
 	if key != nil {
@@ -74,6 +75,7 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 		return cliflag.Hint(err, "finish", dir)
 	}
 	sum := terminal.ConversionDone(dir, report)
+	sum.NoSums = !report.Already && report.Manifest.Root == ""
 	if key != nil {
 		sum.SignedBy = key.ID()
 	}

@@ -23,15 +23,15 @@ func newSignCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sign OUT",
 		Short: "Sign a dataset, so that others can tell whose it is",
-		Long: `Sign the manifest of a finished dataset, which has the SHA-256 of every file, with a private
-key of minisign. The signature is OUT/manifest.json.minisig; one that is there is replaced.
+		Long: `Sign the manifest of a finished dataset, with the SHA-256 of every file, with a private key of
+minisign. The signature is OUT/manifest.json.minisig; one that is there is replaced.
 Who has the public key can tell that nothing was changed since:
 
   ffconvert verify --key minisign.pub OUT
   minisign -Vm OUT/manifest.json -p minisign.pub      (the manifest alone)
 
-minisign -G makes a pair of keys. No shard is read, unless the manifest has no SHA-256, as after
---no-verify, or of an earlier version: then all files are read and compared first.
+minisign -G makes a pair of keys. Where the manifest has no SHA-256 yet, all files are read and
+compared first; where it has, no shard is read.
 Conversions and finish sign at their end with --sign.
 
 ` + exitStatus,
@@ -67,6 +67,6 @@ func runSign(ctx context.Context, opts signOptions, dir string) error {
 	if err != nil {
 		return cliflag.Hint(err, "sign", dir)
 	}
-	progress.Say(terminal.SignedDone{Out: dir, Key: key.ID(), Root: m.Root.String(), Shards: len(m.Shards), Read: summed})
+	progress.Say(terminal.SignedDone{Out: dir, Key: key.ID(), Root: m.Root, Shards: len(m.Shards), Read: summed})
 	return nil
 }

@@ -3,6 +3,7 @@ package write
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/ffconvert/ffconvert/dataset"
@@ -13,7 +14,7 @@ import (
 // If shards are missing it changes nothing and returns a [dataset.Missing]: on a file system without
 // locks, or with locks of one machine only, tasks may still be running. If none is missing, a task
 // that is still running only writes shards that already exist, which is harmless. Finish uses the options Verify, AIO,
-// Progress and Tool; without Verify it checks only headers.
+// Progress and Tool; without Verify it checks only headers, and reads shards that need a SHA-256.
 func Finish(ctx context.Context, out *dataset.Writing, opts Options) (*Report, error) {
 	began := time.Now()
 	kept, err := out.Kept()
@@ -36,25 +37,25 @@ func Finish(ctx context.Context, out *dataset.Writing, opts Options) (*Report, e
 	}
 	report := &Report{Shards: len(kept.Plan.Shards), Kept: len(kept.Plan.Shards)}
 	now := make(map[string]bool)
-	if opts.Verify {
-		found, _, err := out.Reread(ctx, kept.Shards, dataset.FileSum{}, opts.AIO, opts.Progress)
+	read := slices.DeleteFunc(kept.Shards, func(s dataset.ManifestShard) bool { return !opts.Verify && !lacksSum(out.Task, s) })
+	if len(read) > 0 {
+		found, _, err := out.Reread(ctx, read, &dataset.FileSum{}, opts.AIO, opts.Progress)
 		if err == nil {
 			err = found.Err()
 		}
 		if err != nil {
 			return nil, err
 		}
-		for i := range kept.Shards {
-			name := kept.Shards[i].Name
-			now[name] = true
-			done := j.Done[name]
-			done.ManifestShard, done.Verified, done.From = kept.Shards[i], true, found.From
-			j.Done[name] = done
+		for _, s := range read {
+			now[s.Name] = true
+			done := j.Done[s.Name]
+			done.ManifestShard, done.Verified, done.From = s, true, found.From
+			j.Done[s.Name] = done
 		}
 		report.Backend, report.Fallback, report.From = found.Backend, found.Fallback, found.From
 	}
 	report.reread(kept.Plan, now, j)
-	if err := j.Fold(opts.Verify); err != nil { // copies the results of verification into the manifest
+	if err := j.Fold(len(read) > 0); err != nil { // copies the results of verification into the manifest
 		return nil, err
 	}
 	if err := report.complete(out, kept.Plan, j, opts.Tool); err != nil {

@@ -71,7 +71,7 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 		err := k.verify(ctx, k.out.Temp(s.Name), done, k.counted(s.job, func(_, bytes int64) { k.watcher.Moved(bytes) }))
 		if err == nil {
 			var res verify.Result
-			res, err = k.out.ReadBack(ctx, k.reader, k.out.Temp(index), verify.Sum{Name: index, Bytes: done.Index.Bytes, CRC: done.Index.CRC}, verify.Options{SHA256: true})
+			res, err = k.out.ReadBack(ctx, k.reader, k.out.Temp(index), verify.Sum{Name: index, Bytes: done.Index.Bytes, CRC: done.Index.CRC}, verify.Options{SHA256: k.out.SHA256})
 			done.Verified, done.From, done.Index.SHA256 = err == nil, done.From.And(res.From), res.SHA256
 		}
 		if err != nil {
@@ -105,11 +105,11 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 }
 
 // verify re-reads a synced shard of the output. If it is sound, verify sets the origin of the bytes in done,
-// and compares their SHA-256, or sets it if done has none.
+// and, if the dataset has sums, compares their SHA-256, or sets it if done has none.
 func (k *finisher) verify(ctx context.Context, name string, done *dataset.Finished, add func(samples, bytes int64)) error {
 	res, err := verify.File(ctx, k.reader, verify.Target{Path: name, Root: k.out.Root, Want: &verify.Expect{
 		Name: done.Name, Samples: done.Samples, Bytes: done.Bytes, HeaderCRC: done.HeaderCRC, SHA256: done.SHA256,
-	}}, verify.Options{SHA256: true, Progress: func(_, bytes int64) { add(0, bytes) }})
+	}}, verify.Options{SHA256: k.out.SHA256, Progress: func(_, bytes int64) { add(0, bytes) }})
 	if err == nil {
 		err = res.Err()
 	}

@@ -29,6 +29,7 @@ func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, out *da
 	w.repair = true
 	j := w.journal
 	defer j.Close()
+	j.Learn(kept.Shards)
 	for _, s := range kept.Shards {
 		f, done := j.Done[s.Name]
 		if w.reread[s.Name] = !slices.Contains(kept.Damaged, s.Name); !w.reread[s.Name] {

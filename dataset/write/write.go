@@ -14,6 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -146,6 +147,9 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 		report.Unread = w.unread(todo)
 	}
 	if len(todo) > 0 {
+		if w.out.SHA256 && w.opts.NoVerify {
+			return nil, place.Options("%s: its shards get a SHA-256 when they are re-read: leave out option no-verify", w.out.Name())
+		}
 		if err := w.out.Mkdir(w.out.Temp("")); err != nil { // not if the directory is complete
 			return nil, err
 		}
@@ -222,7 +226,7 @@ func (w *writer) todo(ctx context.Context) (todo []int, lost []string, err error
 		}
 		todo = append(todo, i)
 	}
-	if !w.opts.Verify || w.repair || w.whole == nil || len(kept) == 0 {
+	if w.repair || w.whole == nil {
 		return todo, lost, nil
 	}
 	bad, err := w.verifyKept(ctx, kept)
@@ -236,19 +240,26 @@ func (w *writer) todo(ctx context.Context) (todo []int, lost []string, err error
 	return todo, lost, err
 }
 
-// verifyKept re-reads shards that were finished before, and returns the names of the damaged ones. It
-// adds these to the journal, so that the next run knows them if this one is interrupted.
+// verifyKept re-reads those shards that were finished before of which Verify or a missing SHA-256 demands it, and
+// returns the names of the damaged ones. It adds these to the journal, so that the next run knows them if this one is
+// interrupted.
 func (w *writer) verifyKept(ctx context.Context, kept []int) (bad []string, err error) {
 	var shards []dataset.ManifestShard
 	for _, i := range kept {
 		f, _ := w.journal.Lookup(w.plan.Shards[i].Name)
-		shards = append(shards, f.ManifestShard)
-		w.reread[f.Name] = true
+		if w.opts.Verify || lacksSum(w.out, f.ManifestShard) {
+			shards = append(shards, f.ManifestShard)
+			w.reread[f.Name] = true
+		}
 	}
-	found, bad, err := w.whole.Reread(ctx, shards, dataset.FileSum{}, w.opts.AIO, w.opts.Progress)
+	if len(shards) == 0 {
+		return nil, nil
+	}
+	found, bad, err := w.whole.Reread(ctx, shards, &dataset.FileSum{}, w.opts.AIO, w.opts.Progress)
 	if err != nil {
 		return nil, err
 	}
+	w.journal.Learn(shards)
 	w.backend, w.fallback, w.from = found.Backend, found.Fallback, found.From
 	for _, name := range bad {
 		delete(w.reread, name)
@@ -258,6 +269,11 @@ func (w *writer) verifyKept(ctx context.Context, kept []int) (bad []string, err 
 		}
 	}
 	return bad, nil
+}
+
+// lacksSum reports whether a shard must be read for its SHA-256.
+func lacksSum(out *dataset.Task, s dataset.ManifestShard) bool {
+	return out.SHA256 && (s.SHA256 == "" || s.Index.SHA256 == "")
 }
 
 // isDone reports whether the journal has a shard as finished, and whether it still is, judging by its

@@ -25,7 +25,7 @@ var (
 	program  string           // the ffconvert under test
 	work     string           // where all data is, on the device to be measured
 	volume   int64  = 2 << 30 // bytes of the main set
-	measured        = result{whole: make(map[string]string), coldness: "of all files and programs"}
+	measured        = result{changes: changes, whole: make(map[string]string), coldness: "of all files and programs"}
 )
 
 func TestMain(m *testing.M) {

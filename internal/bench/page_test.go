@@ -21,6 +21,7 @@ type result struct {
 	took    string
 	whole   map[string]string // the rows that came to their end, and how long each took
 	figures []figure
+	changes []change // since some tree
 
 	coldness string // whose page cache was dropped
 }
@@ -52,7 +53,7 @@ A limit is what fio takes to read the sources and write the output at the same t
 are in the page cache, in the same rounds.
 
 `, r.took, r.date, r.version, r.commit, r.tree.UTC().Format("2006-01-02 15:04"), r.volume, r.coldness)
-	if lines := changesSince(r.tree); len(lines) > 0 {
+	if lines := changesSince(r.tree, r.changes); len(lines) > 0 {
 		b.WriteString(changed + strings.Join(lines, "") + "\n")
 	}
 	for _, line := range r.machine {

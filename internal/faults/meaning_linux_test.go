@@ -115,7 +115,13 @@ func TestFaultH2(t *testing.T) {
 	if _, err := reference(); err != nil {
 		t.Fatal(err)
 	}
-	from := filepath.Join(base, "reference")
+	from := filepath.Join(base, "summed")
+	if err := os.CopyFS(from, os.DirFS(filepath.Join(base, "reference"))); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := run("finish", "--sha256", "--progress", "none", from); err != nil || r.code != 0 {
+		t.Fatalf("%v, %+v", err, r)
+	}
 	read := func(name string) []byte {
 		data, err := os.ReadFile(filepath.Join(from, filepath.FromSlash(name)))
 		if err != nil {

@@ -33,13 +33,14 @@ var Clashes = []struct{ A, B, Why, Command string }{
 	{"exact", "whole-parts", "", ""},
 	{"verify", "no-verify", "", ""},
 	{"sign", "no-verify", "", ""},
+	{"sha256", "no-verify", "", ""},
 	{"sign", "dry-run", "", ""},
 	{"task", "dry-run", "", ""},
 	{"sort", "shuffle", ": both are an order of all samples", ""},
 	{"split", "split-by", "", ""},
 	{"batches", "duration", "", ""},
 	{"sha256", "deep", "", ""},
-	{"sha256", "keys", "", ""},
+	{"sha256", "keys", "", "inspect"},
 	{"sha256", "format", "", "inspect"},
 }
 

@@ -291,7 +291,7 @@ func Repair(t *testing.T, src converters.Source, dir string) (damaged []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, damaged, err = out.Reread(t.Context(), kept.Shards, kept.Meta, aio.Options{}, nil); err != nil {
+	if _, damaged, err = out.Reread(t.Context(), kept.Shards, &kept.Meta, aio.Options{}, nil); err != nil {
 		return nil, nil, err
 	}
 	kept.Damaged = damaged

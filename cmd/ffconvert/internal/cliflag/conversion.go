@@ -149,6 +149,7 @@ func (o *Conversion) Load(ctx context.Context) (*signature.PrivateKey, error) {
 		return nil, err
 	}
 	key, err := o.Sign.Load(ctx)
+	o.SHA256 = o.Sign.SHA256
 	if key != nil {
 		o.Options.Sign = key.Sign
 	}

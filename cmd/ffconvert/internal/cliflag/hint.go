@@ -11,7 +11,6 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/stage"
-	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -36,8 +35,6 @@ func Hint(err error, command, out string) error {
 			return fmt.Errorf("%w; OUT is the last argument", err)
 		case errors.Is(err, dataset.ErrNotEmpty) && command == "convert":
 			return fmt.Errorf("%w; OUT is the last argument (--into-nonempty: put the dataset among the files there)", err)
-		case errors.Is(err, dataset.ErrNoSums) && command != "sign":
-			return withHint(err, "ffconvert sign --key KEY "+text.ShellWord(out)+" reads all files and adds them")
 		}
 		if in, ok := strings.CutSuffix(err.Error(), ")"); ok && errors.Is(err, stage.ErrCopy) {
 			return terminal.WithText(err, in+"; --cache-dir names their directory)")

@@ -20,12 +20,14 @@ import (
 
 // Sign has the flags of commands that sign a dataset.
 type Sign struct {
+	SHA256   bool   // the manifest gets the SHA-256 of all files
 	Key      string // file of the private key; "": nothing is signed
 	Password string // file of its password; "": the user is asked
 }
 
-// Add registers --sign and --password-file.
+// Add registers --sha256, --sign and --password-file.
 func (s *Sign) Add(flags *pflag.FlagSet) {
+	flags.BoolVar(&s.SHA256, "sha256", false, "write the SHA-256 of all files into the manifest, for sha256sum and verify --sha256; a signature needs them")
 	flags.Var(Name(&s.Key), "sign", "sign the dataset with this private key of minisign, when it is finished")
 	s.AddPassword(flags)
 }

@@ -240,9 +240,7 @@ func (x *content) describe(m *dataset.Manifest, dir string) error {
 
 // proof sets the root, and the key that the signature names.
 func (x *content) proof(dir string, m *dataset.Manifest) error {
-	if !m.Root.IsZero() {
-		x.Root = m.Root.String()
-	}
+	x.Root = m.Root
 	_, text, err := dataset.ReadSigned(dir)
 	if err != nil || text == nil {
 		return err

@@ -14,16 +14,16 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// needsSums reports whether a manifest with sums is needed.
-func (v *Verifier) needsSums() bool { return v.key != nil || v.SHA256 || v.Sample.text != "" }
+// proves reports whether the report says what was compared.
+func (v *Verifier) proves() bool { return v.key != nil || v.SHA256 || v.Sample.text != "" }
 
 // manifest reads the manifest of a dataset that arg names, nil if there is none. With Key, it checks the signature of the
 // bytes before it parses them.
 func (v *Verifier) manifest(d *dataset.Dataset, arg string) (*dataset.Manifest, error) {
 	if v.key == nil {
 		m, err := d.Manifest()
-		if err == nil && m != nil && v.needsSums() && m.Root.IsZero() {
-			err = fmt.Errorf("%s: %w (ffconvert finish --verify %s adds them)", arg, dataset.ErrNoSums, text.ShellWord(arg))
+		if err == nil && m != nil && v.SHA256 && m.Root == "" {
+			err = fmt.Errorf("%s: %w (ffconvert finish --sha256 %s adds them)", arg, dataset.ErrNoSums, text.ShellWord(arg))
 		}
 		return m, err
 	}
@@ -41,18 +41,18 @@ func (v *Verifier) manifest(d *dataset.Dataset, arg string) (*dataset.Manifest, 
 		return nil, fmt.Errorf("%s: %w", d.At(dataset.SignatureName), err)
 	}
 	m, err := dataset.ParseManifest(d.At(dataset.ManifestName), data)
-	if err == nil && m.Root.IsZero() {
+	if err == nil && m.Root == "" {
 		err = fmt.Errorf("%s: %w, and so they are not signed (ffconvert sign reads all files, and adds them)", arg, dataset.ErrNoSums)
 	}
 	return m, err
 }
 
-// proof describes for the report how a dataset was compared with its SHA-256; nil: it was not.
+// proof describes for the report what was compared beyond checksums, or of which shards; nil: the checksums of all.
 func (v *Verifier) proof(m *dataset.Manifest, read int) *verify.Proof {
-	if !v.needsSums() {
+	if !v.proves() {
 		return nil
 	}
-	is := &verify.Proof{SHA256: true, Root: m.Root.String(), Read: read, Of: len(m.Shards)}
+	is := &verify.Proof{SHA256: m.Root != "", Root: m.Root, Read: read, Of: len(m.Shards)}
 	if v.key != nil {
 		is.SignedBy = v.key.ID()
 	}

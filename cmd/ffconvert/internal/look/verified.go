@@ -209,7 +209,7 @@ func (r *Verified) verdict() (verdict, shards string) {
 // proofText returns the words of the report about the signature and the SHA-256.
 func proofText(p *verify.Proof) string {
 	switch {
-	case p == nil:
+	case p == nil || !p.SHA256:
 		return ""
 	case p.SignedBy != "":
 		return " and its SHA-256, signed by the key " + p.SignedBy

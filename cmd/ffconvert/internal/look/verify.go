@@ -30,7 +30,7 @@ type Verifier struct {
 	Options       verify.Options
 	Progress      *terminal.Reporter
 	Key           string      // a public key, or its file: the manifest must be signed by it; "": no signature is read
-	SHA256        bool        // compare the SHA-256 of every file that is read; Key and Sample imply it
+	SHA256        bool        // compare the SHA-256 of every file that is read; Key implies it, and Sample where the manifest has them
 	Sample        sampleValue // the shards that are read
 
 	// Strict: Run returns the error of the first argument that cannot be read or is no dataset, and verifies nothing. Else the
@@ -126,7 +126,7 @@ func (v *Verifier) add(ctx context.Context, arg string) error {
 			return err
 		}
 		return v.addDataset(d, arg)
-	case v.needsSums():
+	case v.proves():
 		return fmt.Errorf("%s: --key, --sha256 and --sample are for the directory of a dataset", arg)
 	}
 	m, err := dataset.ReadManifest(filepath.Dir(arg))
@@ -187,7 +187,7 @@ func (v *Verifier) unfinished(d *dataset.Dataset, arg string) error {
 	switch {
 	case err != nil:
 		return err
-	case !begun && v.needsSums():
+	case !begun && v.proves():
 		return fmt.Errorf("%s: %w: there is no %s", arg, dataset.ErrNoSums, dataset.ManifestName)
 	case !begun:
 		return nil
@@ -257,7 +257,7 @@ func (v *Verifier) run(ctx context.Context) (total *verify.Report, err error) {
 
 func (v *Verifier) verify(ctx context.Context, d verifiedDataset) (*verify.Report, error) {
 	how := v.Options
-	how.SHA256 = d.manifest != nil && v.needsSums()
+	how.SHA256 = d.manifest != nil && v.proves() && d.manifest.Root != ""
 	if d.read != nil {
 		how.Only = func(shard string) bool { return d.read[shard] }
 	}

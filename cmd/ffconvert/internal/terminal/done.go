@@ -29,6 +29,7 @@ type conversionDone struct {
 	Written int64     `json:"bytes_written"` // bytes of shards that this run wrote
 	MBPerS  float64   `json:"mb_per_second"` // Written / 1e6 / Seconds
 	proof
+	NoSums    bool             `json:"no_sha256,omitempty"` // the manifest has no SHA-256; said of finish alone
 	SignedBy  string           `json:"signed_by,omitempty"` // ID of the key
 	LeftOut   int64            `json:"samples_left_out"`
 	LeftOutBy map[string]int64 `json:"left_out_by,omitempty"` // samples that were not chosen, by option
@@ -220,6 +221,9 @@ func (s conversionDone) String() string {
 		fmt.Fprintf(&b, ", not re-read now: ffconvert verify %s", text.ShellWord(s.Out))
 	default:
 		fmt.Fprintf(&b, ", %v: ffconvert verify %s", s.proof, text.ShellWord(s.Out))
+	}
+	if s.NoSums {
+		b.WriteString("; no SHA-256 (--sha256 adds them)")
 	}
 	if s.SignedBy != "" {
 		b.WriteString("; signed by the key " + s.SignedBy)
