@@ -20,7 +20,10 @@ func inCache(f *os.File, off, size int64) bool {
 
 // willNeed makes the kernel start reading size bytes from off into the page cache. It does not wait for them.
 func willNeed(f *os.File, off, size int64) {
-	_ = unix.Fadvise(int(f.Fd()), off, size, unix.FADV_WILLNEED)
+	const most = 512 << 10 // the kernel cuts a larger request to the largest one of the device
+	for end := off + size; off < end; off += most {
+		_ = unix.Fadvise(int(f.Fd()), off, min(most, end-off), unix.FADV_WILLNEED)
+	}
 }
 
 // ReadAhead turns the kernel's read-ahead of f on or off. It has no effect on the bytes that are read.

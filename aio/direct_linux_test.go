@@ -28,7 +28,7 @@ func TestAsDirect(t *testing.T) {
 	}
 	list := readerList{open: func() (*Reader, error) { return NewReader(Options{Depth: 4, BlockSize: 4 * pageSize}) }}
 	t.Cleanup(list.closeIdle)
-	s := &Stream{readers: &list, file: f, cache: cacheReader{file: f}}
+	s := &Stream{readers: &list, file: f}
 	if err := s.start(5); err != nil {
 		t.Fatal(err)
 	}

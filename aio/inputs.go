@@ -2,7 +2,6 @@ package aio
 
 import (
 	"errors"
-	"os"
 	"sync"
 	"time"
 )
@@ -78,42 +77,4 @@ func (l *readerList) closeIdle() {
 	for _, r := range idle {
 		r.Close() // no file and no request depends on it
 	}
-}
-
-const (
-	// askAtOnce is the size of one read-ahead request. The kernel cuts a larger one to the largest request
-	// of the device.
-	askAtOnce = 512 << 10
-	askLeast  = 128 << 10 // bytes of the first read-ahead
-	askMost   = 4 << 20   // most bytes of a read-ahead
-)
-
-// A cacheReader reads a file through the page cache. For sequential reads it makes the kernel read further ahead
-// than the kernel does by default.
-type cacheReader struct {
-	file   *os.File
-	gap    int64 // largest gap in bytes between two sequential reads
-	row    int64 // bytes of sequential reads before the kernel is asked to read ahead
-	from   int64 // start of the sequential reads
-	end    int64 // end of the last read
-	asked  int64 // end of the last read-ahead
-	window int64 // bytes to read ahead
-}
-
-// jump starts a new sequence of reads unless off continues the last one.
-func (c *cacheReader) jump(off int64) {
-	if off < c.end || off > c.end+c.gap {
-		c.from, c.asked, c.window = off, off, askLeast
-	}
-}
-
-// read reads ahead if reads are sequential, and then reads b.
-func (c *cacheReader) read(b []byte, off int64) (int, error) {
-	if end := off + int64(len(b)); end-c.from > c.row && c.asked < end+c.window/2 {
-		for c.asked = max(c.asked, off); c.asked < end+c.window; c.asked += askAtOnce {
-			willNeed(c.file, c.asked, askAtOnce)
-		}
-		c.window = min(2*c.window, askMost)
-	}
-	return c.file.ReadAt(b, off)
 }

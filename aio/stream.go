@@ -3,7 +3,6 @@ package aio
 import (
 	"errors"
 	"io"
-	"math"
 	"os"
 )
 
@@ -17,53 +16,30 @@ const (
 	streamCached = 32 << 20
 )
 
-const (
-	// indexGap is the largest gap in bytes between sequential reads of an index. A device reads so few bytes in
-	// the time of one more request.
-	indexGap = 32 << 10
-	indexRow = 128 << 10 // bytes of sequential reads of an index before the kernel is asked to read ahead
-)
-
-// OpenIndex returns a Stream that reads scattered places of f through the page cache, and owns f. Sequential reads
-// make the kernel read ahead, so that these pages are cached when the file is read again.
-func OpenIndex(f *os.File) *Stream {
-	ReadAhead(f, false)
-	s := &Stream{file: f, cache: cacheReader{file: f, gap: indexGap, row: indexRow, window: askLeast}, plain: true, index: true}
-	if st, err := f.Stat(); err == nil && inCache(f, 0, st.Size()) {
-		s.cache.row = math.MaxInt64
-	}
-	return s
-}
-
 // OpenStream returns a Stream that reads f sequentially, ahead of its caller, and owns f. If the page
 // cache has the next 32 MiB, or the rest of the run, the Stream copies them from there. Otherwise it reads past
-// the page cache, with many reads in flight; or through it, with read-ahead, if the file system has no direct
-// reads or the run has less than 2 MiB. At most 8 streams read past the page cache at a time, with 4 MiB each.
+// the page cache, with many reads in flight; or through it, if the file system has no direct reads or the run has at
+// most 2 MiB. At most 8 streams read past the page cache at a time, with 4 MiB each.
 //
 // size is about the number of bytes that the caller will read, 0 if unknown. A known size is read ahead at once;
-// otherwise the read-ahead grows gradually.
+// otherwise the number of reads in flight grows gradually.
 //
 // Each read should begin at the end of the last one, or slightly later. Reads at other offsets are correct but
 // slow.
 func OpenStream(f *os.File, size int64) *Stream {
 	ReadAhead(f, false)
-	return &Stream{
-		readers: &inputReaders, file: f, cache: cacheReader{file: f, gap: inputBlock, window: askLeast}, hint: size,
-		plain: 0 < size && size <= streamLeast,
-	}
+	return &Stream{readers: &inputReaders, file: f, hint: size, plain: 0 < size && size <= streamLeast}
 }
 
-// A Stream is a file opened by [OpenStream] or [OpenIndex]. It is for one goroutine at a time. While it reads past the
-// page cache, blocks [first, next) are in flight or read. Block i is in slot i % Depth of the reader, and begins at
+// A Stream is a file opened by [OpenStream]. It is for one goroutine at a time. While it reads past the page cache,
+// blocks [first, next) are in flight or read. Block i is in slot i % Depth of the reader, and begins at
 // base + i × BlockSize.
 type Stream struct {
 	readers *readerList
 	file    *os.File // reads through the page cache
-	cache   cacheReader
-	hint    int64 // bytes that the caller will read from the first offset
-	cached  int64 // the page cache has the file up to here
-	plain   bool  // never reads past the page cache
-	index   bool  // never asks whether the page cache has data
+	hint    int64    // bytes that the caller will read from the first offset
+	cached  int64    // the page cache has the file up to here
+	plain   bool     // never reads past the page cache
 
 	r           *Reader // nil unless it reads past the page cache
 	direct      *File   // of the same descriptor; nil before the first read past the page cache
@@ -94,19 +70,15 @@ func (s *Stream) ReadAt(b []byte, off int64) (n int, err error) {
 
 // near reads through the page cache. It returns 0 bytes when it switches to reads past the page cache.
 func (s *Stream) near(b []byte, off int64) (int, error) {
-	s.cache.jump(off)
-	var n int
-	var err error
 	switch {
-	case !s.index && s.inCache(off, int64(len(b))):
-		n, err = s.file.ReadAt(b, off)
+	case s.plain && s.hint == 0 || s.inCache(off, int64(len(b))):
 	case !s.plain:
 		return 0, s.start(off)
 	default:
-		n, err = s.cache.read(b, off)
+		willNeed(s.file, off, s.hint)
+		s.hint = 0
 	}
-	s.cache.end = off + int64(n)
-	return n, err
+	return s.file.ReadAt(b, off)
 }
 
 // inCache reports whether the page cache has size bytes from off, and enough bytes after them.
@@ -139,7 +111,8 @@ func (s *Stream) start(off int64) error {
 		}
 	}
 	if err != nil { // f is open, so it can be read through the page cache
-		s.plain = true
+		s.plain, s.hint = true, 0
+		ReadAhead(s.file, true)
 		return nil
 	}
 	s.r = r
@@ -197,7 +170,6 @@ func (s *Stream) ahead(b []byte, off int64) (int, error) {
 	case off >= s.direct.size:
 		return 0, io.EOF
 	case off < s.at(s.first) || off >= s.at(s.first+1): // a jump
-		s.cache.end = off
 		return 0, s.stop()
 	}
 	for s.at(s.next) < s.direct.size && (s.next < s.first+s.depth || s.next < s.first+len(s.r.slots) && s.at(s.next) < s.sure) {
@@ -213,7 +185,6 @@ func (s *Stream) ahead(b []byte, off int64) (int, error) {
 	if n == len(b) {
 		err = nil
 	}
-	s.cache.end = off + int64(n)
 	return n, err
 }
 

@@ -13,13 +13,12 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 )
 
-// openers open a file as a conversion does: to read it, or to index it.
+// openers open a file as a conversion does.
 func openers() map[string]func(f *os.File) *aio.Stream {
 	return map[string]func(*os.File) *aio.Stream{
 		"stream":      func(f *os.File) *aio.Stream { return aio.OpenStream(f, 0) },
 		"run of 5 MB": func(f *os.File) *aio.Stream { return aio.OpenStream(f, 5_000_000) },
 		"run of 5 kB": func(f *os.File) *aio.Stream { return aio.OpenStream(f, 5000) },
-		"index":       aio.OpenIndex,
 	}
 }
 

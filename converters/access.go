@@ -10,22 +10,21 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 )
 
-// An Access describes how an opened part will be read. The zero value states nothing.
-type Access struct {
-	index   bool
-	samples int64
-}
+// An Access describes how an opened part will be read: by how many samples.
+type Access int64
 
-// ForIndex is the Access of an index, which reads little at many places, or all, of a part that is read again later.
-// Its sequential reads stay in the page cache.
-var ForIndex = Access{index: true}
+const (
+	// Cached is the Access of a part that is read again later, as an index is: reads go through the page cache, with the
+	// kernel's read-ahead.
+	Cached Access = 0
 
-// Whole is the Access of a part that is read once, from start to end.
-var Whole = Access{samples: math.MaxInt64}
+	// Whole is the Access of a part that is read once, from start to end.
+	Whole Access = math.MaxInt64
+)
 
 // ForRun is the Access of a run, which is read once, from its first sample on. It is read ahead, bypassing the page
 // cache, unless it is short.
-func ForRun(run Run) Access { return Access{samples: run.Count} }
+func ForRun(run Run) Access { return Access(run.Count) }
 
 // Files opens the parts of a source. The zero value is ready, and may be used concurrently.
 type Files struct {
@@ -38,17 +37,15 @@ func (o *Files) Open(p Part, how Access) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	var file File = f
+	file := File(f)
 	switch {
-	case how.index:
-		file = aio.OpenIndex(f)
 	case how == Whole:
 		file = aio.OpenStream(f, p.Size)
-	case how.samples == 1:
+	case how == 1:
 		aio.ReadAhead(f, false)
-	case how.samples > 1:
-		size := int64(float64(o.each.Load()) * float64(how.samples))
-		file = &runFile{File: aio.OpenStream(f, min(size, p.Size)), of: o, samples: how.samples}
+	case how > 1:
+		size := int64(float64(o.each.Load()) * float64(how))
+		file = &runFile{File: aio.OpenStream(f, min(size, p.Size)), of: o, samples: int64(how)}
 	}
 	if p.Copy == nil {
 		file = namelessFile{file}

@@ -171,7 +171,7 @@ func TestPartErrorNamesOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	var files Files
-	for _, how := range []Access{{}, ForIndex, Whole, ForRun(Run{Count: 1}), ForRun(Run{Count: 2})} {
+	for _, how := range []Access{Cached, Whole, ForRun(Run{Count: 1}), ForRun(Run{Count: 2})} {
 		f, err := files.Open(Part{Name: path, Path: path, Size: 5}, how)
 		if err != nil {
 			t.Fatal(err)

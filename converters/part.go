@@ -60,7 +60,7 @@ type Copy struct {
 
 // Open opens the part. The error is [ErrChanged] if the size or the time of the file differs from the part, and
 // [ErrUnsupported] if it is not a regular file.
-func (p Part) Open() (File, error) { return new(Files).Open(p, Access{}) }
+func (p Part) Open() (File, error) { return new(Files).Open(p, Cached) }
 
 func (p Part) open() (*os.File, error) {
 	f, err := files.Blocking(os.Open(p.Path))

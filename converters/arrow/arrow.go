@@ -92,7 +92,7 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 	if len(parts) == 0 {
 		return s, nil
 	}
-	f, err := open(parts[0], converters.ForIndex)
+	f, err := open(parts[0], converters.Cached)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func (s *source) nextFirst() (row []string, err error) {
 	if len(s.Parts()) < 2 || s.Parts()[1].Path == "" {
 		return nil, nil
 	}
-	f, err := s.open(s.Parts()[1], converters.Access{})
+	f, err := s.open(s.Parts()[1], converters.Cached)
 	if err != nil {
 		return nil, err
 	}

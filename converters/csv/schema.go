@@ -58,7 +58,7 @@ func (s *source) inspect() error {
 
 // inspectPart reads the header and the first rows of a part.
 func (s *source) inspectPart(r *splitter, p converters.Part, g *guess) error {
-	f, err := s.open(p, converters.Access{})
+	f, err := s.open(p, converters.Cached)
 	if err != nil {
 		return err
 	}

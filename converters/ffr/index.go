@@ -24,7 +24,7 @@ func (s *Source) Index(ctx context.Context, part int) iter.Seq2[*converters.Span
 
 // CheckShard makes the checks of Index.
 func (s *Source) CheckShard(part int) error {
-	f, err := s.open(s.Parts()[part], converters.ForIndex)
+	f, err := s.open(s.Parts()[part], converters.Cached)
 	if err != nil {
 		return err
 	}

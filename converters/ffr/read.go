@@ -43,7 +43,7 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	r.pass, r.at, r.next, r.before, r.payload = p, nil, p.Run.First, -1, false
 	tables := p.File
 	if !p.Index && p.Run.Count > 1 {
-		if r.own, err = r.src.open(p.Part, converters.Access{}); err != nil {
+		if r.own, err = r.src.open(p.Part, converters.Cached); err != nil {
 			return err
 		}
 		tables = r.own

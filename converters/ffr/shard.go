@@ -48,7 +48,7 @@ func (s *Source) openShard(part int, tables converters.File) (*shard, error) {
 func (s *Source) Head(part int) (record.FileInfo, error) {
 	x := &shard{part: s.Parts()[part], known: s.known(part), opts: &s.opts}
 	var err error
-	if x.tables, err = s.open(x.part, converters.Access{}); err != nil {
+	if x.tables, err = s.open(x.part, converters.Cached); err != nil {
 		return record.FileInfo{}, err
 	}
 	defer x.tables.Close()

@@ -185,7 +185,7 @@ func (r *rowReader) Read(i int, b []byte) error {
 	w := &r.rows[i]
 	if r.meta == nil {
 		var err error
-		if r.meta, err = r.of.open(r.of.meta, converters.Access{}); err != nil {
+		if r.meta, err = r.of.open(r.of.meta, converters.Cached); err != nil {
 			return err
 		}
 	}

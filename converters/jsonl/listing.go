@@ -35,7 +35,7 @@ type lister struct {
 // list calls f for each line, and sets the rows of the folder. The line is valid until f returns. root is the
 // directory of the files.
 func (d *folder) list(ctx context.Context, root *os.Root, f func(l *lister) (more bool, err error)) error {
-	file, err := d.open(d.meta, converters.ForIndex)
+	file, err := d.open(d.meta, converters.Cached)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func (r *reader) Begin(ctx context.Context, p *scan.Pass) error {
 		r.table = bytes.NewReader(data)
 		r.Reset(r.table, int64(len(data)), p.Run.Off, p.Sizes())
 	} else {
-		table, err := r.src.open(r.part, converters.Access{})
+		table, err := r.src.open(r.part, converters.Cached)
 		if err != nil {
 			return err
 		}

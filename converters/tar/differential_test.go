@@ -38,7 +38,7 @@ func (l *listing) add(typ byte, size int64, name string) {
 func ours(t testing.TB, data []byte) (l listing) {
 	t.Helper()
 	s := memory(Options{}, data)
-	f, err := s.open(s.Parts()[0], converters.Access{})
+	f, err := s.open(s.Parts()[0], converters.Cached)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (n *nested) firstIsLabelled(ctx context.Context) bool {
 // looksLabelled reports whether an inner tar has a first sample, or an error before it, and whether that sample has a
 // field cls.
 func (n *nested) looksLabelled(p converters.Part, is *inner) (sampled, labelled bool) {
-	f, err := n.src.open(p, converters.ForIndex)
+	f, err := n.src.open(p, converters.Cached)
 	if err != nil {
 		return true, false
 	}

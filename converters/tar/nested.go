@@ -115,7 +115,7 @@ func (n *nested) list(ctx context.Context, i int) ([]inner, error) {
 	if l.tars != nil {
 		return l.tars, nil
 	}
-	f, err := n.src.open(p, converters.ForIndex)
+	f, err := n.src.open(p, converters.Cached)
 	if err != nil {
 		return nil, err
 	}

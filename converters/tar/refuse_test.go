@@ -134,7 +134,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	data := archive(regular("a.x", ""), regular("b.x", ""))
 	s := memory(Options{}, data)
-	f, err := s.open(s.Parts()[0], converters.Access{})
+	f, err := s.open(s.Parts()[0], converters.Cached)
 	if err != nil {
 		t.Fatal(err)
 	}

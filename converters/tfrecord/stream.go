@@ -60,7 +60,7 @@ func (s *source) overhang(part int, start int64) (int64, error) {
 	if start >= p.Size {
 		return start - p.Size, nil
 	}
-	first, err := s.open(p, converters.ForIndex)
+	first, err := s.open(p, converters.Cached)
 	if err != nil {
 		return 0, err
 	}
@@ -115,7 +115,7 @@ func (j *joined) file(i int) (converters.File, error) {
 		j.files = append(j.files, nil)
 	}
 	if j.files[i] == nil {
-		f, err := j.open(j.parts[i], converters.Access{})
+		f, err := j.open(j.parts[i], converters.Cached)
 		if err != nil {
 			return nil, err
 		}

@@ -61,7 +61,7 @@ type Pass struct {
 // Access describes how the pass reads its file.
 func (p *Pass) Access() converters.Access {
 	if p.Index {
-		return converters.ForIndex
+		return converters.Cached
 	}
 	return converters.ForRun(p.Run)
 }
