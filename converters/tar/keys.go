@@ -1,60 +1,133 @@
 package tar
 
 import (
+	"fmt"
 	"hash/maphash"
+	"math"
+	"math/bits"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
-// keys is the set of the keys of a part: a hash of 64 bits and an offset for each. If two hashes are
-// equal, the first key is read again at its offset. It is a hash table with open addressing, because a
-// Go map makes the index of small samples a tenth slower (BenchmarkIndex).
+// keys is the set of the keys of a part: an offset for each. While keys come in ascending order, as most writers sort or
+// number samples, none can come again. At the first other one all are put into a hash table with open addressing, for
+// which they are read again at their offsets, as a key with an equal hash is. New memory is what costs here, a page
+// fault for each 4 KiB (BenchmarkIndex).
 type keys struct {
+	offs [][]int64 // offsets of the samples, chunk in each but the last
+	n    int       // samples
+	last []byte    // the key that was added last
+
+	byBytes, byLength bool // all were ascending by their bytes; by their lengths, then bytes: 9 before 10
+
 	seed  maphash.Seed
-	slots []slot // a power of two of them, at least a quarter of them free
-	used  int
+	slots []slot // nil while keys ascend; a power of two of them, at least a quarter of them free
+
 	file  converters.File
 	part  converters.Part
-	again scan.Window // to read keys with equal hashes again
+	again scan.Window // to read keys again
+	key   []byte      // that was read again
 
-	prefix string // common prefix of all keys; members have the rest
+	members members
+	prefix  string // common prefix of all keys; members have the rest
 
 	maxHeader int64
 }
 
-// A slot is free if end is 0.
+// A slot is free if sample is 0.
 type slot struct {
-	hash uint64
-	end  int64 // offset of the sample plus 1
+	hash   uint32
+	sample uint32 // its number plus 1
 }
 
-const fewKeys = 64 // slots of a new table
+const (
+	fewKeys = 64      // slots of the smallest table
+	chunk   = 8 << 10 // offsets
+)
 
 func newKeys(f converters.File, p converters.Part, maxHeader int64) *keys {
-	return &keys{seed: maphash.MakeSeed(), slots: make([]slot, fewKeys), file: f, part: p, maxHeader: maxHeader}
+	return &keys{byBytes: true, byLength: true, seed: maphash.MakeSeed(), file: f, part: p, maxHeader: maxHeader}
 }
 
 // add adds the key of a sample at off. If an earlier sample has the key, add returns its offset.
 func (k *keys) add(key string, off int64) (first int64, again bool, err error) {
-	if k.used >= len(k.slots)/4*3 {
-		k.grow()
-	}
-	hash := maphash.String(k.seed, key)
-	for i := hash; ; i++ {
-		s := &k.slots[i&uint64(len(k.slots)-1)]
-		if s.end == 0 {
-			*s = slot{hash, off + 1}
-			k.used++
-			return 0, false, nil
+	if k.slots == nil && !k.ascends(key) {
+		if err := k.tabulate(); err != nil {
+			return 0, false, err
 		}
-		if s.hash == hash {
-			same, err := k.at(s.end-1, key)
-			if err != nil || same {
-				return s.end - 1, same, err
+	}
+	if k.slots != nil {
+		if k.n >= len(k.slots)/4*3 {
+			k.grow()
+		}
+		hash := k.hash(key)
+		i := k.probe(int(hash), hash)
+		for ; k.slots[i].sample != 0; i = k.probe(i+1, hash) {
+			first := k.off(int(k.slots[i].sample) - 1)
+			there, err := k.read(first)
+			if err != nil || string(there) == key {
+				return first, err == nil, err
 			}
 		}
+		k.slots[i] = slot{hash, uint32(k.n + 1)}
 	}
+	if k.n == math.MaxUint32 {
+		return 0, false, fmt.Errorf("%w: a tar of more than %d samples", converters.ErrLimit, k.n)
+	}
+	if k.n%chunk == 0 {
+		k.offs = append(k.offs, make([]int64, 0, min(chunk, k.part.Size/blockSize)))
+	}
+	tail := &k.offs[len(k.offs)-1]
+	*tail = append(*tail, off)
+	k.last = append(k.last[:0], key...)
+	k.n++
+	return 0, false, nil
+}
+
+// ascends reports whether a key continues an order of all keys.
+func (k *keys) ascends(key string) bool {
+	if k.n > 0 {
+		more := key > string(k.last)
+		k.byBytes = k.byBytes && more
+		k.byLength = k.byLength && (len(key) > len(k.last) || len(key) == len(k.last) && more)
+	}
+	return k.byBytes || k.byLength
+}
+
+func (k *keys) hash(key string) uint32 { return uint32(maphash.String(k.seed, key)) }
+
+// probe returns the first slot from i on that has the hash or is free.
+func (k *keys) probe(i int, hash uint32) int {
+	for mask := len(k.slots) - 1; ; i++ {
+		if s := &k.slots[i&mask]; s.sample == 0 || s.hash == hash {
+			return i & mask
+		}
+	}
+}
+
+// insert puts a sample into the table, whose key no other has.
+func (k *keys) insert(s slot) {
+	i, mask := int(s.hash), len(k.slots)-1
+	for k.slots[i&mask].sample != 0 {
+		i++
+	}
+	k.slots[i&mask] = s
+}
+
+// tabulate puts all keys into a new table.
+func (k *keys) tabulate() error {
+	k.slots = make([]slot, max(fewKeys, 1<<bits.Len(uint(2*k.n))))
+	k.again.Reset(k.file, k.part.Size, k.off(0), scan.Sizes{First: headerRead, Usual: headerReads})
+	for i := range k.n {
+		k.again.Skip(k.off(i) - k.again.Offset())
+		key, err := k.next()
+		if err != nil {
+			return err
+		}
+		k.insert(slot{k.hash(string(key)), uint32(i + 1)})
+	}
+	return nil
 }
 
 func (k *keys) grow() {
@@ -62,26 +135,29 @@ func (k *keys) grow() {
 	k.slots = make([]slot, 2*len(old))
 	clear(k.slots) // writing a new page first avoids the two faults and the interrupt of other processors that reading it first costs
 	for _, s := range old {
-		if s.end == 0 {
-			continue
+		if s.sample != 0 {
+			k.insert(s)
 		}
-		i := s.hash
-		for k.slots[i&uint64(len(k.slots)-1)].end != 0 {
-			i++
-		}
-		k.slots[i&uint64(len(k.slots)-1)] = s
 	}
 }
 
-// at reports whether the sample at off has this key.
-func (k *keys) at(off int64, key string) (bool, error) {
-	var w members
+// off returns the offset of sample i.
+func (k *keys) off(i int) int64 { return k.offs[i/chunk][i%chunk] }
+
+// read returns the key of the sample at off, valid until the next call.
+func (k *keys) read(off int64) ([]byte, error) {
 	k.again.Reset(k.file, k.part.Size, off, scan.Sizes{Usual: headerReads})
-	w.reset(&k.again, k.part, k.maxHeader)
+	return k.next()
+}
+
+// next returns the key of the sample that begins where the window is.
+func (k *keys) next() ([]byte, error) {
 	var m member
-	if _, err := w.next(&m); err != nil {
-		return false, err
+	k.members.reset(&k.again, k.part, k.maxHeader)
+	if _, err := k.members.next(&m); err != nil {
+		return nil, err
 	}
 	there, _, _ := splitName(m.name)
-	return k.prefix+string(there) == key, nil
+	k.key = append(append(k.key[:0], k.prefix...), there...)
+	return k.key, nil
 }

@@ -3,9 +3,8 @@ package tar
 import (
 	"bytes"
 	"errors"
-	"hash/maphash"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -129,31 +128,45 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// Two keys with one hash are two keys, and each is found again.
+// Two keys with one hash are two keys, and each is found again, in ascending order and in any other.
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	data := archive(regular("a.x", ""), regular("b.x", ""))
-	s := memory(Options{}, data)
+	const n = 3 * fewKeys // the table grows
+	var names []string
+	var members [][]byte
+	for i := range n {
+		names = append(names, fmt.Sprintf("%04d", i))
+	}
+	names = append(names, "0000-more") // not in order
+	for i := range n {
+		names = append(names, fmt.Sprintf("%04d", 2*n-i))
+	}
+	for _, name := range names {
+		members = append(members, regular(name+".x", "payload"))
+	}
+	s := memory(Options{}, archive(members...))
 	f, err := s.open(s.Parts()[0], converters.Cached)
 	if err != nil {
 		t.Fatal(err)
 	}
+	off := func(i int) int64 { return int64(2 * blockSize * i) }
 	k := newKeys(f, s.Parts()[0], DefaultMaxHeader)
-	hash := maphash.String(k.seed, "b")
-	k.slots[hash%uint64(len(k.slots))] = slot{hash, 1} // as if a, at offset 0, had b's hash
-	k.used++
-	add := func(key string, off int64, want bool) {
-		t.Helper()
-		if first, again, err := k.add(key, off); err != nil || again != want || again && first != 512 {
-			t.Errorf("%s: first at %d, %t, %v", key, first, again, err)
+	for i, name := range names {
+		if i == n && k.slots != nil {
+			t.Fatal("a table of keys that ascend")
+		}
+		if i == n+2 { // as if the first key had the hash of this one
+			k.insert(slot{k.hash(name), 1})
+		}
+		if first, again, err := k.add(name, off(i)); again || err != nil {
+			t.Fatalf("%s: first at %d, %t, %v", name, first, again, err)
 		}
 	}
-	add("b", 512, false)
-	add("b", 2048, true)
-	for i := range 10 * fewKeys { // the table grows
-		add(strconv.Itoa(i), int64(i), false)
+	for i, name := range names {
+		if first, again, err := k.add(name, off(len(names))); !again || err != nil || first != off(i) {
+			t.Errorf("%s again: first at %d, %t, %v, want %d", name, first, again, err, off(i))
+		}
 	}
-	add("b", 4096, true)
 }
 
 // A tar that its writer padded to 10,240 bytes, cut in the padding, 1,124 zeros behind the last
