@@ -137,7 +137,7 @@ func (s *scanner) classify() error {
 			return s.fail(m.off, m.name, fmt.Errorf("%w: a hard link in place of a field, its bytes are another member's", converters.ErrUnsupported),
 				"write the tar with GNU tar's --hard-dereference")
 		}
-		if err := checkName(s.key, s.suffix); err != nil {
+		if err := checkName(m.name); err != nil {
 			return s.fail(m.off, m.name, err, "")
 		}
 	}

@@ -169,6 +169,9 @@ var (
 // number parses a numeric field: spaces, octal digits, then spaces and NULs; or, after a byte 0x80, a big-endian
 // number.
 func number(f []byte) (int64, error) {
+	if n, ok := octal11(f); ok {
+		return n, nil
+	}
 	switch f[0] {
 	case 0x80:
 		var n uint64
@@ -221,6 +224,22 @@ func isOctal7(f []byte) bool {
 		return false
 	}
 	return binary.LittleEndian.Uint64(f)&begin == digits
+}
+
+// octal11 returns the number of eleven octal digits and a NUL or space, as most fields of twelve bytes are.
+func octal11(f []byte) (n int64, ok bool) {
+	const digits, begin = 0x3030303030303030, 0xf8f8f8f8f8f8f8f8
+	if len(f) != 12 || f[11]&^' ' != 0 {
+		return 0, false
+	}
+	first, rest := binary.BigEndian.Uint32(f), binary.BigEndian.Uint64(f[3:])
+	if uint64(first)&(begin>>32) != digits>>32 || rest&begin != digits {
+		return 0, false
+	}
+	rest = rest&0x0007000700070007 | rest>>5&0x0038003800380038 // two digits in each lane
+	rest = rest&0x0000003f0000003f | rest>>10&0x00000fc000000fc0
+	rest = rest&0xfff | rest>>20&0xfff000
+	return int64(first>>24&7)<<30 | int64(first>>16&7)<<27 | int64(first>>8&7)<<24 | int64(rest), true
 }
 
 // cstring returns the bytes before the first NUL.

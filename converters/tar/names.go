@@ -70,8 +70,8 @@ const (
 )
 
 // checkName refuses a name that is not UTF-8, which a record cannot hold.
-func checkName(key, suffix []byte) error {
-	if !utf8.Valid(key) || !utf8.Valid(suffix) {
+func checkName(name []byte) error {
+	if !utf8.Valid(name) {
 		return fmt.Errorf("%w: the name is not UTF-8", converters.ErrUnsupported)
 	}
 	return nil

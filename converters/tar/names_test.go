@@ -99,7 +99,7 @@ def reply(data):
 		if ok != (want[0] != nil) || isMetaName(name) != want[2] {
 			t.Fatalf("%q: %q, %q, %t, metadata %t; Python has %q", name, key, suffix, ok, isMetaName(name), want)
 		}
-		if !ok || checkName(key, suffix) != nil {
+		if !ok || checkName(name) != nil {
 			continue
 		}
 		field, err := new(scan.FieldNames).Of(suffix)

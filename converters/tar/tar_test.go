@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -187,6 +188,30 @@ func TestOctal7(t *testing.T) {
 		if !isOctal7([]byte(f)) {
 			t.Errorf("%q does not pass", f)
 		}
+	}
+}
+
+// A field of twelve bytes has the number that strconv finds in it, if it is octal digits and a NUL or space.
+func TestOctal11(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 4))
+	passed := 0
+	for range 1_000_000 {
+		f := fmt.Appendf(nil, "%011o\x00", rng.Uint64()>>31>>rng.IntN(33))
+		if at := rng.IntN(3 * len(f)); at < len(f) {
+			f[at] = " \x00/0178\x80\xff"[rng.IntN(9)]
+		}
+		want, err := strconv.ParseInt(string(f[:11]), 8, 64)
+		valid := err == nil && (f[11] == 0 || f[11] == ' ')
+		if n, ok := octal11(f); ok != valid || ok && n != want {
+			t.Fatalf("%q: %d, %t, want %d, %t", f, n, ok, want, valid)
+		}
+		if valid {
+			passed++
+		}
+	}
+	if passed < 1000 {
+		t.Errorf("%d are valid", passed)
 	}
 }
 

@@ -9,23 +9,32 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A dataset usually has a dozen suffixes. At most this many are cached, and none that is longer than this many bytes.
+// A dataset usually has a dozen suffixes. The first few are compared one by one, which is faster than a map.
 const (
-	maxSuffixes  = 1024
-	maxSuffixLen = 64
+	fewSuffixes  = 8
+	maxSuffixes  = 1024 // most suffixes that are cached
+	maxSuffixLen = 64   // bytes of the longest one that is
 )
 
 // FieldNames names fields by the suffixes of files and of members of a tar, as WebDataset does: Seg.PNG is seg.png. It
 // returns the same string for equal names, so that a name is allocated once. The zero value is ready. It must not be
 // used concurrently.
 type FieldNames struct {
+	first []fieldName // the first few suffixes
 	known map[string]string
 	lower []byte // buffer
 }
 
+type fieldName struct{ suffix, name string }
+
 // Of returns the name of the field with this suffix: its lower case as in Python's str.lower. It refuses the names that
 // WebDataset reserves.
 func (n *FieldNames) Of(suffix []byte) (string, error) {
+	for i := range n.first {
+		if n.first[i].suffix == string(suffix) {
+			return n.first[i].name, nil
+		}
+	}
 	n.lower = n.lower[:0]
 	for _, c := range suffix {
 		if c >= utf8.RuneSelf {
@@ -53,6 +62,9 @@ func (n *FieldNames) Of(suffix []byte) (string, error) {
 			n.known = make(map[string]string)
 		}
 		n.known[name] = name
+		if len(n.first) < fewSuffixes {
+			n.first = append(n.first, fieldName{string(suffix), name})
+		}
 	}
 	return name, nil
 }
