@@ -15,11 +15,10 @@ import (
 // which they are read again at their offsets, as a key with an equal hash is. New memory is what costs here, a page
 // fault for each 4 KiB (BenchmarkIndex).
 type keys struct {
-	offs [][]int64 // offsets of the samples, chunk in each but the last
-	n    int       // samples
-	last []byte    // the key that was added last
-
-	byBytes, byLength bool // all were ascending by their bytes; by their lengths, then bytes: 9 before 10
+	offs              [][]int64 // offsets of the samples, chunk in each but the last
+	n                 int       // samples
+	last              []byte    // the key that was added last
+	byBytes, byLength bool      // all were ascending by their bytes; by their lengths, then bytes: 9 before 10
 
 	seed  maphash.Seed
 	slots []slot // nil while keys ascend; a power of two of them, at least a quarter of them free
@@ -29,9 +28,8 @@ type keys struct {
 	again scan.Window // to read keys again
 	key   []byte      // that was read again
 
-	members members
-	prefix  string // common prefix of all keys; members have the rest
-
+	members   members
+	prefix    string // common prefix of all keys; members have the rest
 	maxHeader int64
 }
 
@@ -133,7 +131,6 @@ func (k *keys) tabulate() error {
 func (k *keys) grow() {
 	old := k.slots
 	k.slots = make([]slot, 2*len(old))
-	clear(k.slots) // writing a new page first avoids the two faults and the interrupt of other processors that reading it first costs
 	for _, s := range old {
 		if s.sample != 0 {
 			k.insert(s)

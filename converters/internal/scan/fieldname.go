@@ -4,73 +4,44 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A dataset usually has a dozen suffixes. The first few are compared one by one, which is faster than a map.
+// A dataset usually has a dozen suffixes. Names are cached for this many, and for none that is longer than this many bytes.
 const (
-	fewSuffixes  = 8
-	maxSuffixes  = 1024 // most suffixes that are cached
-	maxSuffixLen = 64   // bytes of the longest one that is
+	maxSuffixes  = 64
+	maxSuffixLen = 64
 )
 
 // FieldNames names fields by the suffixes of files and of members of a tar, as WebDataset does: Seg.PNG is seg.png. It
-// returns the same string for equal names, so that a name is allocated once. The zero value is ready. It must not be
-// used concurrently.
-type FieldNames struct {
-	first []fieldName // the first few suffixes
-	known map[string]string
-	lower []byte // buffer
-}
+// allocates the name of a suffix once. The zero value is ready. It must not be used concurrently.
+type FieldNames struct{ known []fieldName }
 
 type fieldName struct{ suffix, name string }
 
 // Of returns the name of the field with this suffix: its lower case as in Python's str.lower. It refuses the names that
 // WebDataset reserves.
 func (n *FieldNames) Of(suffix []byte) (string, error) {
-	for i := range n.first {
-		if n.first[i].suffix == string(suffix) {
-			return n.first[i].name, nil
+	for i := range n.known {
+		if n.known[i].suffix == string(suffix) {
+			return n.known[i].name, nil
 		}
 	}
-	n.lower = n.lower[:0]
-	for _, c := range suffix {
-		if c >= utf8.RuneSelf {
-			name, err := lowerText(string(suffix))
-			if err != nil {
-				return "", err
-			}
-			n.lower = append(n.lower[:0], name...)
-			break
-		}
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		n.lower = append(n.lower, c)
-	}
-	if name, ok := n.known[string(n.lower)]; ok {
-		return name, nil
-	}
-	name := string(n.lower)
-	if name == converters.KeyField || name == "__url__" {
+	name, err := lowerText(string(suffix))
+	switch {
+	case err != nil:
+		return "", err
+	case name == converters.KeyField || name == "__url__":
 		return "", fmt.Errorf("%w: a field named %s, which is a sample's own", converters.ErrUnsupported, name)
-	}
-	if len(name) <= maxSuffixLen && len(n.known) < maxSuffixes {
-		if n.known == nil {
-			n.known = make(map[string]string)
-		}
-		n.known[name] = name
-		if len(n.first) < fewSuffixes {
-			n.first = append(n.first, fieldName{string(suffix), name})
-		}
+	case len(suffix) <= maxSuffixLen && len(n.known) < maxSuffixes:
+		n.known = append(n.known, fieldName{string(suffix), name})
 	}
 	return name, nil
 }
 
-// lowerText returns the lower case of a suffix that is not all ASCII. In Python the lower case of Σ
-// depends on its place in the word, and İ becomes two letters, so these two are refused.
+// lowerText returns the lower case of a suffix. In Python the lower case of Σ depends on its place in the word, and İ
+// becomes two letters, so these two are refused.
 func lowerText(suffix string) (string, error) {
 	if strings.ContainsAny(suffix, "İΣ") {
 		return "", fmt.Errorf("%w: the lower case of %q is not one to rely on", converters.ErrUnsupported, suffix)
