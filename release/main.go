@@ -30,6 +30,7 @@ func main() {
 	targets := flag.String("targets", "linux-amd64,linux-arm64,darwin-amd64,darwin-arm64,windows-amd64", "systems, separated by commas; that of this machine must be one of them")
 	flag.StringVar(&r.version, "version", "", "version, as its tag is called: v0.1.0")
 	flag.StringVar(&r.out, "out", filepath.Join("..", "dist"), "directory of the files; what an earlier release left there is removed")
+	flag.BoolVar(&r.unmeasured, "unmeasured", false, "also if docs/performance.md is of other code")
 	flag.Parse()
 	err := errors.New("no arguments are wanted; see -help")
 	if flag.NArg() == 0 {
@@ -50,6 +51,8 @@ type release struct {
 	out     string
 	targets []target
 	source  *source
+
+	unmeasured bool // it may have code that docs/performance.md did not measure
 }
 
 var versionRE = regexp.MustCompile(`^v\d+\.\d+\.\d+(-rc\.?\d+)?$`)
@@ -66,6 +69,11 @@ func (r *release) make(root string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.source.remove()) }()
+	if !r.unmeasured {
+		if err := r.source.measured(); err != nil {
+			return err
+		}
+	}
 	work := filepath.Join(r.source.temporary, "work")
 	for _, dir := range []string{r.out, work} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -59,6 +60,29 @@ func (s *source) clone(root, version string) error {
 	n, err := strconv.ParseInt(seconds, 10, 64)
 	s.time = time.Unix(n, 0).UTC()
 	return err
+}
+
+var measuredRE = regexp.MustCompile("(?m)^They are of ffconvert .*commit `([0-9a-f]{12})`")
+
+// measured returns an error unless docs/performance.md measured the code of the release.
+func (s *source) measured() error {
+	page, err := os.ReadFile(filepath.Join(s.dir, "docs", "performance.md"))
+	if err != nil {
+		return err
+	}
+	commit := measuredRE.FindSubmatch(page)
+	if commit == nil {
+		return fmt.Errorf("docs/performance.md does not say of which commit it is: no match of %s", measuredRE)
+	}
+	changed, err := output(s.dir, "git", "diff", "--name-only", string(commit[1]), s.commit, "--", "go.mod", "go.sum", "*.go", ":(exclude)*_test.go", ":(exclude)release")
+	if err != nil {
+		return fmt.Errorf("docs/performance.md measured the commit %s: %w", commit[1], err)
+	}
+	if changed != "" {
+		return fmt.Errorf("docs/performance.md measured the commit %s; code has changed since: run make bench, and commit the page. Changed: %s",
+			commit[1], strings.ReplaceAll(changed, "\n", ", "))
+	}
+	return nil
 }
 
 func (s *source) remove() error { return os.RemoveAll(s.temporary) }

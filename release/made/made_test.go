@@ -94,7 +94,7 @@ func newRelease(version, targets string) (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(work, "download", version)
-	cmd := exec.Command(program, "-root", root, "-version", version, "-targets", targets, "-out", dir)
+	cmd := exec.Command(program, "-unmeasured", "-root", root, "-version", version, "-targets", targets, "-out", dir)
 	cmd.Env = append(os.Environ(), "TZ=UTC")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
@@ -162,7 +162,7 @@ func TestReproducible(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := filepath.Join(dir, "out", "again")
-	cmd := exec.Command("sh", "-c", `umask 077; exec "$0" "$@"`, program, "-root", clone, "-version", version, "-targets", targets(), "-out", again)
+	cmd := exec.Command("sh", "-c", `umask 077; exec "$0" "$@"`, program, "-unmeasured", "-root", clone, "-version", version, "-targets", targets(), "-out", again)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TZ=Pacific/Kiritimati", "LC_ALL=tr_TR.UTF-8", "TMPDIR="+dir, "USER=nobody", "SOURCE_DATE_EPOCH=1", "PYTHONHASHSEED=7", "GOFLAGS=-trimpath=false")
 	want := 6 // an archive, a deb, an rpm, a wheel, a list of contents, SHA256SUMS
@@ -248,8 +248,19 @@ func TestRefusals(t *testing.T) {
 	}
 	clone := filepath.Join(t.TempDir(), "clone")
 	run(t, exec.Command("git", "clone", "--quiet", filepath.Join("..", ".."), clone))
-	run(t, exec.Command("git", "-C", clone, "-c", "user.name=x", "-c", "user.email=x", "commit", "--quiet", "--allow-empty", "--message=another")) // CI's own clone may have one commit
-	run(t, exec.Command("git", "-C", clone, "tag", "v0.0.9", "HEAD~1"))
+	git := func(args ...string) string {
+		return strings.TrimSpace(run(t, exec.Command("git", append([]string{"-C", clone, "-c", "user.name=x", "-c", "user.email=x"}, args...)...)))
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(clone, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("docs/performance.md", "They are of ffconvert 0.1.0-dev, commit `"+git("rev-parse", "--short=12", "HEAD")+"`\n")
+	write("aio/more.go", "package aio\n")
+	git("add", ".")
+	git("commit", "--quiet", "--message=another")
+	git("tag", "v0.0.9", "HEAD~1")
 	for _, row := range []struct {
 		name, want string
 		args       []string
@@ -257,6 +268,7 @@ func TestRefusals(t *testing.T) {
 		{"no version", `-version "": want one like v0.1.0`, nil},
 		{"a version without v", `-version "0.1.0"`, []string{"-version", "0.1.0"}},
 		{"a tag of another commit", "the tag v0.0.9 is of commit ", []string{"-version", "v0.0.9"}},
+		{"code that was not measured", "code has changed since: run make bench, and commit the page. Changed: aio/more.go", []string{"-version", version}},
 		{"a system without a processor", `-targets "linux"`, []string{"-version", version, "-targets", "linux"}},
 		{"an argument", "no arguments are wanted", []string{"v0.1.0"}},
 	} {
