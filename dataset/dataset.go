@@ -27,7 +27,7 @@ const (
 	PlanName      = WorkDir + "/plan" // kept for a repair
 	JournalName   = WorkDir + "/journal"
 	CopyName      = WorkDir + "/copy" // of a copy that is not complete: which manifest it is of, see package transfer
-	KeysName      = WorkDir + "/keys" // derived: where the sample of each key is, see package lookup
+	KeysName      = WorkDir + "/keys" // of earlier versions: a run that replaces the dataset removes it
 	LockName      = WorkDir + "/lock"
 	JournalsDir   = WorkDir + "/journals" // of tasks
 	RunningDir    = WorkDir + "/running"  // claims

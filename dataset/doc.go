@@ -25,7 +25,6 @@
 //	manifest.json.minisig       its signature, if there is one
 //	.ffconvert/plan             a line for each shard; a shard can be written from its line alone
 //	.ffconvert/journal          a line for each finished shard; a resumed run starts from it
-//	.ffconvert/keys             where the sample of each key is; a cache that package lookup makes
 //	.ffconvert/journals/        the journals of tasks, until they are folded into the one
 //	.ffconvert/indexed/         indexes of parts, one file for each task, until the plan is made
 //	.ffconvert/cache/           staged copies of sources, if no other directory is named

@@ -39,8 +39,7 @@ between two datasets.
 The line that is printed is the link to open. It has a secret: whoever has it sees the data. On a
 machine that is reached by ssh, --listen 127.0.0.1:8000 there and ssh -L 8000:127.0.0.1:8000 HOST here.
 
-Nothing is written, but the table of keys that the first search in a dataset of more than 131,072
-samples leaves in OUT/.ffconvert, as ffconvert get does; or in the user's cache, where OUT is read-only.
+Nothing is written.
 
 ` + servedStatus,
 		Example: `  ffconvert browse out/

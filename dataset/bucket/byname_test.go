@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/convert"
-	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -56,8 +55,8 @@ func TestUnlisted(t *testing.T) {
 	}
 }
 
-// What a bucket has below index/ beside the indexes is listed, the table of keys is opened whether a list has it or not, and both
-// are looked at without harm to the dataset; a run that replaces it removes the table.
+// What a bucket has below index/ beside the indexes is listed, without harm to the dataset. A run that replaces the dataset removes
+// the table of keys that an earlier version made.
 func TestExtra(t *testing.T) {
 	t.Parallel()
 	s := newStore()
@@ -67,31 +66,21 @@ func TestExtra(t *testing.T) {
 	for _, name := range []string{"index/PART_00007.arrow", "index/note", "index/more/note", ".ffconvert/keys", ".ffconvert/other"} {
 		s.objects[url+name] = stored{[]byte(name), "1"}
 	}
-	for _, hidden := range []bool{false, true} {
-		s.hidden = map[string]bool{url + ".ffconvert/keys": hidden}
-		out, err := bucket.View(t.Context(), url, bucket.Options{Client: s, Scratch: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := out.Manifest()
-		if err != nil {
-			t.Fatal(err)
-		}
-		names, err := out.Extra(m)
-		if want := []string{"index/PART_00007.arrow", "index/more/note", "index/note"}; err != nil || !slices.Equal(names, want) {
-			t.Errorf("%q, %v", names, err)
-		}
-		f, size, err := out.OpenPath(out.Path(dataset.KeysName))
-		if err != nil || size != int64(len(dataset.KeysName)) {
-			t.Errorf("the table of keys, not listed %t: %d bytes, %v", hidden, size, err)
-		} else {
-			f.Close()
-		}
-		if err := out.Close(); err != nil {
-			t.Error(err)
-		}
+	out, err := bucket.View(t.Context(), url, bucket.Options{Client: s, Scratch: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
 	}
-	s.hidden = nil
+	m, err := out.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := out.Extra(m)
+	if want := []string{"index/PART_00007.arrow", "index/more/note", "index/note"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("%q, %v", names, err)
+	}
+	if err := out.Close(); err != nil {
+		t.Error(err)
+	}
 	c := of(t, s, t.TempDir(), url)
 	c.Sizes, c.Overwrite = plan.Sizes{Shards: 2}, true
 	if _, err := c.Write(t.Context()); err != nil {

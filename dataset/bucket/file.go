@@ -13,11 +13,6 @@ import (
 // Open implements [dataset.Bucket]. A shard is read by ranges, a few requests per sample. An index is downloaded whole: it
 // is small, and is read at many offsets.
 func (r *mirror) Open(name string) (dataset.File, int64, error) {
-	if name == dataset.KeysName { // the manifest does not name it, and the listing may lack it
-		if err := r.objects.StatUnknown(r.ctx, []string{name}); err != nil {
-			return nil, 0, err
-		}
-	}
 	o, ok := r.sized(r.ctx, name)
 	if !ok {
 		return nil, 0, &fs.PathError{Op: "open", Path: r.url + name, Err: fs.ErrNotExist}

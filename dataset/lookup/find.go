@@ -2,120 +2,144 @@ package lookup
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"path"
+	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/internal/sidecar"
 )
 
-// fewSamples are searched from the first on: that takes less than 20 ms, and leaves nothing behind.
-const fewSamples = 1 << 17
-
-// Find yields the samples that have a key, in order: several where a key occurs several times. In a dataset of more
-// than 131,072 samples it looks into the table of keys, which is made where there is none: one pass over all indexes,
-// 8 bytes of memory a sample, 128 MiB at most. Where the table cannot be written, indexes are searched. Of several forks one
-// makes it.
-func (d *Dataset) Find(ctx context.Context, key string) iter.Seq2[*Row, error] {
+// Find yields the samples that have a key, in order: several where a key occurs several times. It reads the keys of all samples.
+// It compares all indexes with their checksums if it finds nothing, or if whole. Without whole, one of several samples that have
+// the key may be missed where an index is damaged.
+func (d *Dataset) Find(ctx context.Context, key string, whole bool) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
-		next := int64(0) // samples before it are done
-		use := func(r *Row) bool {
-			next = r.Number + 1
-			r.Key = key // not in the memory of the index
-			return yield(r, nil)
-		}
-		made := d.keys.made.Load()
-		build := func() (*table, error) { return d.keys.make(ctx, made, d.keys.progress) }
-		for _, open := range []func() (*table, error){d.keys.open, build} {
-			if d.Len() <= d.few || ctx.Err() != nil {
-				break
-			}
-			t, err := open()
-			if err != nil {
-				if keyed, err := d.Keyed(); err == nil && !keyed {
-					return
-				}
-				continue // a damaged table is made anew; damage of an index is found again below
-			}
-			err = d.findIn(ctx, t, key, next, use)
-			t.close()
-			if err == nil {
+		found := false
+		for r, err := range d.search(ctx, key) {
+			if found = true; !yield(r, err) || err != nil {
 				return
 			}
 		}
-		for r, err := range d.Walk(ctx) {
-			if err != nil {
+		for k := 0; k < len(d.shards) && (whole || !found) && d.opts.Open == nil; k++ { // openIndex compares those that Open opens
+			if err := d.CheckIndex(&Row{shard: k}); err != nil {
 				yield(nil, err)
 				return
 			}
-			if r.Number >= next && r.Key == key && !use(r) {
+		}
+	}
+}
+
+// Several pieces of indexes are searched at once, so that a device gets several requests at a time. Each takes up to 1.2 MiB.
+const (
+	searchers = 8
+	pieceRows = 1 << 18 // an index that Options.Open opens is one piece, since it is fetched for each
+)
+
+// A piece is consecutive samples of a shard.
+type piece struct {
+	shard      int
+	first, end int64
+	err        error
+}
+
+// search yields the samples that have one of the keys, in order. An error is the last of them.
+func (d *Dataset) search(ctx context.Context, keys ...string) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		var pieces []piece
+		for k := range d.shards {
+			for n, i := d.shards[k].samples, int64(0); i < n && d.shards[k].index != ""; {
+				p := piece{shard: k, first: i, end: n}
+				if d.opts.Open == nil {
+					p.end = min(n, i+pieceRows)
+				}
+				pieces, i = append(pieces, p), p.end
+			}
+		}
+		var g errgroup.Group
+		g.SetLimit(searchers)
+		for i := range pieces {
+			g.Go(func() error {
+				p := &pieces[i]
+				none := true
+				d.searchPiece(ctx, *p, keys, func(r *Row, err error) bool {
+					if p.err, none = err, false; err == nil {
+						p.first = r.sample
+					}
+					return false
+				})
+				if none {
+					p.first = p.end
+				}
+				return nil
+			})
+		}
+		g.Wait()
+		for _, p := range pieces {
+			if p.err != nil {
+				yield(nil, p.err)
+				return
+			}
+			if p.first < p.end && !d.searchPiece(ctx, p, keys, yield) {
 				return
 			}
 		}
 	}
 }
 
-// findIn finds the samples from number next on by a table. The index says which candidates have the key.
-func (d *Dataset) findIn(ctx context.Context, t *table, key string, next int64, use func(*Row) bool) error {
-	var x *index
-	defer func() {
-		if x != nil {
-			x.close()
+// searchPiece yields the samples of a piece that have one of the keys, in order. An error is the last of them. It returns false if
+// yield did, or after an error.
+func (d *Dataset) searchPiece(ctx context.Context, p piece, keys []string, yield func(*Row, error) bool) bool {
+	x, err := d.opts.openIndex(&d.shards[p.shard])
+	if err != nil {
+		yield(nil, err)
+		return false
+	}
+	defer x.close()
+	if p.first > 0 {
+		x.rows.SkipTo(p.first)
+	}
+	for {
+		i, key, err := x.rows.Find(ctx, keys, p.end)
+		if i >= p.end && err == nil {
+			return true
 		}
-	}()
-	r := new(Row)
-	return t.candidates(ctx, key, func(n int64) (bool, error) {
-		if n < next {
-			return true, nil
-		}
-		k, i := d.find(n)
-		if x == nil || r.shard != k {
-			if x != nil {
-				x.close()
-				x = nil
-			}
-			var err error
-			if x, err = d.opts.openIndex(&d.shards[k]); err != nil {
-				return false, err
-			}
+		r := new(Row)
+		if err == nil {
 			x.rows.Want = sidecar.Everything
+			var said *sidecar.Row
+			if said, err = x.rows.Row(i); err == nil {
+				r.place(d, p.shard, i)
+				r.set(said)
+				r.Key = keys[key] // it outlives the index
+			}
 		}
-		r.place(d, k, i)
-		x.rows.SkipTo(i)
-		said, err := x.rows.Row(i)
-		if err != nil {
-			return false, x.fail(err)
+		if err != nil && ctx.Err() == nil {
+			err = x.fail(err)
 		}
-		if r.set(said); r.Key != key { // another key of nearly the same hash, or the index is damaged
-			return true, x.check()
+		if !yield(r, err) || err != nil {
+			return false
 		}
-		return use(r), nil
-	})
+	}
 }
 
 // Near returns a key that was probably meant by another one, which is not there: it may be the name of a file, or
-// lack a directory. It is "" if there is none, or if the search would take long.
-func (d *Dataset) Near(ctx context.Context, key string) (string, error) {
-	if d.Len() > d.few {
-		t, err := d.keys.open()
-		if err != nil {
-			return "", nil
-		}
-		t.close()
-	}
+// lack a directory. It is "" if there is none.
+func (d *Dataset) Near(ctx context.Context, key string) (near string, err error) {
 	dir, base := path.Split(key)
 	name, _, _ := strings.Cut(base, ".")
-	for _, other := range []string{dir + name, strings.TrimSuffix(key, path.Ext(base)), "./" + key, strings.TrimPrefix(key, "./"), "./" + dir + name, base, name, strings.ToLower(key)} {
-		if other == key || other == "" {
-			continue
+	likely := []string{dir + name, strings.TrimSuffix(key, path.Ext(base)), "./" + key, strings.TrimPrefix(key, "./"), "./" + dir + name, base, name, strings.ToLower(key)}
+	likely = slices.DeleteFunc(likely, func(s string) bool { return s == key || s == "" })
+	best := len(likely)
+	for r, err := range d.search(ctx, likely...) {
+		if err != nil {
+			return "", ctx.Err()
 		}
-		for r, err := range d.Find(ctx, other) {
-			if err != nil {
-				return "", errors.Join(ctx.Err())
-			}
-			return r.Key, nil
+		if at := slices.Index(likely, r.Key); at < best {
+			near, best = r.Key, at
 		}
 	}
-	return "", nil
+	return near, nil
 }

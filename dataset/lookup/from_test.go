@@ -122,47 +122,30 @@ func TestSources(t *testing.T) {
 		}
 	}
 	d = opened(t, made(t, "msgpack", 300, 2))
-	for r, err := range d.Find(t.Context(), key(250)) {
+	for r, err := range d.Find(t.Context(), key(250), false) {
 		if err != nil || r.Source != 0 || r.SourceOff != 250 {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}
 }
 
-// In a large dataset without keys nothing is found, and no table is made.
+// In a dataset without keys nothing is found.
 func TestFindWithoutKeys(t *testing.T) {
 	t.Parallel()
-	dir := madeAlike(t, 300, 1)
-	d := opened(t, dir)
+	d := opened(t, madeAlike(t, 300, 1))
 	for _, key := range []string{"x", ""} {
 		if got := numbers(t, d, key); got != nil {
 			t.Errorf("%q: %v", key, got)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, dataset.KeysName)); err == nil {
-		t.Error("there is a table")
-	}
 }
 
-// Forks may be used at the same time. One of them makes the table of keys.
+// Forks may be used at the same time.
 func TestFork(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
 	dir := made(t, "msgpack", n, 2)
-	var mu sync.Mutex
-	begun, last := 0, int64(0)
 	d := opened(t, dir)
-	d.keys.progress = func(done, total int64) {
-		mu.Lock()
-		defer mu.Unlock()
-		if done == 0 {
-			begun++
-		}
-		if done < last || total != n || done > total {
-			t.Errorf("%d of %d after %d", done, total, last)
-		}
-		last = done
-	}
 	var wg sync.WaitGroup
 	for i := range 8 {
 		d := d.Fork()
@@ -189,106 +172,28 @@ func TestFork(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if begun != 1 || last != n {
-		t.Errorf("the table was begun %d times; %d samples at the end", begun, last)
-	}
 }
 
-// Where the dataset cannot be written its table is made in another directory, known by what the indexes are, and
-// anew where it is damaged.
-func TestTableDir(t *testing.T) {
+// A search ends with its context, and an error of an index is not hidden.
+func TestEnds(t *testing.T) {
 	t.Parallel()
-	const n = 300
-	dir, other := made(t, "msgpack", n, 2), made(t, "cbor", n-10, 1)
-	for _, dir := range []string{dir, other} { // nobody can make a directory there, whoever runs the test
-		work := filepath.Join(dir, ".ffconvert")
-		if err := errors.Join(os.RemoveAll(work), os.WriteFile(work, nil, 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	tables := filepath.Join(t.TempDir(), "cache", "keys")
-	made := 0
-	find := func(path string, n int) {
-		t.Helper()
-		d, err := Open(path, Options{TableDir: tables})
-		if err != nil {
-			t.Fatal(err)
-		}
-		d.few, d.keys.progress = 0, func(done, total int64) {
-			if done == 0 {
-				made++
-			}
-		}
-		checkKeys(t, d, n)
-	}
-	find(dir, n)
-	find(other, n-10)
-	find(dir+"/", n)
-	if made != 2 {
-		t.Errorf("%d tables were made of two datasets", made)
-	}
-	if rel, err := filepath.Rel(mustGetwd(t), dir); err == nil {
-		find(rel, n)
-	}
-	if made != 2 {
-		t.Error("another path made another table")
-	}
-	names, err := filepath.Glob(filepath.Join(tables, "*.keys"))
-	if tmp, _ := filepath.Glob(filepath.Join(tables, "tmp", "*")); err != nil || len(names) != 2 || len(tmp) > 0 {
-		t.Fatal(names, tmp, err)
-	}
-	for _, name := range names {
-		flip(t, name, pageSize+100)
-	}
-	find(dir, n)
-	if made != 3 {
-		t.Errorf("%d tables were made, one of them was damaged", made)
-	}
-	find(filepath.Join(dir, "PART_00000.ffr"), 0)
-	if made != 4 {
-		t.Errorf("%d tables were made, one of a shard", made)
-	}
-	if _, err := os.Stat(filepath.Join(dir, dataset.KeysName)); err == nil {
-		t.Error("the dataset was written to")
-	}
-}
-
-func mustGetwd(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// A table is not made twice because its making ended with the context, nor is an error of an index hidden.
-func TestTableEnds(t *testing.T) {
-	t.Parallel()
-	const n = 20_000
-	dir := made(t, "msgpack", n, 2)
+	dir := made(t, "msgpack", 20_000, 2)
 	ctx, cancel := context.WithCancel(t.Context())
-	d := opened(t, dir)
-	d.keys.progress = func(done, total int64) {
-		if done > 0 {
-			cancel()
-		}
-	}
-	for _, err := range d.Find(ctx, key(50)) {
-		if !errors.Is(err, context.Canceled) {
+	cancel()
+	errs := 0
+	for _, err := range opened(t, dir).Find(ctx, key(50), false) {
+		if errs++; !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, dataset.KeysName)); err == nil {
-		t.Error("a table was made after the context had ended")
+	if errs != 1 {
+		t.Errorf("%d errors", errs)
 	}
-	d.keys.progress = nil
-	checkKeys(t, d, n)
 	if err := os.Truncate(filepath.Join(dir, "index", "PART_00000.arrow"), 1000); err != nil {
 		t.Fatal(err)
 	}
 	var err error
-	for _, err = range d.WalkFrom(t.Context(), 5) {
+	for _, err = range opened(t, dir).WalkFrom(t.Context(), 5) {
 	}
 	if place.KindOf(err) != place.Corrupt {
 		t.Error(fmt.Sprint(err))

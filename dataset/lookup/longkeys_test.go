@@ -45,7 +45,7 @@ func TestLongKeys(t *testing.T) {
 			t.Errorf("sample %d: %v", n, err)
 		}
 		found := false
-		for r, err := range d.Find(t.Context(), part[n].Key) {
+		for r, err := range d.Find(t.Context(), part[n].Key, true) {
 			if err != nil {
 				t.Fatal(err)
 			}

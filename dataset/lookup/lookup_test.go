@@ -2,17 +2,14 @@ package lookup
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/write"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -56,14 +53,13 @@ func madeIn(t testing.TB, dir, encoding string, n, shards int) {
 	}
 }
 
-// opened opens a dataset, in which keys are searched by a table.
+// opened opens a dataset.
 func opened(t testing.TB, path string) *Dataset {
 	t.Helper()
 	d, err := Open(path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.few = 0
 	return d
 }
 
@@ -72,7 +68,7 @@ func numbers(t testing.TB, d *Dataset, key string) []int64 {
 	t.Helper()
 	var all []int64
 	var rows []Row
-	for r, err := range d.Find(t.Context(), key) {
+	for r, err := range d.Find(t.Context(), key, true) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,60 +105,48 @@ func checkKeys(t *testing.T, d *Dataset, n int) {
 	}
 }
 
+// Keys are found in a dataset and in a shard of it. A damaged index is told of where nothing is found, or if the whole is wanted.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
 	dir := made(t, "msgpack", n, 2)
-	d := opened(t, dir)
-	name := filepath.Join(dir, dataset.KeysName)
-	d.few = n
-	checkKeys(t, d, 50)
-	if _, err := os.Stat(name); err == nil {
-		t.Error("a small dataset has a table")
-	}
-	d.few = 0
-	checkKeys(t, d, n)
-	sound, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
 	checkKeys(t, opened(t, dir), n)
-	if tmp, err := filepath.Glob(filepath.Join(dir, ".ffconvert/tmp/*")); err != nil || len(tmp) > 0 {
-		t.Error(tmp, err)
-	}
-	for _, at := range []int{0, 8, 45, 50, 57, pageSize + 1, 2*pageSize - 1, 2*pageSize - 6, 7 * pageSize, len(sound) - 1, len(sound) - 20} {
-		damaged := bytes.Clone(sound)
-		damaged[at] ^= 4
-		if err := os.WriteFile(name, damaged, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		checkKeys(t, opened(t, dir), n)
-	}
-	if err := os.WriteFile(name, sound[:len(sound)-100], 0o644); err != nil {
-		t.Fatal(err)
-	}
-	checkKeys(t, opened(t, dir), n)
-	if now, err := os.ReadFile(name); err != nil || !bytes.Equal(now, sound) {
-		t.Error("a damaged table was not made anew", err)
+	one := opened(t, filepath.Join(dir, "PART_00001.ffr"))
+	if got, want := numbers(t, one, key(n-3)), int64(n-3)-one.manifest.Shards[0].Samples; !slices.Equal(got, []int64{want}) {
+		t.Errorf("sample %v of its shard, want %d", got, want)
 	}
 	index := filepath.Join(dir, "index", "PART_00001.arrow")
 	text, err := os.ReadFile(index)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := int64(bytes.Index(text, []byte(key(n-5)))) + 9
-	flip(t, index, at)
-	fault := error(nil)
-	for _, err := range opened(t, dir).Find(t.Context(), key(n-5)) {
-		fault = err
+	flip(t, index, int64(bytes.Index(text, []byte(key(n-5))))+9)
+	for _, row := range []struct {
+		key         string
+		whole       bool
+		rows, fault int
+	}{
+		{key(n - 5), false, 0, 1}, {key(5), false, 1, 0}, {key(5), true, 1, 1},
+	} {
+		rows, fault := 0, 0
+		for _, err := range opened(t, dir).Find(t.Context(), row.key, row.whole) {
+			if err == nil {
+				rows++
+			} else if place.KindOf(err) == place.Corrupt {
+				fault++
+			}
+		}
+		if rows != row.rows || fault != row.fault {
+			t.Errorf("%s, whole %t: %d samples and %d faults, want %d and %d", row.key, row.whole, rows, fault, row.rows, row.fault)
+		}
 	}
-	if place.KindOf(fault) != place.Corrupt {
-		t.Errorf("a damaged key: %v", fault)
+	if err := os.Truncate(index, 5000); err != nil {
+		t.Fatal(err)
 	}
-	flip(t, index, at)
-	one := opened(t, filepath.Join(dir, "PART_00001.ffr"))
-	if got, want := numbers(t, one, key(n-3)), int64(n-3)-one.manifest.Shards[0].Samples; !slices.Equal(got, []int64{want}) {
-		t.Errorf("sample %v of its shard, want %d", got, want)
+	for _, err := range opened(t, dir).Find(t.Context(), key(n-5), false) {
+		if place.KindOf(err) != place.Corrupt {
+			t.Errorf("an index that was cut: %v", err)
+		}
 	}
 }
 
@@ -170,62 +154,8 @@ func TestFind(t *testing.T) {
 func TestFoundRows(t *testing.T) {
 	t.Parallel()
 	d := opened(t, made(t, "msgpack", 20_000, 1))
-	d.few = d.Len()
 	if got := numbers(t, d, key(0)); !slices.Equal(got, []int64{0}) {
 		t.Error(got)
-	}
-}
-
-// A table of another dataset is not used, and one that cannot be written is not needed.
-func TestFindWithoutTable(t *testing.T) {
-	t.Parallel()
-	const n = 300
-	other, dir := made(t, "cbor", n-10, 1), made(t, "cbor", n, 1)
-	checkKeys(t, opened(t, other), n-10)
-	if err := os.Rename(filepath.Join(other, dataset.KeysName), filepath.Join(dir, dataset.KeysName)); err != nil {
-		t.Fatal(err)
-	}
-	checkKeys(t, opened(t, dir), n)
-	work := filepath.Join(dir, ".ffconvert")
-	if err := os.RemoveAll(work); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(work, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	checkKeys(t, opened(t, dir), n)
-	madeIn(t, other, "cbor", n, 1)
-	checkKeys(t, opened(t, other), n)
-	madeIn(t, other, "cbor", n, 1)
-	if _, err := os.Stat(filepath.Join(other, dataset.KeysName)); !errors.Is(err, os.ErrNotExist) {
-		t.Error("the table of a dataset that was replaced is there", err)
-	}
-}
-
-// The table does not depend on how many entries are sorted at once.
-func TestPasses(t *testing.T) {
-	t.Parallel()
-	d := opened(t, made(t, "msgpack", 5000, 2))
-	var want []byte
-	for _, most := range []int{1 << 20, 4000, 1500} {
-		f, err := os.Create(filepath.Join(t.TempDir(), "keys"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := builder{d: d, ctx: t.Context(), most: most}
-		if err := errors.Join(b.write(f), f.Close()); err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile(f.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want == nil {
-			want = got
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%d at once make another table", most)
-		}
 	}
 }
 
@@ -382,58 +312,5 @@ func flip(t *testing.T, name string, off int64) {
 	data[off] ^= 2
 	if err := os.WriteFile(name, data, 0o644); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// Whatever a table says, a sample that is found has the key.
-func FuzzTable(f *testing.F) {
-	dir := made(f, "msgpack", 700, 2)
-	numbers(f, opened(f, dir), "none")
-	sound, err := os.ReadFile(filepath.Join(dir, dataset.KeysName))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(0, []byte{})
-	f.Add(pageSize+100, []byte{1, 2, 3})
-	f.Add(3*pageSize+3, []byte("wrong"))
-	f.Add(len(sound)-18, []byte{255, 255})
-	d := opened(f, dir)
-	f.Fuzz(func(t *testing.T, at int, change []byte) {
-		data := bytes.Clone(sound)
-		if at < 0 || at > len(data) {
-			return
-		}
-		copy(data[at:], change)
-		correct(data)
-		name := filepath.Join(t.TempDir(), "keys")
-		if err := os.WriteFile(name, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		file, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		x := &table{file: file}
-		if x.load(d.keys) != nil {
-			return
-		}
-		for _, i := range []int{0, 8, 350, 699} {
-			d.findIn(t.Context(), x, key(i), 0, func(r *Row) bool {
-				if r.Key != key(i) || r.Number < 0 || r.Number >= d.Len() {
-					t.Errorf("sample %d has the key %q, not %q", r.Number, r.Key, key(i))
-				}
-				return true
-			})
-		}
-	})
-}
-
-// correct makes the checksums of a table those of its bytes.
-func correct(data []byte) {
-	put := func(at, from, to int) { binary.LittleEndian.PutUint32(data[at:], crc32.ChecksumIEEE(data[from:to])) }
-	put(headSum, 0, headSum)
-	for at := pageSize; at < len(data); at += pageSize {
-		put(at+pageSize-4, at, at+pageSize-4)
 	}
 }

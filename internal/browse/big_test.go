@@ -46,14 +46,13 @@ func TestBig(t *testing.T) {
 		took("page", func() error { return page(Query{}, rnd.Int64N(d.Len()), 60) })
 	}
 	find := func(key string) error {
-		for _, err := range d.Find(t.Context(), key) {
+		for _, err := range d.Find(t.Context(), key, false) {
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	took("table", func() error { return find("none") })
 	for range 31 {
 		r, err := d.Row(rnd.Int64N(d.Len()), true)
 		if err != nil {

@@ -6,7 +6,7 @@
 //
 // A page is HTML from the templates, which escape all content of a dataset; scripts, styles and templates are in the
 // binary. Samples are read when a page needs them, at their places in the shards, and compared with their CRC each
-// time. Nothing is written except the table of keys, see package lookup.
+// time. Nothing is written.
 //
 // Every list of samples is a page of a [Query], the samples for which an expression of --where holds, of the dataset, of a
 // shard or of a source part. A searcher finds them; it also has the command that makes a dataset of them.

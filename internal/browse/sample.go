@@ -1,7 +1,6 @@
 package browse
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -173,13 +172,7 @@ func findSample(q *request, x *set) error {
 		return notFound(fmt.Sprintf("%s has no index of keys: name a sample by its number, #0 to #%d.", shown(x.Name), x.Len-1))
 	}
 	if n < 0 {
-		j := q.jobs.start(&job{Name: fmt.Sprintf("keys-%d", x.Number), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {
-			return nil, x.data.Fork().Prepare(ctx, j.moved)
-		})
-		if !j.await(surveyWait) || j.err != nil {
-			return q.render(http.StatusOK, "wait", page{Set: x, Tab: "grid", Title: "Find " + text.Line(key), Data: j})
-		}
-		for r, err := range d.Find(q.ctx(), key) {
+		for r, err := range d.Find(q.ctx(), key, false) {
 			if err != nil {
 				return err
 			}

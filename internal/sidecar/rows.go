@@ -31,7 +31,7 @@ type want int
 const (
 	usual      want = iota // all but SourceOff
 	Everything             // all
-	KeysAlone              // Key; other members are as if the index lacked them
+	keysAlone              // Key; other members are as if the index lacked them
 )
 
 // wants reports whether the values of a buffer are to be read.
@@ -44,7 +44,7 @@ func (w want) wants(buffer int) bool {
 	case ordinal:
 		return false
 	}
-	return w != KeysAlone
+	return w != keysAlone
 }
 
 // A chunk is consecutive rows of a batch.
@@ -58,7 +58,7 @@ type chunk struct {
 	run     int           // index in rule of the run of the last row
 	bit     int           // bit of row 0 in data[labeled]
 	data    [buffers][]byte
-	keys    string // keys of all rows, concatenated
+	keys    string // keys of all rows, concatenated; "" until the first is taken
 	row     Row
 }
 
@@ -67,7 +67,7 @@ func (c *chunk) want(w want) {
 		c.has[i] = has && w.wants(i)
 	}
 	c.offsets, c.rule, c.row = w == Everything, nil, Row{}
-	if w != KeysAlone {
+	if w != keysAlone {
 		c.rule = c.layout.rule
 	}
 }
@@ -137,7 +137,7 @@ func (c *chunk) readKeys(file io.ReaderAt, b *batch, count int) error {
 	if err := c.readAt(file, b, keyText, int64(start), int64(c.keyEnd(count)-start)); err != nil {
 		return err
 	}
-	c.keys = string(c.data[keyText])
+	c.keys = ""
 	return nil
 }
 
@@ -152,6 +152,13 @@ func (c *chunk) checkPlaces(count int) error {
 		}
 	}
 	return nil
+}
+
+// key returns the key of row i, valid until the next read.
+func (c *chunk) key(i int) []byte {
+	ends := c.data[keyEnds]
+	start := binary.LittleEndian.Uint32(ends)
+	return c.data[keyText][binary.LittleEndian.Uint32(ends[4*i:])-start : binary.LittleEndian.Uint32(ends[4*i+4:])-start]
 }
 
 func (c *chunk) keyEnd(i int) int32 { return int32(binary.LittleEndian.Uint32(c.data[keyEnds][4*i:])) }
@@ -179,6 +186,9 @@ func (c *chunk) take() *Row {
 	has, r := &c.has, &c.row
 	r.Label, r.Labeled, r.Placed, r.Source, r.SourceOff = 0, false, has[offset], -1, -1 // the other members are set for all rows or for none
 	if has[keyEnds] {
+		if c.keys == "" {
+			c.keys = string(c.data[keyText])
+		}
 		start := c.keyEnd(0)
 		r.Key = c.keys[c.keyEnd(i)-start : c.keyEnd(i+1)-start]
 	}

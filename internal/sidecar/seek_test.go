@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,29 +127,47 @@ func TestSkipToHostile(t *testing.T) {
 	}
 }
 
-// Keys alone are the same keys, and nothing else is read.
-func TestKeysAlone(t *testing.T) {
+// Find finds each row by its key, and all rows that have one of several keys.
+func TestFind(t *testing.T) {
 	t.Parallel()
 	const n = 10_000
-	for name, sample := range kinds {
-		data, _ := index(t, n, sample)
-		want, err := rows(data, 0, n)
-		if err != nil {
-			t.Fatal(err)
+	data, _ := index(t, n, func(i int) converters.Sample {
+		s := sample(i)
+		if i%1000 == 7 {
+			s.Key = "same"
 		}
-		r, err := sidecar.Open(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Want = sidecar.KeysAlone
-		for i := range n {
-			if row, err := r.Next(); err != nil || *row != (sidecar.Row{Key: want[i].Key, Source: -1, SourceOff: -1}) {
-				t.Fatalf("%s, row %d: %+v, %v", name, i, row, err)
+		return s
+	})
+	r, err := sidecar.Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := func(keys ...string) (found []int64) {
+		r.SkipTo(0)
+		for {
+			i, key, err := r.Find(t.Context(), keys, n)
+			if err != nil {
+				t.Fatal(err)
 			}
+			if i == n {
+				return found
+			}
+			r.Want = sidecar.Everything
+			if row, err := r.Row(i); err != nil || row.Key != keys[key] || !row.Placed {
+				t.Fatalf("row %d is %+v, %v; want the key %q", i, row, err, keys[key])
+			}
+			found = append(found, i)
 		}
-		r.Want = sidecar.Everything
-		if row, err := r.Row(n - 1); err != nil || *row != want[n-1] {
-			t.Errorf("%s: the last row is %+v, %v; want %+v", name, row, err, want[n-1])
+	}
+	for _, i := range []int64{0, 1, 4095, 4096, 8191, 8192, n - 1} {
+		if got := all(fmt.Sprintf("dir/%d", i)); !slices.Equal(got, []int64{i}) {
+			t.Errorf("the key of row %d is found in %d", i, got)
 		}
+	}
+	if got := all("same", "dir/6", "none", ""); len(got) != 11 || got[0] != 6 || got[1] != 7 || got[10] != 9007 {
+		t.Errorf("several keys are found in %d", got)
+	}
+	if got := all("dir", "dir/7", "dir/10000"); got != nil {
+		t.Errorf("keys that are not there are found in %d", got)
 	}
 }

@@ -67,11 +67,6 @@ class Index:
         with self._open():
             return self._keyed
 
-    def key(self, i: int) -> str:
-        """The key of sample i of the shard."""
-        with self._open() as f:
-            return str(next(self._rows(f, i, i + 1)).key(0), "utf-8")
-
     def keys(self) -> Iterator[str]:
         """The keys of all samples, in order; none if they have none."""
         with self._open() as f:

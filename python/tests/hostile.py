@@ -281,9 +281,6 @@ def directories(row):
         out = copy_of(source)
         for what in odd(out / name, source / name):
             row.judge("%s: %s" % (name, what), out, lambda: read_all(out))
-    out = copy_of(support.tars())
-    for what in odd(out / ".ffconvert" / "keys"):
-        row.judge("the table of keys: %s" % what, out, lambda: read_all(out), read_all(support.tars()))
     path = support.scratch() / "a.ffr"
     for what in odd(path):
         row.judge("a file by its name: %s" % what, path, lambda: records(path))

@@ -4,16 +4,12 @@ import json
 import os
 import pathlib
 import pickle
-import random
 import unittest
-from unittest import mock
 
 from tests import support
 from tests.test_decode import tar_samples
 
 from ffconvert import DamageError, Dataset, Reader
-from ffconvert.index import Index
-from ffconvert.keys import xxh64
 
 
 class Says(unittest.TestCase):
@@ -104,35 +100,6 @@ class ByKey(unittest.TestCase):
         self.assertEqual(list(data.keys()), keys)
         self.assertEqual([data[key]["n"] for key in keys], list(range(len(keys))))
 
-    def test_table(self):
-        """The table that `ffconvert get` makes of a dataset of more than 131,072 samples: a few of its pages are read, and one row of an index."""
-        n = 140000
-        keys = ["%s/%d" % ("ab"[i % 2], i * 7919 % n) for i in range(n)]
-        path = support.scratch() / "rows.jsonl"
-        path.write_text("".join('{"__key__":"%s","n":%d}\n' % (key, i) for i, key in enumerate(keys)))
-        out = support.converted("jsonl", "--shards", "3", str(path))
-        table = out / ".ffconvert" / "keys"
-        some = [*random.Random(1).sample(range(n), 100), 0, n - 1]
-
-        def check():
-            data = Dataset(out)
-            self.assertEqual([data[keys[i]]["n"] for i in some], some)
-            self.assertNotIn("a/x", data)
-        with mock.patch.object(Index, "find", autospec=True, side_effect=Index.find) as searched:
-            self.assertEqual(Dataset(out)[keys[-1]]["n"], n - 1)
-            self.assertEqual(searched.call_count, 3, "without a table all indexes are searched")
-            support.run("get", out, keys[0])
-            searched.reset_mock()
-            check()
-            self.assertEqual(searched.call_count, 0, "of the table")
-        good = table.read_bytes()
-        for change in (lambda b: b[:-4096], lambda b: b[:100] + b"\1" + b[101:], lambda b: b[:20] + bytes([b[20] ^ 1]) + b[21:], lambda b: b"",
-                       lambda b: b[:4096] + b"".join(bytes([p[0] ^ 1]) + p[1:] for p in (b[i:i + 4096] for i in range(4096, len(b), 4096)))):
-            table.write_bytes(change(good))
-            data = Dataset(out)
-            self.assertEqual([data[keys[i]]["n"] for i in some[:3]], some[:3])
-        self.assertEqual(list(Dataset(out).keys()), keys)
-
     def test_damaged_index(self):
         keys = [s["__key__"] for s in tar_samples()]
         out = support.copied()
@@ -153,12 +120,6 @@ class ByKey(unittest.TestCase):
         os.replace(index + ".new", index)
         with self.assertRaises(DamageError, msg="it was checked, and replaced after that"):
             data[keys[1]]
-
-    def test_xxh64(self):
-        """Values of the reference implementation, for every branch."""
-        for data, want in ((b"", 0xEF46DB3751D8E999), (b"a", 0xD24EC4F1A98C6E5B), (b"abc", 0x44BC2CF5AD770999),
-                           (b"Nobody inspects the spammish repetition", 0xFBCEA83C8A378BF1)):
-            self.assertEqual(xxh64(data), want)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ func (g *Getter) find(ctx context.Context, key string) error {
 		return err
 	}
 	var rows []lookup.Row
-	for r, err := range g.d.Find(ctx, key) {
+	for r, err := range g.d.Find(ctx, key, g.All) {
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -52,9 +51,8 @@ func (s *Datasets) AddRecords(flags *pflag.FlagSet) {
 	cliflag.DecodeLimits(flags, &s.Lookup.Limits, "largest list or map that is decoded", "deepest nesting that is decoded")
 }
 
-// Open opens datasets or shards on this machine. Tables of keys that cannot be stored in a dataset are in the user's cache directory.
+// Open opens datasets or shards on this machine.
 func (s *Datasets) Open(paths []string) (all []*lookup.Dataset, err error) {
-	s.Lookup.TableDir = tableDir()
 	for _, path := range paths {
 		d, err := s.openLocal(path)
 		if err != nil {
@@ -77,8 +75,7 @@ func (s *Datasets) openLocal(path string) (*lookup.Dataset, error) {
 	return d, err
 }
 
-// openAny opens a dataset or a shard on this machine, or a dataset in an object store, whose table of keys it stores in the user's
-// cache directory.
+// openAny opens a dataset or a shard on this machine, or a dataset in an object store.
 func (s *Datasets) openAny(ctx context.Context, path string) (*lookup.Dataset, error) {
 	if !convert.IsURL(path) {
 		return s.openLocal(path)
@@ -88,17 +85,8 @@ func (s *Datasets) openAny(ctx context.Context, path string) (*lookup.Dataset, e
 		return nil, err
 	}
 	opts := s.Lookup
-	opts.Encoding, opts.Open, opts.TableDir = s.records.Value, out.OpenPath, tableDir()
+	opts.Encoding, opts.Open = s.records.Value, out.OpenPath
 	return lookup.Open(out.Path(""), opts)
-}
-
-// tableDir returns the directory of tables of keys in the user's cache directory, "" if there is none.
-func tableDir() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "ffconvert", "keys")
 }
 
 // view opens a finished dataset in an object store.

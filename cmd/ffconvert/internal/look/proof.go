@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/verify"
@@ -62,26 +61,11 @@ func (v *Verifier) proof(m *dataset.Manifest, read int) *verify.Proof {
 	return is
 }
 
-// unsigned adds to a report the files that no signature covers: indexes that the manifest does not list, and a table of keys that
-// does not match the indexes.
+// unsigned adds to a report the indexes that the manifest does not list, which no signature covers.
 func (d *verifiedDataset) unsigned(report *verify.Report) error {
-	found := func(name string, kind verify.Kind, err error) {
-		report.Problems = append(report.Problems, verify.NewProblem(d.At(name), name, kind, err))
-	}
 	names, err := d.Extra(d.manifest)
-	if err != nil {
-		return err
-	}
 	for _, name := range names {
-		found(name, verify.Extra, errors.New("it is not in the signed manifest: remove it"))
-	}
-	var how lookup.Options
-	if d.InBucket() {
-		how.Open = d.OpenPath
-	}
-	if err = lookup.CheckKeys(d.Path(""), how); errors.Is(err, lookup.ErrKeys) {
-		found(dataset.KeysName, verify.Changed, fmt.Errorf("%w: remove it, a search by key makes another one", err))
-		err = nil
+		report.Problems = append(report.Problems, verify.NewProblem(d.At(name), name, verify.Extra, errors.New("it is not in the signed manifest: remove it")))
 	}
 	return err
 }
