@@ -125,7 +125,8 @@ func (in *Inspector) local(ctx context.Context, path string) (*content, error) {
 	}
 	defer r.Close()
 	x := &content{Path: path, Shards: len(r.Files()), Samples: r.Len(), Keys: []string{}}
-	var shards, records []int64
+	var shards []int64
+	records := make([]int64, 0, r.Len())
 	for _, f := range r.Files() {
 		x.Bytes += f.Size
 		shards = append(shards, f.Size)
