@@ -119,8 +119,15 @@ func TestSkipToHostile(t *testing.T) {
 				for range 1 + rng.IntN(3) { // more and more damage
 					data[rng.IntN(len(data))] ^= byte(1 << rng.IntN(8))
 				}
-				if _, err := read(data); err != nil && !errors.Is(err, sidecar.ErrMalformed) {
-					t.Fatal(fmt.Sprint(err))
+				_, err := read(data)
+				r, late := sidecar.Open(bytes.NewReader(data), int64(len(data)))
+				if late == nil {
+					_, _, late = r.Find(t.Context(), []string{"dir/20000", "none"}, n)
+				}
+				for _, err := range []error{err, late} {
+					if err != nil && !errors.Is(err, sidecar.ErrMalformed) {
+						t.Fatal(err)
+					}
 				}
 			}
 		})
