@@ -84,6 +84,21 @@ func long(seconds float64) string {
 	return fmt.Sprintf("| %.0f min *x* | %.1f h *x* | %.0f h *x* |", seconds/60, seconds*10/3600, seconds*100/3600)
 }
 
+// price writes what processors cost for 1, 10 and 100 TB, each of several times a TB, as the cells of a line.
+func price(seconds ...float64) (cells string) {
+	for _, terabytes := range []float64{1, 10, 100} {
+		cells += "| "
+		for i, s := range seconds {
+			if i > 0 {
+				cells += "; "
+			}
+			cells += fmt.Sprintf("%.2f", s*terabytes*processorHour/3600)
+		}
+		cells += " $ *x* "
+	}
+	return cells + "|"
+}
+
 // tens rounds to tens.
 func tens(x float64) float64 { return math.Round(x/10) * 10 }
 
@@ -92,10 +107,13 @@ const (
 
 	kiB, miB = 1024, 1 << 20
 	hashing  = 550 // seconds of processor time a TB, of docs/decisions/016-proof.md
-	planned  = "plan of 100000000 samples in 1000 parts"
-	peak     = "peak anonymous memory of S2 at %s, `--jobs %d`"
-	status   = "`status` of that plan, all done: time"
-	task     = "a task of 20 shards by that plan"
+
+	processorHour = 0.05 // $, about what clouds ask for one of many on demand
+
+	planned = "plan of 100000000 samples in 1000 parts"
+	peak    = "peak anonymous memory of S2 at %s, `--jobs %d`"
+	status  = "`status` of that plan, all done: time"
+	task    = "a task of 20 shards by that plan"
 )
 
 // sizing returns the claims of docs/sizing.md.
@@ -114,6 +132,7 @@ func (r report) sizing() []claim {
 	device := r.number("S7", "`verify` of 1.94 GiB, cold, by the report's seconds", theirsColumn, "MB/s")
 	return []claim{
 		{"sizing", "| the same with `--sha256`", "", long(terabyte + hashing)},
+		{"sizing", "| processors at 0.05 $ an hour", of, price(write*1e12/(1<<30), terabyte, terabyte+hashing)},
 		{"sizing", "a core moves", of, fmt.Sprintf("a core moves %.1f GB/s, %.1f GB/s with `--sha256`", 1000/terabyte, 1000/(terabyte+hashing))},
 		{"sizing", "| processor time, written and re-read", of, long(terabyte)},
 		{"sizing", "| at the rate of the test machine's disk", "C1", fmt.Sprintf("%.0f MB/s *m* read and written at the same time, not re-read %s", disk, long(1e6/disk))},
