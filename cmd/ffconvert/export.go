@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -83,7 +82,7 @@ func (o *exportOptions) options(shown *terminal.Reporter) export.Options {
 
 // addWriting registers the flags of exports that write files.
 func (o *exportOptions) addWriting(flags *pflag.FlagSet, what string) {
-	o.Workers = runtime.GOMAXPROCS(0)
+	o.Workers = cliflag.CPUs()
 	cliflag.Jobs(flags, &o.Workers, what+" written at once, 1024 at most; by default the CPUs that this process may use")
 	cliflag.AIO(flags, &o.AIO)
 	flags.BoolVar(&o.NoVerify, "no-verify", false, "do not read the files again")

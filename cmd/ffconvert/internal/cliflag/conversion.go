@@ -3,7 +3,6 @@ package cliflag
 import (
 	"cmp"
 	"context"
-	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -95,7 +94,7 @@ func (o *Conversion) AddSizes(flags *pflag.FlagSet, noun string) {
 
 // addRun registers the flags that change neither the plan nor a byte of a shard.
 func (o *Conversion) addRun(flags *pflag.FlagSet) {
-	o.Workers = runtime.GOMAXPROCS(0)
+	o.Workers = CPUs()
 	Jobs(flags, &o.Workers, "shards written at once, 1024 at most; by default the CPUs that this process may use")
 	AIO(flags, &o.AIO)
 	flags.Var(Period(&o.Grace), "grace", "after SIGTERM or SIGUSR1, how long the shards under way may take to be finished; no other is begun (0: all stops at once)")

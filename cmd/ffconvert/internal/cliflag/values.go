@@ -5,7 +5,9 @@ package cliflag
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -155,6 +157,14 @@ func shardSize(p *int64) pflag.Value {
 
 // maxJobs bounds the goroutines and the buffers of --jobs.
 const maxJobs = 1024
+
+// CPUs returns the number of CPUs that this process may use. It also lets two goroutines more run than these: one in a
+// system call, such as a direct write, keeps its place until the runtime takes it away (docs/decisions/005-workers.md).
+var CPUs = sync.OnceValue(func() int {
+	n := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(n + 2)
+	return n
+})
 
 // Jobs registers --jobs. The current value is its default.
 func Jobs(flags *pflag.FlagSet, p *int, usage string) {
