@@ -61,47 +61,47 @@ func (a *assembler) pass(n *node, rep, def int) error {
 	return nil
 }
 
-// scalar consumes the next value of a leaf, which must not be null.
-func (a *assembler) scalar(n *node, rep int) (converters.Value, error) {
+// scalar sets v to the next value of a leaf, which must not be null.
+func (a *assembler) scalar(n *node, rep int, v *converters.Value) error {
 	c := a.cursors[n.first]
-	if err := a.fail(c.leaf, c.start(rep)); err != nil {
-		return converters.Value{}, err
+	err := c.start(rep)
+	if err == nil && c.def < n.def {
+		err = fmt.Errorf("%w: its nulls do not fit the columns beside it", converters.ErrMalformed)
 	}
-	if c.def < n.def {
-		return converters.Value{}, a.fail(c.leaf, fmt.Errorf("%w: its nulls do not fit the columns beside it", converters.ErrMalformed))
-	}
-	c.has = false
-	v, err := c.value(&c.datum)
-	return v, a.fail(c.leaf, err)
-}
-
-// field consumes the next value of a column of the first level. Its bytes are valid until the next row.
-func (a *assembler) field(n *node) (converters.Value, error) {
-	null, err := a.null(n, 0)
-	switch {
-	case err != nil:
-		return converters.Value{}, err
-	case null:
-		return converters.Nested(nil), nil
-	case n.shape == shapeLeaf:
-		return a.scalar(n, 0)
-	}
-	v, err := a.content(n, 0)
-	return converters.Nested(v), err
-}
-
-// optional consumes the next value of a leaf in an optional struct without lists. It is null if the struct or the leaf
-// is.
-func (a *assembler) optional(n *node) (converters.Value, error) {
-	c := a.cursors[n.first]
-	if err := a.fail(c.leaf, c.start(0)); err != nil {
-		return converters.Value{}, err
-	}
-	if c.def < n.def {
+	if err == nil {
 		c.has = false
-		return converters.Nested(nil), nil
+		err = c.value(&c.datum, v)
 	}
-	return a.scalar(n, 0)
+	return a.fail(c.leaf, err)
+}
+
+// field sets v to the next value of a column of the first level. Its bytes are valid until the next row.
+func (a *assembler) field(n *node, v *converters.Value) error {
+	if n.shape == shapeLeaf {
+		return a.flat(n, v)
+	}
+	null, err := a.null(n, 0)
+	if err != nil || null {
+		*v = converters.Nested(nil)
+		return err
+	}
+	x, err := a.content(n, 0)
+	*v = converters.Nested(x)
+	return err
+}
+
+// flat sets v to the next value of a leaf without lists. It is null if the leaf, or a struct around it, is.
+func (a *assembler) flat(n *node, v *converters.Value) error {
+	c := a.cursors[n.first]
+	err := c.start(0)
+	if err == nil {
+		if c.has = false; c.def < n.def {
+			*v = converters.Nested(nil)
+			return nil
+		}
+		err = c.value(&c.datum, v)
+	}
+	return a.fail(c.leaf, err)
 }
 
 // nested consumes the next value of a node within another one. It does not share memory with a page.
@@ -113,8 +113,8 @@ func (a *assembler) nested(n *node, rep int) (any, error) {
 	if n.shape != shapeLeaf {
 		return a.content(n, rep)
 	}
-	v, err := a.scalar(n, rep)
-	if err != nil {
+	var v converters.Value
+	if err := a.scalar(n, rep, &v); err != nil {
 		return nil, err
 	}
 	if err := a.fail(n.leaf, a.spend(v.Len())); err != nil {

@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -45,13 +44,15 @@ type cursor struct {
 	unread     int64  // values of the chunk after this page
 	stream     int64  // end of a streamed page in the file; 0: the page is in memory
 	decoder    decoder
+	numbers    numbers
 	flow       *flow // the decoder of a page that flows, else nil
 	flowFrom   int64 // see the constant
 	reps, defs runs
 	dictionary *dictionary
 
-	has      bool // the value below is the next one
-	end      bool // there is no next value
+	batch    batch // of the page
+	has      bool  // the value below is the next one
+	end      bool  // there is no next value
 	rep, def int
 	datum
 }
@@ -74,7 +75,7 @@ func (c *cursor) begin(f io.ReaderAt, at chunk, single bool) error {
 	c.last, c.spare = at.off+at.size, at.spare
 	c.codec, c.unread, c.left, c.stream = at.codec, at.values, 0, 0
 	c.forget()
-	c.has, c.end = false, false
+	c.has, c.end, c.batch.at, c.batch.n, c.batch.err = false, false, 0, 0, nil
 	return nil
 }
 
@@ -83,7 +84,7 @@ func (c *cursor) forget() {
 	if c.dictionary != nil {
 		c.held.bytes -= placeSize * int64(len(c.dictionary.places)+len(c.dictionary.sizes))
 	}
-	c.dictionary, c.decoder, c.flow = nil, nil, nil
+	c.dictionary, c.decoder, c.numbers, c.flow = nil, nil, nil, nil
 }
 
 // look makes the next value the current one, unless it is. The end of the chunk counts as the start of a row.
@@ -91,42 +92,51 @@ func (c *cursor) look() error {
 	if c.has || c.end {
 		return nil
 	}
-	for c.left == 0 {
-		if err := c.finish(); err != nil {
-			return err
-		}
-		if c.unread == 0 {
+	if more, err := c.more(); !more {
+		if err == nil {
 			c.end, c.rep, c.def = true, 0, -1
-			return nil
 		}
-		if _, err := c.turn(0); err != nil {
-			return err
-		}
+		return err
 	}
 	return c.decode()
 }
 
+// more reads the next page if the values of this one have been decoded. It returns false after the last page.
+func (c *cursor) more() (bool, error) {
+	for c.left == 0 {
+		if err := c.finish(); err != nil || c.unread == 0 {
+			return false, err
+		}
+		if _, err := c.turn(0); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // decode makes the next value of the page the current one.
 func (c *cursor) decode() error {
-	c.left--
-	c.has = true
-	c.rep, c.def = 0, 0
+	if err := c.fill(); err != nil {
+		return err
+	}
+	b := &c.batch
+	c.has, c.rep, c.def = true, 0, 0
 	if c.leaf.rep > 0 {
-		v, err := c.reps.next()
-		if c.rep = int(v); err != nil || c.rep > c.leaf.rep {
-			return c.levelError(c.rep, err)
-		}
+		c.rep = int(b.reps[b.at])
 	}
 	if c.leaf.def > 0 {
-		v, err := c.defs.next()
-		if c.def = int(v); err != nil || c.def > c.leaf.def {
-			return c.levelError(c.def, err)
-		}
+		c.def = int(b.defs[b.at])
 	}
-	if c.def < c.leaf.def {
+	c.left--
+	b.at++
+	switch {
+	case c.def < c.leaf.def:
 		return nil
-	}
-	if c.stream > 0 {
+	case c.numeric:
+		c.num = b.numbers[b.number]
+		b.number++
+		return nil
+	case c.stream > 0:
 		return c.streamed()
 	}
 	if err := c.decoder.next(&c.datum); err != nil {
@@ -136,13 +146,6 @@ func (c *cursor) decode() error {
 		return columns.Over("max-value-size", "a value of %d bytes", c.size)
 	}
 	return nil
-}
-
-func (c *cursor) levelError(level int, err error) error {
-	if err == nil {
-		err = fmt.Errorf("a level of %d", level)
-	}
-	return malformed(err)
 }
 
 // malformed wraps err, an error of the values of a page, in an error of package converters.
@@ -211,6 +214,15 @@ func (c *cursor) skip(n int64) error {
 			n -= passed
 			continue
 		}
+		if c.leaf.rep == 0 && c.numeric && !c.has && c.left > 0 {
+			if err := c.fill(); err != nil {
+				return err
+			}
+			some := min(n, int64(c.batch.n-c.batch.at))
+			c.drop(int(some))
+			n -= some
+			continue
+		}
 		if err := c.start(0); err != nil {
 			return err
 		}
@@ -235,45 +247,6 @@ func (c *cursor) start(rep int) error {
 	}
 	if c.end || c.rep != rep {
 		return fmt.Errorf("%w: its values do not fit the rows, or the columns beside it", converters.ErrMalformed)
-	}
-	return nil
-}
-
-// ahead consumes n bytes of a streamed page.
-func (c *cursor) ahead(n int64) ([]byte, error) {
-	if n > c.stream-c.w.Offset() {
-		return nil, malformed(errShort)
-	}
-	b, err := c.w.Peek(int(n))
-	if err != nil {
-		return nil, err
-	}
-	c.w.Pos += int(n)
-	return b[:n:n], nil
-}
-
-// streamed makes the next value of a streamed page the current one.
-func (c *cursor) streamed() error {
-	c.w.Relax()
-	b, err := c.ahead(4)
-	if err != nil {
-		return err
-	}
-	n := int64(binary.LittleEndian.Uint32(b))
-	if n > c.stream-c.w.Offset() {
-		return malformed(errShort)
-	}
-	if n > c.most {
-		return columns.Over("max-value-size", "a value of %d bytes", n)
-	}
-	if !c.load || c.passing {
-		c.datum = datum{size: n}
-		c.w.Skip(n)
-	} else {
-		if b, err = c.ahead(n); err != nil {
-			return err
-		}
-		c.datum = datum{data: b, size: n}
 	}
 	return nil
 }

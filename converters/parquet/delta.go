@@ -22,6 +22,7 @@ type deltas struct {
 	least  uint64
 	widths []byte // of the remaining parts of this block
 	bits   []byte // of this part
+	width  int    // of its numbers, bits
 	at     int    // offset in bits
 	inPart int    // remaining numbers of this part
 }
@@ -63,12 +64,8 @@ func (d *deltas) next() (uint64, error) {
 		}
 	}
 	d.inPart--
-	width := 0
-	if d.bits != nil {
-		width = 8 * len(d.bits) / d.part
-	}
-	d.value += d.least + wide(d.bits, d.at, width)
-	d.at += width
+	d.value += d.least + unpack(d.bits, d.at, d.width)
+	d.at += d.width
 	return v, nil
 }
 
@@ -82,10 +79,9 @@ func (d *deltas) begin() error {
 		d.b = d.b[n:]
 		d.least, d.widths, d.b = uint64(least), d.b[:d.parts:d.parts], d.b[d.parts:]
 	}
-	width := int(d.widths[0])
-	d.widths = d.widths[1:]
-	size := d.part / 8 * width
-	if width > 64 {
+	d.width, d.widths = int(d.widths[0]), d.widths[1:]
+	size := d.part / 8 * d.width
+	if d.width > 64 {
 		return errDelta
 	}
 	if len(d.b) < size {
@@ -93,18 +89,6 @@ func (d *deltas) begin() error {
 	}
 	d.bits, d.b, d.at, d.inPart = d.b[:size:size], d.b[size:], 0, d.part
 	return nil
-}
-
-// wide is unpack for widths up to 64 bits.
-func wide(b []byte, from, width int) uint64 {
-	var v uint64
-	for have := 0; have < width; {
-		at := from + have
-		n := min(8-at%8, width-have)
-		v |= uint64(b[at/8]>>(at%8)&(1<<n-1)) << have
-		have += n
-	}
-	return v
 }
 
 // pass decodes all numbers. It returns their sum and the bytes that follow.

@@ -15,12 +15,11 @@ type dictionary struct {
 	count  int
 	plain  []byte
 	width  int
-	number bool
 	places []uint32 // of byte strings: offset of each in plain, after its length; nil: fixed width
 	sizes  []uint32 // of byte strings that were not read; nil: they were
 }
 
-// get sets d to value i.
+// get sets d to value i, a byte string.
 func (x *dictionary) get(i int, d *datum) {
 	switch {
 	case x.sizes != nil:
@@ -28,11 +27,19 @@ func (x *dictionary) get(i int, d *datum) {
 	case x.places != nil:
 		at := x.places[i]
 		end := at + binary.LittleEndian.Uint32(x.plain[at-4:])
-		d.set(x.plain[at:end:end], false)
+		d.set(x.plain[at:end:end])
 	default:
 		at := i * x.width
-		d.set(x.plain[at:at+x.width:at+x.width], x.number)
+		d.set(x.plain[at : at+x.width : at+x.width])
 	}
+}
+
+// check returns an error unless there is a value i.
+func (x *dictionary) check(i uint32) error {
+	if uint64(i) >= uint64(x.count) {
+		return fmt.Errorf("index %d into a dictionary of %d values", i, x.count)
+	}
+	return nil
 }
 
 // readDictionary decodes a dictionary page and keeps its bytes.
@@ -56,7 +63,7 @@ func (c *cursor) readDictionary() error {
 	if p.values > int64(len(b))/int64(max(width, 1)) || c.physical == typeFixed && p.values*int64(width) != int64(len(b)) {
 		return fmt.Errorf("%w: a dictionary of %d values in %d bytes", converters.ErrMalformed, p.values, len(b))
 	}
-	x := &dictionary{count: int(p.values), plain: b, width: width, number: c.numeric()}
+	x := &dictionary{count: int(p.values), plain: b, width: width}
 	if c.physical == typeBytes {
 		if err := c.places(x); err != nil {
 			return err

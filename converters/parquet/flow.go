@@ -31,7 +31,6 @@ type flow struct {
 	b      []byte
 	at     int // offset in b of the next value
 	width  int // of a value; −1: byte strings, each preceded by its length
-	number bool
 	window int64
 	held   *holding
 	count  *buffer // charged for the codec's window and b
@@ -105,7 +104,7 @@ func (c *cursor) readFlow() error {
 			}
 		}
 	}
-	f := &flow{in: stored{r: c.section(levels)}, window: c.window(), left: p.expanded - levels, width: c.width(), number: c.numeric(), held: c.held, count: &c.buf, most: c.most}
+	f := &flow{in: stored{r: c.section(levels)}, window: c.window(), left: p.expanded - levels, width: c.width(), held: c.held, count: &c.buf, most: c.most}
 	if c.physical == typeBytes {
 		f.width = -1
 	}
@@ -113,7 +112,7 @@ func (c *cursor) readFlow() error {
 		return err
 	}
 	c.w.Skip(p.size)
-	c.decoder, c.flow = f, f
+	c.decoder, c.numbers, c.flow = f, f, f
 	if p.kind == pageDataV2 {
 		c.reps = newRuns(c.levels.b[:p.repSize:p.repSize], levelWidth(c.leaf.rep))
 		c.defs = newRuns(c.levels.b[p.repSize:], levelWidth(c.leaf.def))
@@ -258,8 +257,18 @@ func (f *flow) next(d *datum) error {
 	if err != nil {
 		return err
 	}
-	d.set(b, f.number && f.width > 0)
+	d.set(b)
 	return nil
+}
+
+// read decodes numbers: see numbers.
+func (f *flow) read(to []uint64) (int, error) {
+	n := int(min(int64(len(to)), (int64(len(f.b)-f.at)+f.left)/int64(f.width)))
+	b, err := f.take(int64(n * f.width))
+	if err != nil {
+		return 0, err
+	}
+	return (&plainNumbers{b, f.width}).read(to)
 }
 
 // finish returns an error unless the page ends where its header states. Reading the end verifies the codec's checksum.

@@ -46,7 +46,12 @@ func (c *cursor) readData() error {
 			values = values[n:]
 		}
 	}
-	if c.decoder, err = newDecoder(c.leaf, p.encoding, values, c.dictionary); err != nil {
+	if c.numeric {
+		c.numbers, err = newNumbers(c.leaf, p.encoding, values, c.dictionary)
+	} else {
+		c.decoder, err = newDecoder(c.leaf, p.encoding, values, c.dictionary)
+	}
+	if err != nil {
 		return malformed(err)
 	}
 	return nil
@@ -85,5 +90,44 @@ func (c *cursor) readStream() error {
 	}
 	c.reps = newRuns(c.levels.b[:sizes[0]:sizes[0]], levelWidth(most[0]))
 	c.defs = newRuns(c.levels.b[sizes[0]:], levelWidth(most[1]))
+	return nil
+}
+
+// ahead consumes n bytes of a streamed page.
+func (c *cursor) ahead(n int64) ([]byte, error) {
+	if n > c.stream-c.w.Offset() {
+		return nil, malformed(errShort)
+	}
+	b, err := c.w.Peek(int(n))
+	if err != nil {
+		return nil, err
+	}
+	c.w.Pos += int(n)
+	return b[:n:n], nil
+}
+
+// streamed makes the next value of a streamed page the current one.
+func (c *cursor) streamed() error {
+	c.w.Relax()
+	b, err := c.ahead(4)
+	if err != nil {
+		return err
+	}
+	n := int64(binary.LittleEndian.Uint32(b))
+	if n > c.stream-c.w.Offset() {
+		return malformed(errShort)
+	}
+	if n > c.most {
+		return columns.Over("max-value-size", "a value of %d bytes", n)
+	}
+	if !c.load || c.passing {
+		c.datum = datum{size: n}
+		c.w.Skip(n)
+	} else {
+		if b, err = c.ahead(n); err != nil {
+			return err
+		}
+		c.datum = datum{data: b, size: n}
+	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -235,34 +236,43 @@ func (r *reader) ended() error {
 
 // field appends the fields of a column to the sample.
 func (r *reader) field(c *column) error {
-	if c.media {
-		return r.media(c)
-	}
-	v, err := r.asm.field(c.node)
 	switch {
-	case err != nil:
-		return err
+	case c.media:
+		return r.media(c)
 	case c.name != converters.KeyField:
-		r.sample.Fields = append(r.sample.Fields, converters.Field{Name: c.name, Value: v})
-	case v.Kind() != converters.KindText:
-		return r.asm.fail(c.leaf, fmt.Errorf("%w: a key that is null", converters.ErrMalformed))
-	default:
-		r.sample.Key = string(v.Data())
+		return r.asm.field(c.node, r.add(c.name))
 	}
+	var v converters.Value
+	if err := r.asm.field(c.node, &v); err != nil {
+		return err
+	}
+	if v.Kind() != converters.KindText {
+		return r.asm.fail(c.leaf, fmt.Errorf("%w: a key that is null", converters.ErrMalformed))
+	}
+	r.sample.Key = string(v.Data())
 	return nil
 }
 
+// add appends a field to the sample and returns the place of its value.
+func (r *reader) add(name string) *converters.Value {
+	all := slices.Grow(r.sample.Fields, 1)
+	all = all[:len(all)+1]
+	r.sample.Fields = all
+	f := &all[len(all)-1]
+	f.Name = name
+	return &f.Value
+}
+
 // media appends the bytes and the path of a column of media.
-func (r *reader) media(c *column) error {
+func (r *reader) media(c *column) (err error) {
 	var bytes, path converters.Value
-	var err error
 	with := r.asm.cursors[c.bytes.first] != nil
 	if with {
-		if bytes, err = r.asm.optional(c.bytes); err != nil {
+		if err = r.asm.flat(c.bytes, &bytes); err != nil {
 			return err
 		}
 	}
-	if path, err = r.asm.optional(c.path); err != nil {
+	if err = r.asm.flat(c.path, &path); err != nil {
 		return err
 	}
 	if with {
@@ -271,10 +281,10 @@ func (r *reader) media(c *column) error {
 				return r.asm.fail(c.bytes.leaf, err)
 			}
 		}
-		r.sample.Fields = append(r.sample.Fields, converters.Field{Name: c.name, Value: bytes})
+		*r.add(c.name) = bytes
 	}
 	if r.needed(c.pathField()) {
-		r.sample.Fields = append(r.sample.Fields, converters.Field{Name: c.pathField(), Value: path})
+		*r.add(c.pathField()) = path
 	}
 	return nil
 }

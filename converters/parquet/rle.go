@@ -27,28 +27,41 @@ func newRuns(b []byte, width int) runs { return runs{b: b, width: width} }
 // levelWidth returns the width of levels from 0 to most.
 func levelWidth(most int) int { return bits.Len(uint(most)) }
 
-func (r *runs) next() (uint32, error) {
-	if r.left == 0 {
-		if err := r.begin(); err != nil {
-			return 0, err
+// read decodes the next numbers. With an error it returns how many it decoded before.
+func (r *runs) read(to []uint32) (n int, err error) {
+	for n < len(to) {
+		if r.left == 0 {
+			if err := r.begin(); err != nil {
+				return n, err
+			}
 		}
+		some := to[n:min(len(to), n+r.left)]
+		if r.bits != nil {
+			some = some[:min(len(some), (8*len(r.bits)-r.at)/r.width)]
+		}
+		switch {
+		case len(some) == 0:
+			return n, errShort
+		case r.bits == nil:
+			for i := range some {
+				some[i] = r.value
+			}
+		default:
+			for i := range some {
+				some[i] = uint32(unpack(r.bits, r.at, r.width))
+				r.at += r.width
+			}
+		}
+		r.left -= len(some)
+		n += len(some)
 	}
-	r.left--
-	if r.bits == nil {
-		return r.value, nil
-	}
-	from := r.at
-	r.at += r.width
-	if r.at > 8*len(r.bits) {
-		return 0, errShort
-	}
-	return unpack(r.bits, from, r.width), nil
+	return n, nil
 }
 
 // begin starts the next run that is not empty.
 func (r *runs) begin() error {
 	if r.width == 0 {
-		r.left, r.value = 1, 0 // width 0 encodes only the number 0
+		r.left, r.value = 1<<40, 0 // width 0 encodes only the number 0
 		return nil
 	}
 	for r.left == 0 {
@@ -80,16 +93,17 @@ func (r *runs) begin() error {
 	return nil
 }
 
-// unpack returns the number of width bits at bit offset from, all of which are in b.
-func unpack(b []byte, from, width int) uint32 {
-	at := from / 8
-	var v uint64
-	if at+8 <= len(b) {
-		v = binary.LittleEndian.Uint64(b[at:])
-	} else {
-		for i := len(b) - 1; i >= at; i-- {
-			v = v<<8 | uint64(b[i])
-		}
+// unpack returns the number of width bits, at most 64, at bit offset from, all of which are in b.
+func unpack(b []byte, from, width int) (v uint64) {
+	if at := from / 8; at+9 <= len(b) {
+		v = binary.LittleEndian.Uint64(b[at:])>>(from%8) | uint64(b[at+8])<<(64-from%8)
+		return v & (1<<width - 1)
 	}
-	return uint32(v >> (from % 8) & (1<<width - 1))
+	for have := 0; have < width; {
+		at := from + have
+		n := min(8-at%8, width-have)
+		v |= uint64(b[at/8]>>(at%8)&(1<<n-1)) << have
+		have += n
+	}
+	return v
 }

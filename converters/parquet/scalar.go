@@ -124,51 +124,54 @@ type datum struct {
 
 var errUTF8 = fmt.Errorf("%w: text that is not UTF-8", converters.ErrMalformed)
 
-// value converts a datum that is not null.
-func (l *leaf) value(d *datum) (converters.Value, error) {
+// value sets v to a datum that is not null. Copies of a Value took a third of the time of an index of numbers.
+func (l *leaf) value(d *datum, v *converters.Value) (err error) {
+	var n int64
 	switch l.scalar {
 	case scalarText:
 		if !utf8.Valid(d.data) {
-			return converters.Value{}, errUTF8
+			return errUTF8
 		}
-		return converters.Text(d.data), nil
+		*v = converters.Text(d.data)
 	case scalarBool:
-		return converters.Nested(d.num != 0), nil
+		*v = converters.Nested(d.num != 0)
 	case scalarInt:
-		return converters.Int(int64(d.num)), nil
+		*v = converters.Int(int64(d.num))
 	case scalarUint32:
-		return converters.Int(int64(uint32(d.num))), nil
+		*v = converters.Int(int64(uint32(d.num)))
 	case scalarUint64:
 		if d.num > math.MaxInt64 {
-			return converters.Nested(d.num), nil
+			*v = converters.Nested(d.num)
+		} else {
+			*v = converters.Int(int64(d.num))
 		}
-		return converters.Int(int64(d.num)), nil
 	case scalarFloat:
-		return converters.Float(float64(math.Float32frombits(uint32(d.num)))), nil
+		*v = converters.Float(float64(math.Float32frombits(uint32(d.num))))
 	case scalarDouble:
-		return converters.Float(math.Float64frombits(d.num)), nil
+		*v = converters.Float(math.Float64frombits(d.num))
 	case scalarHalf:
-		return converters.Float(float64(float16.Frombits(binary.LittleEndian.Uint16(d.data)).Float32())), nil
+		*v = converters.Float(float64(float16.Frombits(binary.LittleEndian.Uint16(d.data)).Float32()))
 	case scalarDecimal:
-		return converters.Text([]byte(columns.Decimal(big.NewInt(int64(d.num)), l.scale))), nil
+		*v = converters.Text([]byte(columns.Decimal(big.NewInt(int64(d.num)), l.scale)))
 	case scalarBigDecimal:
 		if len(d.data) > 1<<10 {
-			return converters.Value{}, fmt.Errorf("%w: a decimal of %d bytes", converters.ErrLimit, len(d.data))
+			return fmt.Errorf("%w: a decimal of %d bytes", converters.ErrLimit, len(d.data))
 		}
-		return converters.Text([]byte(columns.Decimal(columns.TwosComplement(d.data), l.scale))), nil
+		*v = converters.Text([]byte(columns.Decimal(columns.TwosComplement(d.data), l.scale)))
 	case scalarUUID:
-		return converters.Text(columns.UUID(d.data)), nil
+		*v = converters.Text(columns.UUID(d.data))
 	case scalarInt96:
-		n, err := nanoseconds(d.data)
-		return converters.Int(n), err
+		n, err = nanoseconds(d.data)
+		*v = converters.Int(n)
 	case scalarSparkTime:
-		n, err := microseconds(d.data)
-		return converters.Int(n), err
+		n, err = microseconds(d.data)
+		*v = converters.Int(n)
+	default:
+		if *v = converters.Bytes(d.data); d.data == nil {
+			*v = converters.Opaque(d.size)
+		}
 	}
-	if d.data == nil {
-		return converters.Opaque(d.size), nil
-	}
-	return converters.Bytes(d.data), nil
+	return err
 }
 
 // nanoseconds decodes the time of an INT96: the nanoseconds of a day, 8 bytes, and the Julian day, 4 bytes.

@@ -41,8 +41,9 @@ type node struct {
 type leaf struct {
 	path     string // names joined by dots
 	physical int32
-	length   int // of typeFixed, bytes
-	def, rep int // maximum levels
+	length   int  // of typeFixed, bytes
+	numeric  bool // the values are numbers, else byte strings
+	def, rep int  // maximum levels
 	scalar   scalar
 	scale    int32
 	dtype    string
@@ -243,6 +244,7 @@ func (b *builder) mapping(n *node, e element, at level) error {
 
 func (b *builder) newLeaf(n *node, e element, at level) error {
 	l := &leaf{path: at.path, physical: e.physical, length: int(e.length), def: at.def, rep: at.rep}
+	l.numeric = l.physical != typeInt96 && l.physical != typeBytes && l.physical != typeFixed
 	if at.def > 1<<8-1 || at.rep > 1<<8-1 {
 		return fmt.Errorf("%w: column %q nests too deep", converters.ErrLimit, at.path)
 	}

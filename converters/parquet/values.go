@@ -20,47 +20,47 @@ const (
 	encodingSplit           = 9
 )
 
-// A decoder decodes the values of a page, without nulls, in order. The bytes of a value are valid until the next call.
+// A decoder decodes the values of a page that are byte strings, without nulls, in order. The bytes of a value are valid
+// until the next call.
 type decoder interface {
 	next(d *datum) error
 }
 
-// newDecoder returns the decoder for b, the values of a page in memory.
+// newDecoder returns the decoder for b, the byte strings of a page in memory.
 func newDecoder(l *leaf, encoding int32, b []byte, dictionary *dictionary) (decoder, error) {
-	number := l.physical == typeInt32 || l.physical == typeInt64
 	switch {
 	case encoding == encodingPlain && l.physical == typeBytes:
 		return &plainBytes{b}, nil
-	case encoding == encodingPlain && l.physical == typeBool:
-		return &plainBits{b: b}, nil
 	case encoding == encodingPlain:
-		return &plain{b, l.width(), l.numeric()}, nil
+		return &plain{b, l.width()}, nil
 	case encoding == encodingDictionary || encoding == encodingPlainDictionary:
-		switch {
-		case dictionary == nil:
-			return nil, fmt.Errorf("%w: no dictionary page before it", converters.ErrMalformed)
-		case len(b) == 0:
-			return &indexes{of: dictionary}, nil // all values are null
-		case b[0] > 32:
-			return nil, fmt.Errorf("%w: indexes of %d bits", converters.ErrMalformed, b[0])
-		}
-		return &indexes{newRuns(b[1:], int(b[0])), dictionary}, nil
-	case encoding == encodingRLE && l.physical == typeBool:
-		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
-			return nil, errShort
-		}
-		return &bools{newRuns(b[4:4+binary.LittleEndian.Uint32(b)], 1)}, nil
-	case encoding == encodingDelta && number:
-		d, err := newDeltas(b)
-		return &numbers{d, l.physical == typeInt32}, err
+		r, err := newIndexes(b, dictionary)
+		return &indexes{r, dictionary}, err
 	case encoding == encodingDeltaLength && l.physical == typeBytes:
 		return newLengths(b)
-	case encoding == encodingDeltaBytes && (l.physical == typeBytes || l.physical == typeFixed):
+	case encoding == encodingDeltaBytes && l.physical != typeInt96:
 		return newPrefixes(b, l)
 	case encoding == encodingSplit && l.width() > 0:
-		return &split{b: b, width: l.width(), count: len(b) / l.width(), number: l.numeric()}, nil
+		return &split{b: b, width: l.width(), count: len(b) / l.width()}, nil
 	}
-	return nil, fmt.Errorf("%w: encoding %d of values of type %d", converters.ErrUnsupported, encoding, l.physical)
+	return nil, unsupported(l, encoding)
+}
+
+func unsupported(l *leaf, encoding int32) error {
+	return fmt.Errorf("%w: encoding %d of values of type %d", converters.ErrUnsupported, encoding, l.physical)
+}
+
+// newIndexes returns the indexes into a dictionary that a page has.
+func newIndexes(b []byte, dictionary *dictionary) (runs, error) {
+	switch {
+	case dictionary == nil:
+		return runs{}, fmt.Errorf("%w: no dictionary page before it", converters.ErrMalformed)
+	case len(b) == 0:
+		return runs{}, nil // all values are null
+	case b[0] > 32:
+		return runs{}, fmt.Errorf("%w: indexes of %d bits", converters.ErrMalformed, b[0])
+	}
+	return newRuns(b[1:], int(b[0])), nil
 }
 
 // width returns the size of a plain value in bytes, 0 if it varies.
@@ -78,47 +78,21 @@ func (l *leaf) width() int {
 	return 0
 }
 
-// numeric reports whether a plain value with a width is a number.
-func (l *leaf) numeric() bool { return l.physical != typeInt96 && l.physical != typeFixed }
+// set sets d to b.
+func (d *datum) set(b []byte) { d.data, d.size = b, int64(len(b)) }
 
-// set sets d to the value of b.
-func (d *datum) set(b []byte, number bool) {
-	switch {
-	case !number:
-		d.data, d.size = b, int64(len(b))
-	case len(b) == 4:
-		d.num = uint64(int64(int32(binary.LittleEndian.Uint32(b))))
-	default:
-		d.num = binary.LittleEndian.Uint64(b)
-	}
-}
-
+// plain are byte strings of one size.
 type plain struct {
-	b      []byte
-	width  int
-	number bool
+	b     []byte
+	width int
 }
 
 func (p *plain) next(d *datum) error {
 	if len(p.b) < p.width {
 		return errShort
 	}
-	d.set(p.b[:p.width:p.width], p.number)
+	d.set(p.b[:p.width:p.width])
 	p.b = p.b[p.width:]
-	return nil
-}
-
-type plainBits struct {
-	b  []byte
-	at int
-}
-
-func (p *plainBits) next(d *datum) error {
-	if p.at >= 8*len(p.b) {
-		return errShort
-	}
-	d.num = uint64(p.b[p.at/8] >> (p.at % 8) & 1)
-	p.at++
 	return nil
 }
 
@@ -133,7 +107,7 @@ func (p *plainBytes) next(d *datum) error {
 	if uint64(n) > uint64(len(p.b)-4) {
 		return errShort
 	}
-	d.set(p.b[4:4+n:4+n], false)
+	d.set(p.b[4 : 4+n : 4+n])
 	p.b = p.b[4+n:]
 	return nil
 }
@@ -144,37 +118,15 @@ type indexes struct {
 }
 
 func (x *indexes) next(d *datum) error {
-	i, err := x.runs.next()
-	if err != nil {
+	var i [1]uint32
+	if _, err := x.read(i[:]); err != nil {
 		return err
 	}
-	if uint64(i) >= uint64(x.of.count) {
-		return fmt.Errorf("index %d into a dictionary of %d values", i, x.of.count)
+	if err := x.of.check(i[0]); err != nil {
+		return err
 	}
-	x.of.get(int(i), d)
+	x.of.get(int(i[0]), d)
 	return nil
-}
-
-type bools struct{ runs }
-
-func (x *bools) next(d *datum) error {
-	v, err := x.runs.next()
-	d.num = uint64(v)
-	return err
-}
-
-// numbers are delta-encoded integers.
-type numbers struct {
-	deltas
-	short bool // 32 bits
-}
-
-func (x *numbers) next(d *datum) error {
-	v, err := x.deltas.next()
-	if d.num = v; x.short {
-		d.num = uint64(int64(int32(v)))
-	}
-	return err
 }
 
 // lengths are byte strings, all preceded by all their lengths.
@@ -206,7 +158,7 @@ func (x *lengths) next(d *datum) error {
 	if n > uint64(len(x.data)) {
 		return errShort
 	}
-	d.set(x.data[:n:n], false)
+	d.set(x.data[:n:n])
 	x.data = x.data[n:]
 	return nil
 }
@@ -252,7 +204,7 @@ func (x *prefixes) next(d *datum) error {
 	if x.fixed >= 0 && len(x.value) != x.fixed {
 		return errDelta
 	}
-	d.set(x.value[:len(x.value):len(x.value)], false)
+	d.set(x.value[:len(x.value):len(x.value)])
 	return nil
 }
 
@@ -261,7 +213,6 @@ type split struct {
 	b            []byte
 	width, count int
 	at           int
-	number       bool
 	value        []byte
 }
 
@@ -274,6 +225,6 @@ func (x *split) next(d *datum) error {
 		x.value = append(x.value, x.b[i*x.count+x.at])
 	}
 	x.at++
-	d.set(x.value[:x.width:x.width], x.number)
+	d.set(x.value[:x.width:x.width])
 	return nil
 }
