@@ -14,7 +14,9 @@ func parquetOptions(set *option.Set) Opener {
 	set.AddLimit("max-page-size", "largest page accepted, and all pages and dictionaries held at once", option.MaxSize(&opts.MaxPage, parquet.DefaultMaxPage))
 	set.AddLimit("max-value-size", "largest value accepted, and all nested values of a row", option.MaxSize(&opts.MaxValue, parquet.DefaultMaxValue))
 	return Opener{Open: func(_ context.Context, req OpenRequest) (converters.Source, error) {
-		opts.Fields, opts.Load = req.Records.Needs(), req.Records.Loads
+		rec := &req.Records
+		opts.Fields, opts.Load = rec.Needs(), rec.Loads
+		opts.Pack = (rec.Encoding == "" || rec.Encoding == "raw") && !rec.Rewrites() && rec.Load == nil
 		return parquet.Open(req.Parts, opts)
 	}}
 }

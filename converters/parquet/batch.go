@@ -1,6 +1,13 @@
 package parquet
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/place"
+)
 
 // batchValues is how many levels and numbers of a page a cursor decodes at once.
 const batchValues = 256
@@ -11,6 +18,7 @@ type batch struct {
 	reps, defs []uint32 // nil if the leaf has no such levels
 	numbers    []uint64
 	number     int   // the next one of numbers
+	nulls      bool  // some values are null
 	err        error // of the value after the last one
 }
 
@@ -32,6 +40,7 @@ func (c *cursor) fill() error {
 			b.numbers = make([]uint64, batchValues)
 		}
 		n := c.present(b.n)
+		b.nulls = n < b.n
 		if k, err := c.numbers.read(b.numbers[:n]); err != nil {
 			for b.err = malformed(err); n > k; n = c.present(b.n) {
 				b.n--
@@ -83,5 +92,46 @@ func (c *cursor) present(n int) int {
 func (c *cursor) drop(n int) {
 	c.batch.number += c.present(n)
 	c.batch.at += n
+	c.left -= int64(n)
+}
+
+// run returns how many of the next values are decoded numbers, at least one.
+func (c *cursor) run() (int, error) {
+	more, err := c.more()
+	if err == nil && !more {
+		err = errRows
+	}
+	if err == nil {
+		err = c.fill()
+	}
+	if err != nil {
+		return 0, err
+	}
+	b := &c.batch
+	n := b.n - b.at
+	if b.nulls {
+		if n = slices.IndexFunc(b.defs[b.at:b.n], func(def uint32) bool { return int(def) < c.leaf.def }); n < 0 {
+			n = b.n - b.at
+		}
+	}
+	if n == 0 {
+		return 0, place.WithHint(fmt.Errorf("%w: a null among rows of numbers, which are packed", converters.ErrUnsupported), "option encode msgpack takes any value")
+	}
+	return n, nil
+}
+
+// put consumes n numbers of a run. It writes them to columns of width bytes that are stride bytes apart.
+func (c *cursor) put(to []byte, n, width, stride int) {
+	b := &c.batch
+	for _, v := range b.numbers[b.number : b.number+n] {
+		if width == 4 {
+			binary.LittleEndian.PutUint32(to, uint32(v))
+		} else {
+			binary.LittleEndian.PutUint64(to, v)
+		}
+		to = to[min(stride, len(to)):]
+	}
+	b.number += n
+	b.at += n
 	c.left -= int64(n)
 }

@@ -246,7 +246,9 @@ func (c *cursor) start(rep int) error {
 		return err
 	}
 	if c.end || c.rep != rep {
-		return fmt.Errorf("%w: its values do not fit the rows, or the columns beside it", converters.ErrMalformed)
+		return errRows
 	}
 	return nil
 }
+
+var errRows = fmt.Errorf("%w: its values do not fit the rows, or the columns beside it", converters.ErrMalformed)

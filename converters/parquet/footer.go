@@ -26,6 +26,7 @@ type chunk struct {
 	physical int32
 	codec    int32
 	values   int64 // number of values, with nulls
+	nulls    int64 // number of nulls, which Index does not rely on; -1: unknown
 	off      int64 // of its first page
 	size     int64
 	spare    int64 // bytes between its end and the footer

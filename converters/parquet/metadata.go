@@ -105,7 +105,7 @@ func decodeGroup(d *thrift, kind byte) group {
 }
 
 func decodeChunk(d *thrift, kind byte) chunk {
-	c := chunk{physical: -1, values: -1, off: -1, size: -1}
+	c := chunk{physical: -1, values: -1, off: -1, size: -1, nulls: -1}
 	dictionary := int64(0)
 	d.record(kind, func(id int, kind byte) bool {
 		switch id {
@@ -127,6 +127,13 @@ func decodeChunk(d *thrift, kind byte) chunk {
 					c.off = d.integer(kind)
 				case 11:
 					dictionary = d.integer(kind)
+				case 12:
+					d.record(kind, func(id int, kind byte) bool {
+						if id == 3 {
+							c.nulls = d.integer(kind)
+						}
+						return id == 3
+					})
 				default:
 					return false
 				}

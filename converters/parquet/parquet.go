@@ -30,6 +30,8 @@
 package parquet
 
 import (
+	"slices"
+
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
@@ -52,6 +54,11 @@ type Options struct {
 	// depends on them. nil: no field.
 	Load func(field string) bool
 
+	// Pack makes a row one field, "row": its numbers, little-endian, one after another. It does so if all columns of all
+	// parts that are here are the same, numbers of one type, float64, float32 or int64, and have no nulls by their
+	// footers, and no column has classes. Index then refuses a part with other columns, and a null.
+	Pack bool
+
 	// MaxFooter limits the size of a footer in bytes, because it takes some 5 times its size in memory. 0:
 	// DefaultMaxFooter.
 	MaxFooter int64
@@ -71,6 +78,7 @@ type source struct {
 	opts       Options
 	desc       converters.Description // the columns of the first part and their types, and the class names if one column has labels
 	flowFrom   int64                  // see the constant
+	width      int                    // bytes of a number if rows are packed; 0: they are not
 	open       scan.Opener
 	footers    *columns.Tables[*table]
 	mismatches *columns.Mismatches // shared by all parts of the dataset
@@ -93,17 +101,39 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 	if len(parts) == 0 {
 		return s, nil
 	}
-	f, err := open(parts[0], converters.Cached)
+	for p := range parts {
+		if p > 0 && (s.width == 0 || parts[p].Path == "") {
+			continue
+		}
+		table, err := s.openTable(p)
+		if err != nil {
+			if p == 0 {
+				return nil, err
+			}
+			continue // Index refuses the part
+		}
+		desc := table.describe(table.needed(opts.Fields))
+		if p == 0 {
+			s.desc = desc
+		}
+		if s.width = table.packed(desc); !opts.Pack || !slices.Equal(desc.Columns, s.desc.Columns) {
+			s.width = 0
+		}
+	}
+	if s.width > 0 {
+		s.desc.Encoding, s.desc.Shape = "raw", []int64{int64(len(s.desc.Columns))}
+	}
+	return s, nil
+}
+
+// openTable returns the footer of part p.
+func (s *source) openTable(p int) (*table, error) {
+	f, err := s.open(s.Parts()[p], converters.Cached)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	table, err := s.table(0, f)
-	if err != nil {
-		return nil, err
-	}
-	s.desc = table.describe(table.needed(opts.Fields))
-	return s, nil
+	return s.table(p, f)
 }
 
 // limit returns n, or usual if n is not set.

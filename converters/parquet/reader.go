@@ -39,6 +39,8 @@ type reader struct {
 	asm      assembler
 	sample   converters.Sample
 	spans    [1]converters.Span
+	rows     rows  // if rows are packed
+	kept     bool  // the cursors are at r.row, and the next pass may continue there
 	group    int   // index into table.groups
 	row      int64 // next row in the group
 }
@@ -46,19 +48,42 @@ type reader struct {
 // Begin reads the footer, and seeks to the first row of a pass. An index compares the columns with those of the first
 // part.
 func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
-	r.pass, r.part, r.index, r.table = p, p.Part, p.Index, nil
+	before, table, kept := r.part.Name, r.table, r.kept && !p.Index && p.Run.Count > 1
+	r.pass, r.part, r.index, r.table, r.kept = p, p.Part, p.Index, nil, false
 	r.files = columns.Files{Part: r.part}
 	r.own = make(map[*cursor]converters.File)
+	r.rows.n, r.rows.next = 0, 0
 	if r.table, err = r.src.table(p.Run.Part, p.File); err != nil {
 		return err
 	}
+	groups := r.table.groups
+	group := sort.Search(len(groups), func(i int) bool { return groups[i].first+groups[i].rows > p.Run.First })
+	if kept && before == r.part.Name && table == r.table && group == r.group && group < len(groups) && groups[group].first+r.row <= p.Run.First {
+		return r.begin(p.Run.First-groups[group].first, true)
+	}
+	r.release()
 	r.choose()
-	if p.Index && r.table.rows > 0 {
-		if err := r.src.mismatches.Compare(r.part.Name, r.src.desc, r.table.describe(r.needed)); err != nil {
+	if p.Index && r.table.rows > 0 || r.src.width > 0 {
+		if err := r.compare(); err != nil {
 			return &converters.Error{Where: r.part.Name, Off: r.table.off, Entry: footerName, Err: err, Hint: place.HintOf(err)}
 		}
 	}
-	return r.seek(p.Run.First)
+	if r.group, r.row = group, 0; group == len(groups) {
+		return nil
+	}
+	return r.begin(p.Run.First-groups[group].first, false)
+}
+
+// compare compares the columns of the part with those of the first one.
+func (r *reader) compare() error {
+	here := r.table.describe(r.needed)
+	if r.src.width == 0 {
+		return r.src.mismatches.Compare(r.part.Name, r.src.desc, here)
+	}
+	if r.table.rows > 0 && !slices.Equal(here.Columns, r.src.desc.Columns) {
+		return place.WithHint(fmt.Errorf("%w: its columns are not those of the first part, whose rows are packed", converters.ErrUnsupported), "option encode msgpack takes any value")
+	}
+	return nil
 }
 
 // Offset returns the position of the next row, or of the footer.
@@ -74,7 +99,10 @@ func (r *reader) Offset() int64 {
 
 // Next returns the next row. An index does not read the bytes of plain, uncompressed values that no option needs. The
 // bytes of a first-level field are in a page or in the read buffer, not copied.
-func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
+func (r *reader) Next(_ context.Context, want int64) ([]converters.Span, error) {
+	if r.src.width > 0 {
+		return r.nextRows(want)
+	}
 	if more, err := r.next(); err != nil || !more {
 		return nil, err
 	}
@@ -82,15 +110,26 @@ func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 	return r.spans[:], nil
 }
 
-// End closes the files. Those with read-ahead are last, since closing them reports the size of samples.
+// End closes the files. Those with read-ahead are last, since closing them reports the size of samples. A pass over
+// several rows leaves its pages to the next pass, which mostly begins where it ended.
 func (r *reader) End() {
 	r.files.Close()
-	for c, f := range r.own {
+	for _, f := range r.own {
 		f.Close()
-		c.w.File = nil
 	}
+	r.kept = r.kept && !r.index && r.pass.Run.Count > 1 && r.rows.next == r.rows.n && r.held.bytes+int64(cap(r.raw)) <= mostKept
 	for _, c := range r.all {
 		c.w.File = nil
+		r.kept = r.kept && c.flow == nil // which reads a file
+	}
+	if !r.kept {
+		r.release()
+	}
+}
+
+// release frees what the cursors hold of a row group.
+func (r *reader) release() {
+	for _, c := range r.all {
 		c.forget()
 		c.left, c.has = 0, false
 	}
@@ -140,37 +179,38 @@ func (r *reader) choose() {
 		}
 		r.fields = append(r.fields, c)
 	}
+	r.rows.size = len(r.fields) * r.src.width
+	r.rows.batch.Init("row")
 }
 
-func (r *reader) seek(row int64) error {
-	groups := r.table.groups
-	r.group = sort.Search(len(groups), func(i int) bool { return groups[i].first+groups[i].rows > row })
-	if r.group == len(groups) {
-		r.row = 0
-		return nil
-	}
-	return r.begin(row - groups[r.group].first)
-}
-
-// begin moves to a row of the row group.
-func (r *reader) begin(row int64) error {
+// begin moves to a row of the row group. With again the cursors are in that group already, at r.row or before that row.
+func (r *reader) begin(row int64, again bool) error {
 	g := &r.table.groups[r.group]
+	from := int64(0)
+	if again {
+		from = r.row
+	}
 	r.row = row
 	for i, c := range r.asm.cursors {
 		if c == nil {
 			continue
 		}
 		f, err := r.file(c, g.chunks[i].size)
-		if err == nil {
+		switch {
+		case err != nil:
+		case again:
+			c.w.File = f
+		default:
 			err = c.begin(f, g.chunks[i], !r.index && r.pass.Run.Count == 1)
 		}
-		if err == nil && row > 0 {
-			err = c.skip(row)
+		if err == nil && row > from {
+			err = c.skip(row - from)
 		}
 		if err != nil {
 			return r.fail(c.leaf, err)
 		}
 	}
+	r.kept = true
 	return nil
 }
 
@@ -189,21 +229,27 @@ func (r *reader) file(c *cursor, size int64) (converters.File, error) {
 	return f, err
 }
 
-// next sets r.sample to the next row, or returns false at the end of the part.
-func (r *reader) next() (bool, error) {
+// more moves to the next row group after the last row of one. It returns false at the end of the part.
+func (r *reader) more() (bool, error) {
 	for r.group < len(r.table.groups) && r.row == r.table.groups[r.group].rows {
 		if err := r.ended(); err != nil {
 			return false, err
 		}
 		r.group++
+		r.row = 0
 		if r.group < len(r.table.groups) {
-			if err := r.begin(0); err != nil {
+			if err := r.begin(0, false); err != nil {
 				return false, err
 			}
 		}
 	}
-	if r.group == len(r.table.groups) {
-		return false, nil
+	return r.group < len(r.table.groups), nil
+}
+
+// next sets r.sample to the next row, or returns false at the end of the part.
+func (r *reader) next() (bool, error) {
+	if more, err := r.more(); err != nil || !more {
+		return false, err
 	}
 	g := &r.table.groups[r.group]
 	r.sample = converters.Sample{Off: g.offset(r.row), Fields: r.sample.Fields[:0]}
@@ -291,6 +337,7 @@ func (r *reader) media(c *column) (err error) {
 
 // fail places an error in a column.
 func (r *reader) fail(l *leaf, err error) error {
+	r.kept = false
 	if placed, ok := errors.AsType[*converters.Error](err); ok {
 		return placed
 	}

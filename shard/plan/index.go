@@ -315,7 +315,11 @@ func (z *sizer) size(span *converters.Span, a *Account) (int64, error) {
 
 // take sizes s, and compares the next samples with it.
 func (z *sizer) take(s *converters.Sample, a *Account) {
-	if !slices.EqualFunc(z.fields, s.Fields, func(z sizedField, f converters.Field) bool { return z.Name == f.Name }) {
+	same := len(z.fields) == len(s.Fields)
+	for i := 0; same && i < len(z.fields); i++ { // slices.EqualFunc would copy each field
+		same = z.fields[i].Name == s.Fields[i].Name
+	}
+	if !same {
 		z.flush(a)
 		z.fields = z.fields[:0]
 		for i := range s.Fields {

@@ -1,6 +1,11 @@
 package scan
 
-import "github.com/ffconvert/ffconvert/converters"
+import (
+	"context"
+	"iter"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
 
 // A Batch holds samples of one field each, for a Reader that returns many at a time. It fits into the first-level
 // cache.
@@ -16,5 +21,22 @@ func (b *Batch) Init(field string) {
 		b.fields[i].Name = field
 		b.samples[i].Fields = b.fields[i : i+1 : i+1]
 		b.Spans[i] = converters.Span{Entries: 1, Shape: &b.samples[i]}
+	}
+}
+
+// ReadRows is the ReadRows of a [converters.RowSource] whose Reader decodes rows ahead. take returns the last taken
+// samples that Next returned and those that were decoded after them, which it passes.
+func ReadRows(ctx context.Context, s *Source, run converters.Run, take func(r Reader, taken int) (data []byte, rows int)) iter.Seq2[converters.Rows, error] {
+	return func(yield func(converters.Rows, error) bool) {
+		err := Each(ctx, s, run, false, func(r Reader, spans []converters.Span) (int64, bool) {
+			if spans[0].Shape == nil {
+				return 0, true
+			}
+			data, n := take(r, len(spans))
+			return int64(n), yield(converters.Rows{Off: spans[0].Shape.Off, Count: n, Data: data}, nil)
+		})
+		if err != nil {
+			yield(converters.Rows{}, err)
+		}
 	}
 }
