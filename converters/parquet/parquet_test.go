@@ -50,12 +50,18 @@ func TestSource(t *testing.T) {
 		{"plain, with a CRC", pq.Plain, true, Options{}},
 		{"snappy", pq.Snappy, false, Options{}},
 		{"labels", pq.Plain, false, Options{Fields: [][]string{{"label", "cls"}}}},
+		{"packed", pq.Plain, false, Options{Pack: true}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			convertertest.Test(t, func(t *testing.T) convertertest.Fixture {
 				dir := t.TempDir()
 				data := [][]byte{images(0, 7, row.codec, row.crc), images(7, 3, row.codec, row.crc)}
+				if row.opts.Pack {
+					for i := range data {
+						data[i], _ = numbersOf(900+i, numberColumn{kind: pq.Double, page: 256, codec: pq.Snappy}, numberColumn{kind: pq.Double, page: 99})
+					}
+				}
 				var paths []string
 				for i, b := range data {
 					paths = append(paths, filepath.Join(dir, fmt.Sprintf("%d.parquet", i)))

@@ -268,8 +268,10 @@ func FuzzParquet(f *testing.F) {
 	for _, codec := range []int{pq.Plain, pq.Snappy} {
 		f.Add(fileOf(2, pq.ImageSchema(), pq.Images([][]byte{{1, 2, 3}, {}}, []string{"a", ""}, []int64{1, -1}, codec, false)...))
 	}
+	numbers, _ := numbersOf(9, numberColumn{kind: pq.Double, page: 5, codec: pq.Snappy, repetition: pq.Optional, whole: true}, numberColumn{kind: pq.Double, page: 4, dictionary: true})
+	f.Add(numbers)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		opts := Options{MaxFooter: 1 << 20, MaxPage: 1 << 20, MaxValue: 1 << 20}
+		opts := Options{MaxFooter: 1 << 20, MaxPage: 1 << 20, MaxValue: 1 << 20, Pack: len(data)%3 == 0}
 		parts, open := convertertest.InMemory(".parquet", data)
 		s, err := openSource(parts, opts, open)
 		if err != nil {

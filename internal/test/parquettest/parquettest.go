@@ -87,6 +87,7 @@ type Chunk struct {
 	Nowhere             bool // its offset is 0
 	Dictionary0         bool // it says that it has a dictionary, at the offset 0
 	Short               bool // its size lacks the header of its dictionary page
+	Whole               bool // its statistics say that it has no nulls
 }
 
 // A Writer writes a file. Its first error is that of Close.
@@ -261,6 +262,11 @@ func (f *Writer) Close(schema []Element, meta [][2]string) error {
 			t.i64(9, c.off)
 			if c.dictionary > 0 || c.Dictionary0 {
 				t.i64(11, c.dictionary)
+			}
+			if c.Whole {
+				t.structure(12)
+				t.i64(3, 0)
+				t.end()
 			}
 			t.end()
 			t.end()

@@ -1,0 +1,266 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/s2"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/convertertest"
+	"github.com/ffconvert/ffconvert/internal/fuzz"
+	"github.com/ffconvert/ffconvert/internal/test/arrowjs"
+	pq "github.com/ffconvert/ffconvert/internal/test/parquettest"
+)
+
+// A numberColumn is a column of numbers of a type, whose pages have at most some values each.
+type numberColumn struct {
+	kind, repetition, page int
+	codec                  int
+	dictionary, whole      bool
+}
+
+// numbersOf is a file of rows of random numbers in row groups of 700, and the packed rows.
+func numbersOf(rows int, columns ...numberColumn) (data []byte, packed [][]byte) {
+	rnd := rand.New(rand.NewPCG(3, uint64(rows)))
+	var schema []pq.Element
+	var b strings.Builder
+	w := pq.NewWriter(&b)
+	packed = make([][]byte, rows)
+	for i, c := range columns {
+		schema = append(schema, pq.Element{Name: fmt.Sprint("c", i), Type: c.kind, Repetition: c.repetition, Converted: pq.None})
+	}
+	for from := 0; from < rows; from += 700 {
+		n := min(700, rows-from)
+		var chunks []pq.Chunk
+		for _, c := range columns {
+			chunks = append(chunks, c.chunk(rnd, packed[from:from+n]))
+		}
+		w.Group(n, chunks...)
+	}
+	if err := w.Close(root(schema...), nil); err != nil {
+		panic(err)
+	}
+	return []byte(b.String()), packed
+}
+
+// chunk appends a number to each row.
+func (c numberColumn) chunk(rnd *rand.Rand, rows [][]byte) pq.Chunk {
+	chunk := pq.Chunk{Type: c.kind, Codec: c.codec, Values: len(rows), Whole: c.whole}
+	add := func(p pq.Page) {
+		if p.Expanded = len(p.Body); c.codec == pq.Snappy {
+			p.Body = s2.EncodeSnappy(nil, p.Body)
+		}
+		chunk.Pages = append(chunk.Pages, p)
+	}
+	number := func() []byte {
+		if x := rnd.NormFloat64(); c.kind == pq.Float {
+			return binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(x)))
+		}
+		return binary.LittleEndian.AppendUint64(nil, rnd.Uint64())
+	}
+	words := [][]byte{number(), number(), number()}
+	if c.dictionary {
+		add(pq.Page{Kind: pq.Dictionary, Values: len(words), Body: slices.Concat(words...)})
+	}
+	for some := range slices.Chunk(rows, c.page) {
+		p := pq.Page{Values: len(some)}
+		if c.repetition == pq.Optional {
+			p.Body = pq.Levels(1, len(some))
+		}
+		if c.dictionary {
+			p.Encoding, p.Body = pq.RLEDictionary, append(p.Body, 2)
+		}
+		for i := range some {
+			v := number()
+			if c.dictionary {
+				at := rnd.IntN(len(words))
+				v, p.Body = words[at], append(p.Body, 1<<1, byte(at))
+			} else {
+				p.Body = append(p.Body, v...)
+			}
+			some[i] = append(some[i], v...)
+		}
+		add(p)
+	}
+	return chunk
+}
+
+// Rows of numbers of one type are packed: the bytes of all numbers, in runs from any row to any other, one after another
+// or not, by Read and by ReadRows.
+func TestPacked(t *testing.T) {
+	t.Parallel()
+	for name, columns := range map[string][]numberColumn{
+		"float64": {{kind: pq.Double, page: 700}, {kind: pq.Double, page: 301, codec: pq.Snappy}, {kind: pq.Double, page: 44, dictionary: true}},
+		"float32": {{kind: pq.Float, page: 256, repetition: pq.Optional, whole: true}, {kind: pq.Float, page: 257}},
+		"int64":   {{kind: pq.Int64, page: 99, repetition: pq.Optional, whole: true, dictionary: true, codec: pq.Snappy}},
+	} {
+		const rows = 2000
+		data, want := numbersOf(rows, columns...)
+		parts, open := convertertest.InMemory(".parquet", data, data)
+		s, err := openSource(parts, Options{Pack: true}, open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := s.Describe(); d.Encoding != "raw" || !slices.Equal(d.Shape, []int64{int64(len(columns))}) || d.Columns[0].DType != name || len(d.Columns) != len(columns) {
+			t.Errorf("%s: described as %+v", name, d)
+		}
+		var offs []int64
+		for span, err := range s.Index(t.Context(), 1) {
+			if err != nil || span.Shape.Fields[0].Value.Len() != int64(len(want[0])) || span.Alike != (len(offs) > 0) {
+				t.Fatal(name, len(offs), err, span)
+			}
+			offs = append(offs, span.Off)
+		}
+		rnd := rand.New(rand.NewPCG(1, 2))
+		for from := 0; from < rows; {
+			if rnd.IntN(4) == 0 {
+				from = rnd.IntN(rows)
+			}
+			n := 1 + rnd.IntN(min(rows-from, 400))
+			run := converters.Run{Part: rnd.IntN(8) / 7, First: int64(from), Off: offs[from], Count: int64(n)}
+			var got, offsets []byte
+			for sample, err := range s.Read(t.Context(), run) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, sample.Fields[0].Value.Data()...)
+				offsets = binary.AppendVarint(offsets, sample.Off)
+			}
+			all, ok := s.ReadRows(t.Context(), run)
+			var together []byte
+			count := 0
+			for x, err := range all {
+				if err != nil || x.Off != offs[from+count] {
+					t.Fatal(err, x.Off)
+				}
+				together = append(together, x.Data...)
+				count += x.Count
+			}
+			for _, off := range offs[from : from+n] {
+				offsets = offsets[len(binary.AppendVarint(nil, off)):]
+			}
+			if want := slices.Concat(want[from : from+n]...); !slices.Equal(got, want) || !slices.Equal(together, want) || !ok || count != n || len(offsets) > 0 {
+				t.Fatalf("%s: %d rows from %d: %d and %d bytes, want %d", name, n, from, len(got), len(together), len(want))
+			}
+			from += n
+		}
+	}
+}
+
+// Rows that have other columns, or may have nulls, are not packed; a part that is not here when the others are opened is
+// refused if it has them.
+func TestNotPacked(t *testing.T) {
+	t.Parallel()
+	double := numberColumn{kind: pq.Double, page: 700}
+	perhaps, whole, other := double, double, double
+	perhaps.repetition, other.kind = pq.Optional, pq.Int64
+	whole.repetition, whole.whole = pq.Optional, true
+	file := func(columns ...numberColumn) []byte { data, _ := numbersOf(5, columns...); return data }
+	null := fileOf(2, root(pq.Element{Name: "c0", Type: pq.Double, Repetition: pq.Optional, Converted: pq.None}),
+		pq.Chunk{Type: pq.Double, Values: 2, Whole: true, Pages: []pq.Page{{Values: 2, Body: append([]byte{4, 0, 0, 0, 2, 1, 2, 0}, int64s(1)...)}}})
+	for _, row := range []struct {
+		name         string
+		data         [][]byte
+		away, packed bool   // the last part is not here; rows are packed
+		err          string // of the last part
+	}{
+		{"packed", [][]byte{file(double), file(whole)}, false, true, ""},
+		{"of two types", [][]byte{file(double, other)}, false, false, ""},
+		{"perhaps null", [][]byte{file(perhaps)}, false, false, ""},
+		{"perhaps null in another part", [][]byte{file(double), file(perhaps)}, false, false, ""},
+		{"another type", [][]byte{file(double), file(other)}, false, false, ""},
+		{"another type, not here", [][]byte{file(double), file(other)}, true, true, "its columns are not those of the first part"},
+		{"a null, where statistics have none", [][]byte{file(double), null}, false, true, "a null among rows of numbers"},
+		{"images", [][]byte{images(0, 2, pq.Plain, false)}, false, false, ""},
+	} {
+		parts, open := convertertest.InMemory(".parquet", row.data...)
+		here := slices.Clone(parts)
+		if row.away {
+			here[len(here)-1].Path = ""
+		}
+		s, err := openSource(here, Options{Pack: true}, open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if packed := s.Describe().Encoding == "raw"; packed != row.packed {
+			t.Errorf("%s: packed is %v", row.name, packed)
+		}
+		last := s.WithParts(0, parts[len(parts)-1:])
+		err = nil
+		for _, err = range last.Index(t.Context(), 0) {
+		}
+		if _, ok := errors.AsType[*converters.Error](err); row.err != "" && (!ok || !strings.Contains(err.Error(), row.err)) || row.err == "" && err != nil {
+			t.Errorf("%s: %v, want %q", row.name, err, row.err)
+		}
+	}
+}
+
+// Damage of packed rows is found by Index, or gives other numbers.
+func TestDamagedRows(t *testing.T) {
+	t.Parallel()
+	data, want := numbersOf(9, numberColumn{kind: pq.Double, page: 5, codec: pq.Snappy, repetition: pq.Optional, whole: true}, numberColumn{kind: pq.Double, page: 4, dictionary: true})
+	for at := range data {
+		for bit := range 8 {
+			changed := slices.Clone(data)
+			changed[at] ^= 1 << bit
+			rows, err := contents(t, changed, Options{Pack: true})
+			if _, ok := errors.AsType[*converters.Error](err); err != nil && !ok || err == nil && len(rows) > len(want) {
+				t.Errorf("byte %d changed: %d rows, %v", at, len(rows), err)
+			}
+		}
+	}
+}
+
+// Runs that follow one another have the rows of the part, whatever its columns are.
+func TestRunsFollow(t *testing.T) {
+	t.Parallel()
+	dir, _ := arrowjs.Write(t, "parquet", 1000)
+	for _, name := range []string{"plain", "words", "snappy", "zstd"} {
+		s := openFiles(t, Options{}, dir+"/"+name+".parquet")
+		read := func(from, n int) (rows [][]string) {
+			for sample, err := range s.Read(t.Context(), converters.Run{First: int64(from), Count: int64(n)}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows = append(rows, arrowjs.Row(sample))
+			}
+			return rows
+		}
+		all := read(0, 1000)
+		rnd := rand.New(rand.NewPCG(5, 6))
+		for from := 0; from < 1000; {
+			n := min(1+rnd.IntN(40), 1000-from)
+			if got := read(from, n); !slices.EqualFunc(got, all[from:from+n], slices.Equal) {
+				t.Fatalf("%s: %d rows from %d: other rows", name, n, from)
+			}
+			from += n + rnd.IntN(3)*rnd.IntN(20)
+		}
+	}
+}
+
+// Memory of packed rows does not depend on their number.
+func TestRowsMemory(t *testing.T) {
+	data, want := numbersOf(20_000, numberColumn{kind: pq.Double, page: 700, codec: pq.Snappy})
+	parts, open := convertertest.InMemory(".parquet", data)
+	s, err := openSource(parts, Options{Pack: true}, open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	fuzz.WantAllocated(t, 1<<20, func() {
+		n = 0
+		for _, err = range s.Index(t.Context(), 0) {
+			n++
+		}
+	})
+	if err != nil || n != len(want) {
+		t.Errorf("%d rows, %v", n, err)
+	}
+}
