@@ -7,6 +7,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/arrowipc"
 )
 
@@ -32,7 +33,7 @@ func (l *loader) size(s arrowipc.Span) (n int64, plain arrowipc.Span, err error)
 	if s.Size < 8 {
 		return 0, s, fmt.Errorf("%w: a compressed buffer of %d bytes", converters.ErrMalformed, s.Size)
 	}
-	if err := columns.ReadFull(l.r, head[:], s.Off); err != nil {
+	if err := scan.ReadFull(l.r, head[:], s.Off); err != nil {
 		return 0, s, err
 	}
 	switch n = int64(binary.LittleEndian.Uint64(head[:])); {
@@ -62,7 +63,7 @@ func (l *loader) bytes(s arrowipc.Span, from, n int64) ([]byte, error) {
 		return nil, columns.Over("max-batch-size", "%d bytes of a buffer", n)
 	case plain.Size > 0:
 		b := make([]byte, n) // not more than the file has
-		return b, columns.ReadFull(l.r, b, plain.Off+from)
+		return b, scan.ReadFull(l.r, b, plain.Off+from)
 	}
 	if *l.room -= size; *l.room < 0 {
 		return nil, columns.Over("max-batch-size", "a batch with a buffer of %d bytes, and the others", size)
@@ -72,7 +73,7 @@ func (l *loader) bytes(s arrowipc.Span, from, n int64) ([]byte, error) {
 		return b[from : from+n : from+n], nil
 	}
 	l.raw = columns.Sized(l.raw, s.Size-8)
-	if err := columns.ReadFull(l.r, l.raw, s.Off+8); err != nil {
+	if err := scan.ReadFull(l.r, l.raw, s.Off+8); err != nil {
 		return nil, err
 	}
 	codec := columns.Zstd

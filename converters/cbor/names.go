@@ -21,7 +21,7 @@ const manyNames = 32
 // clear prepares for the next sample.
 func (f *names) clear() {
 	f.seen = nil
-	if cap(f.known) > scan.Reusable {
+	if scan.Reuse(f.known) == nil {
 		f.known = nil
 	}
 }

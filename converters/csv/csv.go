@@ -181,6 +181,7 @@ func (s source) with(parts []converters.Part) *source {
 		},
 		Describe: s.describe,
 		Doubts:   s.doubts,
+		Rows:     s.rows,
 	})
 	return &s
 }

@@ -1,5 +1,7 @@
 package csv
 
+import "github.com/ffconvert/ffconvert/converters/internal/scan"
+
 // Sizes of reads in bytes. The first read is small, because a run may be one row. Reads double up to a
 // size that is efficient for the device and fits into the processor's cache.
 const (
@@ -36,7 +38,7 @@ func (s *splitter) measure() (int64, error) {
 	begins, quoted, inside := true, false, false // at the start of a value; in a value with quotes; between its quotes
 	for n := int64(0); n < most; {
 		b := block[:min(int64(len(block)), most-n)]
-		if err := s.ReadAt(b, from+n); err != nil {
+		if err := scan.ReadFull(s.File, b, from+n); err != nil {
 			return 0, err
 		}
 		for i, c := range b {

@@ -2,7 +2,6 @@ package csv
 
 import (
 	"context"
-	"iter"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
@@ -193,8 +192,10 @@ func (r *reader) next(ctx context.Context) (event, error) {
 	}
 }
 
-// ReadRows is Read for samples of one packed row.
-func (s *source) ReadRows(ctx context.Context, run converters.Run) (iter.Seq2[converters.Rows, error], bool) {
-	take := func(r scan.Reader, taken int) ([]byte, int) { return r.(*reader).single.takeAhead(taken) }
-	return scan.ReadRows(ctx, s.Source, run, take), s.schema.numeric && s.schema.form == Packed && s.opts.RowsPerSample == 1
+// rows is scan.Format.Rows: samples of one packed row are rows.
+func (s *source) rows() func(scan.Reader, int) ([]byte, int) {
+	if !s.schema.numeric || s.schema.form != Packed || s.opts.RowsPerSample > 1 {
+		return nil
+	}
+	return func(r scan.Reader, taken int) ([]byte, int) { return r.(*reader).single.takeAhead(taken) }
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -33,7 +34,7 @@ func (h *holding) take(n int64) error {
 
 func (h *holding) reclaim() {
 	for _, c := range h.cursors {
-		if c.left == 0 && !c.has {
+		if c.left == 0 && c.batch.left() == 0 && !c.has {
 			h.drop(&c.buf)
 			h.drop(&c.levels)
 		}
@@ -86,7 +87,7 @@ func (c *cursor) body(to *[]byte) ([]byte, error) {
 	}
 	*to = columns.Sized(*to, size)
 	n := copy(*to, c.w.Buf[c.w.Pos:])
-	err := c.w.ReadAt((*to)[n:], c.w.Offset()+int64(n))
+	err := scan.ReadFull(c.w.File, (*to)[n:], c.w.Offset()+int64(n))
 	c.w.Skip(size)
 	return *to, err
 }

@@ -37,16 +37,16 @@ type cursor struct {
 	words    buffer  // the dictionary page
 
 	page       page
-	last       int64  // end of the chunk according to the footer; a page must begin before it
-	spare      int64  // bytes between last and the footer
-	levels     buffer // levels of a streamed page, or of a compressed page of version 2
-	left       int64  // remaining values of the page, with nulls
-	unread     int64  // values of the chunk after this page
-	stream     int64  // end of a streamed page in the file; 0: the page is in memory
-	decoder    decoder
-	numbers    numbers
-	flow       *flow // the decoder of a page that flows, else nil
-	flowFrom   int64 // see the constant
+	last       int64                          // end of the chunk according to the footer; a page must begin before it
+	spare      int64                          // bytes between last and the footer
+	levels     buffer                         // levels of a streamed page, or of a compressed page of version 2
+	left       int64                          // values of the page after the batch, with nulls
+	unread     int64                          // values of the chunk after this page
+	stream     int64                          // end of a streamed page in the file; 0: the page is in memory
+	bytes      func(*datum) error             // decodes the next value of a leaf of byte strings
+	numbers    func(to []uint64) (int, error) // decodes the next values of a leaf of numbers
+	flow       *flow                          // if the page flows, else nil
+	flowFrom   int64                          // see the constant
 	reps, defs runs
 	dictionary *dictionary
 
@@ -84,7 +84,7 @@ func (c *cursor) forget() {
 	if c.dictionary != nil {
 		c.held.bytes -= placeSize * int64(len(c.dictionary.places)+len(c.dictionary.sizes))
 	}
-	c.dictionary, c.decoder, c.numbers, c.flow = nil, nil, nil, nil
+	c.dictionary, c.bytes, c.numbers, c.flow = nil, nil, nil, nil
 }
 
 // look makes the next value the current one, unless it is. The end of the chunk counts as the start of a row.
@@ -98,36 +98,14 @@ func (c *cursor) look() error {
 		}
 		return err
 	}
-	return c.decode()
-}
-
-// more reads the next page if the values of this one have been decoded. It returns false after the last page.
-func (c *cursor) more() (bool, error) {
-	for c.left == 0 {
-		if err := c.finish(); err != nil || c.unread == 0 {
-			return false, err
-		}
-		if _, err := c.turn(0); err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// decode makes the next value of the page the current one.
-func (c *cursor) decode() error {
-	if err := c.fill(); err != nil {
-		return err
-	}
 	b := &c.batch
 	c.has, c.rep, c.def = true, 0, 0
-	if c.leaf.rep > 0 {
+	if b.reps != nil {
 		c.rep = int(b.reps[b.at])
 	}
-	if c.leaf.def > 0 {
+	if b.defs != nil {
 		c.def = int(b.defs[b.at])
 	}
-	c.left--
 	b.at++
 	switch {
 	case c.def < c.leaf.def:
@@ -139,7 +117,7 @@ func (c *cursor) decode() error {
 	case c.stream > 0:
 		return c.streamed()
 	}
-	if err := c.decoder.next(&c.datum); err != nil {
+	if err := c.bytes(&c.datum); err != nil {
 		return malformed(err)
 	}
 	if c.size > c.most {
@@ -206,7 +184,7 @@ func (c *cursor) skip(n int64) error {
 	c.passing = c.leaf.rep == 0 // after rows of lists, the first value is read together with them
 	defer func() { c.passing = false }()
 	for n > 0 {
-		if c.left == 0 && !c.has && c.unread > 0 {
+		if c.left == 0 && c.batch.left() == 0 && !c.has && c.unread > 0 {
 			passed, err := c.turn(n)
 			if err != nil {
 				return err
@@ -214,14 +192,15 @@ func (c *cursor) skip(n int64) error {
 			n -= passed
 			continue
 		}
-		if c.leaf.rep == 0 && c.numeric && !c.has && c.left > 0 {
-			if err := c.fill(); err != nil {
+		if c.numeric && c.leaf.rep == 0 && !c.has {
+			if _, err := c.more(); err != nil {
 				return err
 			}
-			some := min(n, int64(c.batch.n-c.batch.at))
-			c.drop(int(some))
-			n -= some
-			continue
+			if some := min(int(n), c.batch.left()); some > 0 {
+				c.batch.drop(some)
+				n -= int64(some)
+				continue
+			}
 		}
 		if err := c.start(0); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // Sizes for pages that are decompressed incrementally, bytes.
@@ -99,7 +100,7 @@ func (c *cursor) readFlow() error {
 				return err
 			}
 			c.levels.b = append(c.levels.b, make([]byte, levels)...)
-			if err := columns.ReadFull(c.w.File, c.levels.b, c.w.Offset()); err != nil {
+			if err := scan.ReadFull(c.w.File, c.levels.b, c.w.Offset()); err != nil {
 				return err
 			}
 		}
@@ -112,7 +113,7 @@ func (c *cursor) readFlow() error {
 		return err
 	}
 	c.w.Skip(p.size)
-	c.decoder, c.numbers, c.flow = f, f, f
+	c.bytes, c.numbers, c.flow = f.next, f.read, f
 	if p.kind == pageDataV2 {
 		c.reps = newRuns(c.levels.b[:p.repSize:p.repSize], levelWidth(c.leaf.rep))
 		c.defs = newRuns(c.levels.b[p.repSize:], levelWidth(c.leaf.def))
@@ -261,14 +262,15 @@ func (f *flow) next(d *datum) error {
 	return nil
 }
 
-// read decodes numbers: see numbers.
+// read decodes numbers: see newNumbers.
 func (f *flow) read(to []uint64) (int, error) {
 	n := int(min(int64(len(to)), (int64(len(f.b)-f.at)+f.left)/int64(f.width)))
 	b, err := f.take(int64(n * f.width))
 	if err != nil {
 		return 0, err
 	}
-	return (&plainNumbers{b, f.width}).read(to)
+	plain(to[:n], b, f.width)
+	return n, short(n, to)
 }
 
 // finish returns an error unless the page ends where its header states. Reading the end verifies the codec's checksum.

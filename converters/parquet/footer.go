@@ -7,6 +7,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 )
 
 // Physical types of a column.
@@ -83,11 +84,11 @@ func (s *source) readTable(p converters.Part, f io.ReaderAt) (*table, error) {
 	if p.Size < int64(leastSize) {
 		return nil, fail(p.Size, fmt.Errorf("%w: it has %d bytes, a Parquet file at least %d", converters.ErrTruncated, p.Size, leastSize), "")
 	}
-	if err := columns.ReadFull(f, head[:], 0); err != nil {
+	if err := scan.ReadFull(f, head[:], 0); err != nil {
 		return nil, fail(0, err, "")
 	}
 	at := p.Size - tailSize
-	if err := columns.ReadFull(f, tail[:], at); err != nil {
+	if err := scan.ReadFull(f, tail[:], at); err != nil {
 		return nil, fail(at, err, "")
 	}
 	end := string(tail[4:])
@@ -108,7 +109,7 @@ func (s *source) readTable(p converters.Part, f io.ReaderAt) (*table, error) {
 	}
 	b := make([]byte, size)
 	at -= size
-	if err := columns.ReadFull(f, b, at); err != nil {
+	if err := scan.ReadFull(f, b, at); err != nil {
 		return nil, fail(at, err, "")
 	}
 	t := &table{bytes: size, off: at}

@@ -49,7 +49,7 @@ func (c *cursor) readData() error {
 	if c.numeric {
 		c.numbers, err = newNumbers(c.leaf, p.encoding, values, c.dictionary)
 	} else {
-		c.decoder, err = newDecoder(c.leaf, p.encoding, values, c.dictionary)
+		c.bytes, err = newDecoder(c.leaf, p.encoding, values, c.dictionary)
 	}
 	if err != nil {
 		return malformed(err)

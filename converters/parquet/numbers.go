@@ -2,56 +2,100 @@ package parquet
 
 import (
 	"encoding/binary"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A numbers decodes the values of a page that are numbers, without nulls, in order: to two's complement of 64 bits, or
-// to the bits of a float of the leaf's size.
-type numbers interface {
-	// read decodes the next values. With an error it returns how many it decoded before.
-	read(to []uint64) (int, error)
-}
-
-// newNumbers returns the decoder for b, the numbers of a page in memory.
-func newNumbers(l *leaf, encoding int32, b []byte, dictionary *dictionary) (numbers, error) {
+// newNumbers returns a function that decodes the next ones of b, the numbers of a page, without nulls: to two's complement
+// of 64 bits, or to the bits of a float of the leaf's size. With an error it returns how many it decoded before. It
+// decodes at most batchValues.
+func newNumbers(l *leaf, encoding int32, b []byte, dictionary *dictionary) (func(to []uint64) (int, error), error) {
+	width := l.width()
 	switch {
 	case encoding == encodingPlain && l.physical == typeBool:
-		return &plainBits{b: b}, nil
+		at := 0
+		return func(to []uint64) (int, error) {
+			n := min(len(to), 8*len(b)-at)
+			for i := range n {
+				to[i] = uint64(b[at/8] >> (at % 8) & 1)
+				at++
+			}
+			return n, short(n, to)
+		}, nil
 	case encoding == encodingPlain:
-		return &plainNumbers{b, l.width()}, nil
+		return func(to []uint64) (int, error) {
+			n := min(len(to), len(b)/width)
+			plain(to[:n], b, width)
+			b = b[n*width:]
+			return n, short(n, to)
+		}, nil
 	case encoding == encodingDictionary || encoding == encodingPlainDictionary:
-		r, err := newIndexes(b, dictionary)
-		return &indexedNumbers{runs: r, of: dictionary}, err
+		indexes, err := newIndexes(b, dictionary)
+		return func(to []uint64) (int, error) {
+			var at [batchValues]uint32
+			n, err := indexes.read(at[:len(to)])
+			for i := range n {
+				if err := dictionary.check(at[i]); err != nil {
+					return i, err
+				}
+				plain(to[i:i+1], dictionary.plain[int(at[i])*width:], width)
+			}
+			return n, err
+		}, err
 	case encoding == encodingRLE && l.physical == typeBool:
 		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
 			return nil, errShort
 		}
-		return &bools{newRuns(b[4:4+binary.LittleEndian.Uint32(b)], 1)}, nil
+		bits := newRuns(b[4:4+binary.LittleEndian.Uint32(b)], 1)
+		return func(to []uint64) (int, error) {
+			var all [batchValues]uint32
+			n, err := bits.read(all[:len(to)])
+			for i := range n {
+				to[i] = uint64(all[i])
+			}
+			return n, err
+		}, nil
 	case encoding == encodingDelta && (l.physical == typeInt32 || l.physical == typeInt64):
 		d, err := newDeltas(b)
-		return &differences{d, l.physical == typeInt32}, err
+		return func(to []uint64) (int, error) {
+			for i := range to {
+				v, err := d.next()
+				if err != nil {
+					return i, err
+				}
+				if to[i] = v; width == 4 {
+					to[i] = uint64(int64(int32(v)))
+				}
+			}
+			return len(to), nil
+		}, err
 	case encoding == encodingSplit && l.physical != typeBool:
-		return &splitNumbers{split{b: b, width: l.width(), count: len(b) / l.width()}}, nil
+		at := 0
+		return func(to []uint64) (int, error) {
+			n := min(len(to), len(b)/width-at)
+			var v [8]byte
+			for i := range n {
+				join(v[:width], b, at)
+				plain(to[i:i+1], v[:], width)
+				at++
+			}
+			return n, short(n, to)
+		}, nil
 	}
-	return nil, unsupported(l, encoding)
+	return nil, fmt.Errorf("%w: encoding %d of values of type %d", converters.ErrUnsupported, encoding, l.physical)
 }
 
-type plainNumbers struct {
-	b     []byte
-	width int
-}
-
-func (p *plainNumbers) read(to []uint64) (int, error) {
-	n := min(len(to), len(p.b)/p.width)
-	decodeNumbers(to[:n], p.b, p.width)
-	p.b = p.b[n*p.width:]
+// short returns errShort if n numbers are fewer than to has.
+func short(n int, to []uint64) error {
 	if n < len(to) {
-		return n, errShort
+		return errShort
 	}
-	return n, nil
+	return nil
 }
 
-// decodeNumbers decodes numbers of 4 or 8 bytes.
-func decodeNumbers(to []uint64, b []byte, width int) {
+// plain decodes numbers of 4 or 8 bytes.
+func plain(to []uint64, b []byte, width int) {
 	if b = b[:len(to)*width]; width == 4 {
 		for i := range to {
 			to[i] = uint64(int64(int32(binary.LittleEndian.Uint32(b[4*i:]))))
@@ -61,82 +105,4 @@ func decodeNumbers(to []uint64, b []byte, width int) {
 	for i := range to {
 		to[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
-}
-
-type plainBits struct {
-	b  []byte
-	at int
-}
-
-func (p *plainBits) read(to []uint64) (int, error) {
-	for i := range to {
-		if p.at >= 8*len(p.b) {
-			return i, errShort
-		}
-		to[i] = uint64(p.b[p.at/8] >> (p.at % 8) & 1)
-		p.at++
-	}
-	return len(to), nil
-}
-
-// indexedNumbers are numbers of a dictionary.
-type indexedNumbers struct {
-	runs
-	of      *dictionary
-	indexes [batchValues]uint32
-}
-
-func (x *indexedNumbers) read(to []uint64) (int, error) {
-	n, err := x.runs.read(x.indexes[:len(to)])
-	w := x.of.width
-	for i, at := range x.indexes[:n] {
-		if err := x.of.check(at); err != nil {
-			return i, err
-		}
-		decodeNumbers(to[i:i+1], x.of.plain[int(at)*w:], w)
-	}
-	return n, err
-}
-
-type bools struct{ runs }
-
-func (x *bools) read(to []uint64) (int, error) {
-	var all [batchValues]uint32
-	n, err := x.runs.read(all[:len(to)])
-	for i, v := range all[:n] {
-		to[i] = uint64(v)
-	}
-	return n, err
-}
-
-// differences are delta-encoded integers.
-type differences struct {
-	deltas
-	short bool // 32 bits
-}
-
-func (x *differences) read(to []uint64) (int, error) {
-	for i := range to {
-		v, err := x.next()
-		if err != nil {
-			return i, err
-		}
-		if to[i] = v; x.short {
-			to[i] = uint64(int64(int32(v)))
-		}
-	}
-	return len(to), nil
-}
-
-type splitNumbers struct{ split }
-
-func (x *splitNumbers) read(to []uint64) (int, error) {
-	var d datum
-	for i := range to {
-		if err := x.next(&d); err != nil {
-			return i, err
-		}
-		decodeNumbers(to[i:i+1], d.data, x.width)
-	}
-	return len(to), nil
 }

@@ -151,6 +151,7 @@ func (s source) with(parts []converters.Part) *source {
 		With:     func(_ int, parts []converters.Part) converters.Source { return s.with(parts) },
 		Describe: func() converters.Description { return s.desc },
 		Doubts:   func() []converters.Doubt { return s.mismatches.Doubts(parts) },
+		Rows:     s.packedRows,
 	})
 	return &s
 }

@@ -131,7 +131,7 @@ func (r *reader) End() {
 func (r *reader) release() {
 	for _, c := range r.all {
 		c.forget()
-		c.left, c.has = 0, false
+		c.left, c.has, c.batch.n, c.batch.at = 0, false, 0, 0
 	}
 	if r.held.bytes > mostKept {
 		r.held.reclaim()

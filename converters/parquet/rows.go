@@ -1,8 +1,6 @@
 package parquet
 
 import (
-	"context"
-	"iter"
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -84,22 +82,26 @@ func (r *reader) decodeRows(n int) error {
 		x.data = columns.Sized(x.data, int64(n*x.size))
 	}
 	for i, c := range r.fields {
-		if from := r.asm.cursors[c.first]; r.index {
-			from.drop(n)
+		if b := &r.asm.cursors[c.first].batch; r.index {
+			b.drop(n)
 		} else {
-			from.put(x.data[i*r.src.width:], n, r.src.width, x.size)
+			b.put(x.data[i*r.src.width:], n, r.src.width, x.size)
 		}
 	}
 	return nil
 }
 
-// ReadRows is Read for packed rows.
-func (s *source) ReadRows(ctx context.Context, run converters.Run) (iter.Seq2[converters.Rows, error], bool) {
-	return scan.ReadRows(ctx, s.Source, run, func(r scan.Reader, taken int) ([]byte, int) {
-		x := &r.(*reader).rows
+// packedRows is scan.Format.Rows: packed rows are rows.
+func (s *source) packedRows() func(scan.Reader, int) ([]byte, int) {
+	if s.width == 0 {
+		return nil
+	}
+	return func(of scan.Reader, taken int) ([]byte, int) {
+		r := of.(*reader)
+		x := &r.rows
 		from := x.next - taken
-		r.(*reader).row += int64(x.n - x.next)
+		r.row += int64(x.n - x.next)
 		x.next = x.n
 		return x.data[from*x.size : x.n*x.size], x.n - from
-	}), s.width > 0
+	}
 }

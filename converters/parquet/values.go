@@ -20,34 +20,60 @@ const (
 	encodingSplit           = 9
 )
 
-// A decoder decodes the values of a page that are byte strings, without nulls, in order. The bytes of a value are valid
-// until the next call.
-type decoder interface {
-	next(d *datum) error
-}
-
-// newDecoder returns the decoder for b, the byte strings of a page in memory.
-func newDecoder(l *leaf, encoding int32, b []byte, dictionary *dictionary) (decoder, error) {
+// newDecoder returns a function that decodes the next one of b, the byte strings of a page, without nulls. The bytes of a
+// value are valid until the next call.
+func newDecoder(l *leaf, encoding int32, b []byte, dictionary *dictionary) (func(*datum) error, error) {
+	width := l.width()
 	switch {
 	case encoding == encodingPlain && l.physical == typeBytes:
-		return &plainBytes{b}, nil
+		return func(d *datum) error {
+			if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
+				return errShort
+			}
+			n := 4 + binary.LittleEndian.Uint32(b)
+			d.set(b[4:n:n])
+			b = b[n:]
+			return nil
+		}, nil
 	case encoding == encodingPlain:
-		return &plain{b, l.width()}, nil
+		return func(d *datum) error {
+			if len(b) < width {
+				return errShort
+			}
+			d.set(b[:width:width])
+			b = b[width:]
+			return nil
+		}, nil
 	case encoding == encodingDictionary || encoding == encodingPlainDictionary:
-		r, err := newIndexes(b, dictionary)
-		return &indexes{r, dictionary}, err
+		indexes, err := newIndexes(b, dictionary)
+		return func(d *datum) error {
+			var i [1]uint32
+			if _, err := indexes.read(i[:]); err != nil {
+				return err
+			}
+			if err := dictionary.check(i[0]); err != nil {
+				return err
+			}
+			dictionary.get(int(i[0]), d)
+			return nil
+		}, err
 	case encoding == encodingDeltaLength && l.physical == typeBytes:
 		return newLengths(b)
 	case encoding == encodingDeltaBytes && l.physical != typeInt96:
 		return newPrefixes(b, l)
-	case encoding == encodingSplit && l.width() > 0:
-		return &split{b: b, width: l.width(), count: len(b) / l.width()}, nil
+	case encoding == encodingSplit && width > 0:
+		at, value := 0, make([]byte, width)
+		return func(d *datum) error {
+			if at >= len(b)/width {
+				return errShort
+			}
+			join(value, b, at)
+			at++
+			d.set(value)
+			return nil
+		}, nil
 	}
-	return nil, unsupported(l, encoding)
-}
-
-func unsupported(l *leaf, encoding int32) error {
-	return fmt.Errorf("%w: encoding %d of values of type %d", converters.ErrUnsupported, encoding, l.physical)
+	return nil, fmt.Errorf("%w: encoding %d of values of type %d", converters.ErrUnsupported, encoding, l.physical)
 }
 
 // newIndexes returns the indexes into a dictionary that a page has.
@@ -61,6 +87,13 @@ func newIndexes(b []byte, dictionary *dictionary) (runs, error) {
 		return runs{}, fmt.Errorf("%w: indexes of %d bits", converters.ErrMalformed, b[0])
 	}
 	return newRuns(b[1:], int(b[0])), nil
+}
+
+// join sets v to value i of a page that has the first byte of all values, then the second byte of all, and so on.
+func join(v, b []byte, i int) {
+	for k := range v {
+		v[k] = b[k*(len(b)/len(v))+i]
+	}
 }
 
 // width returns the size of a plain value in bytes, 0 if it varies.
@@ -81,150 +114,62 @@ func (l *leaf) width() int {
 // set sets d to b.
 func (d *datum) set(b []byte) { d.data, d.size = b, int64(len(b)) }
 
-// plain are byte strings of one size.
-type plain struct {
-	b     []byte
-	width int
-}
-
-func (p *plain) next(d *datum) error {
-	if len(p.b) < p.width {
-		return errShort
-	}
-	d.set(p.b[:p.width:p.width])
-	p.b = p.b[p.width:]
-	return nil
-}
-
-// plainBytes are byte strings, each preceded by its length in 4 bytes.
-type plainBytes struct{ b []byte }
-
-func (p *plainBytes) next(d *datum) error {
-	if len(p.b) < 4 {
-		return errShort
-	}
-	n := binary.LittleEndian.Uint32(p.b)
-	if uint64(n) > uint64(len(p.b)-4) {
-		return errShort
-	}
-	d.set(p.b[4 : 4+n : 4+n])
-	p.b = p.b[4+n:]
-	return nil
-}
-
-type indexes struct {
-	runs
-	of *dictionary
-}
-
-func (x *indexes) next(d *datum) error {
-	var i [1]uint32
-	if _, err := x.read(i[:]); err != nil {
-		return err
-	}
-	if err := x.of.check(i[0]); err != nil {
-		return err
-	}
-	x.of.get(int(i[0]), d)
-	return nil
-}
-
-// lengths are byte strings, all preceded by all their lengths.
-type lengths struct {
-	sizes deltas
-	data  []byte
-}
-
-func newLengths(b []byte) (*lengths, error) {
-	d, err := newDeltas(b)
+// newLengths decodes byte strings that are all preceded by all their lengths.
+func newLengths(b []byte) (func(*datum) error, error) {
+	sizes, err := newDeltas(b)
 	if err != nil {
 		return nil, err
 	}
-	rest, sum, err := d.pass()
+	data, sum, err := sizes.pass()
 	if err != nil {
 		return nil, err
 	}
-	if sum > int64(len(rest)) {
+	if sum > int64(len(data)) {
 		return nil, errShort
 	}
-	return &lengths{d, rest}, nil
+	return func(d *datum) error {
+		n, err := sizes.next()
+		if err != nil {
+			return err
+		}
+		if n > uint64(len(data)) {
+			return errShort
+		}
+		d.set(data[:n:n])
+		data = data[n:]
+		return nil
+	}, nil
 }
 
-func (x *lengths) next(d *datum) error {
-	n, err := x.sizes.next()
-	if err != nil {
-		return err
-	}
-	if n > uint64(len(x.data)) {
-		return errShort
-	}
-	d.set(x.data[:n:n])
-	x.data = x.data[n:]
-	return nil
-}
-
-// prefixes are byte strings that share a prefix with the previous one: the lengths of the prefixes, then the suffixes
-// as lengths.
-type prefixes struct {
-	sizes deltas
-	rests *lengths
-	value []byte
-	fixed int // size of each value; −1: any
-}
-
-func newPrefixes(b []byte, l *leaf) (*prefixes, error) {
-	d, err := newDeltas(b)
+// newPrefixes decodes byte strings that share a prefix with the previous one: the lengths of the prefixes, then the
+// suffixes as newLengths has them.
+func newPrefixes(b []byte, l *leaf) (func(*datum) error, error) {
+	sizes, err := newDeltas(b)
 	if err != nil {
 		return nil, err
 	}
-	rest, _, err := d.pass()
+	rest, _, err := sizes.pass()
 	if err != nil {
 		return nil, err
 	}
-	rests, err := newLengths(rest)
-	fixed := -1
-	if l.physical == typeFixed {
-		fixed = l.length
-	}
-	return &prefixes{d, rests, nil, fixed}, err
-}
-
-func (x *prefixes) next(d *datum) error {
-	n, err := x.sizes.next()
-	if err != nil {
-		return err
-	}
-	if n > uint64(len(x.value)) {
-		return errDelta
-	}
-	if err := x.rests.next(d); err != nil {
-		return err
-	}
-	x.value = append(x.value[:n], d.data...)
-	if x.fixed >= 0 && len(x.value) != x.fixed {
-		return errDelta
-	}
-	d.set(x.value[:len(x.value):len(x.value)])
-	return nil
-}
-
-// split has the first byte of all values, then the second byte of all, and so on.
-type split struct {
-	b            []byte
-	width, count int
-	at           int
-	value        []byte
-}
-
-func (x *split) next(d *datum) error {
-	if x.at >= x.count {
-		return errShort
-	}
-	x.value = x.value[:0]
-	for i := range x.width {
-		x.value = append(x.value, x.b[i*x.count+x.at])
-	}
-	x.at++
-	d.set(x.value[:x.width:x.width])
-	return nil
+	suffix, err := newLengths(rest)
+	var value []byte
+	return func(d *datum) error {
+		n, err := sizes.next()
+		if err != nil {
+			return err
+		}
+		if n > uint64(len(value)) {
+			return errDelta
+		}
+		if err := suffix(d); err != nil {
+			return err
+		}
+		value = append(value[:n], d.data...)
+		if l.physical == typeFixed && len(value) != l.length {
+			return errDelta
+		}
+		d.set(value[:len(value):len(value)])
+		return nil
+	}, err
 }

@@ -90,18 +90,6 @@ func (o *Files) Value(path string, load bool, most int64) (converters.Value, err
 	return converters.Opaque(n), f.Close()
 }
 
-// ReadFull reads all of b. A file that is too short has changed.
-func ReadFull(f io.ReaderAt, b []byte, off int64) error {
-	n, err := f.ReadAt(b, off)
-	if n == len(b) {
-		return nil
-	}
-	if err == nil || errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: it became shorter", converters.ErrChanged)
-	}
-	return err
-}
-
 // Close closes the directory.
 func (o *Files) Close() {
 	if o.root != nil {

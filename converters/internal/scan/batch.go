@@ -24,9 +24,12 @@ func (b *Batch) Init(field string) {
 	}
 }
 
-// ReadRows is the ReadRows of a [converters.RowSource] whose Reader decodes rows ahead. take returns the last taken
-// samples that Next returned and those that were decoded after them, which it passes.
-func ReadRows(ctx context.Context, s *Source, run converters.Run, take func(r Reader, taken int) (data []byte, rows int)) iter.Seq2[converters.Rows, error] {
+// ReadRows yields the rows of a run, as many as the Reader decoded at once: see [converters.RowSource].
+func (s *Source) ReadRows(ctx context.Context, run converters.Run) (rows iter.Seq2[converters.Rows, error], ok bool) {
+	if s.format.Rows == nil {
+		return nil, false
+	}
+	take := s.format.Rows()
 	return func(yield func(converters.Rows, error) bool) {
 		err := Each(ctx, s, run, false, func(r Reader, spans []converters.Span) (int64, bool) {
 			if spans[0].Shape == nil {
@@ -38,5 +41,5 @@ func ReadRows(ctx context.Context, s *Source, run converters.Run, take func(r Re
 		if err != nil {
 			yield(converters.Rows{}, err)
 		}
-	}
+	}, take != nil
 }

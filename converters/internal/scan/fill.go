@@ -8,9 +8,9 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// ReadAt reads all of b at an offset of the part, without the buffer.
-func (w *Window) ReadAt(b []byte, off int64) error {
-	n, err := w.File.ReadAt(b, off)
+// ReadFull reads all of b. A file that is too short has changed.
+func ReadFull(f io.ReaderAt, b []byte, off int64) error {
+	n, err := f.ReadAt(b, off)
 	switch {
 	case n == len(b):
 		return nil
@@ -46,7 +46,7 @@ func (w *Window) fill(n int) error {
 	}
 	end := len(w.Buf)
 	to := end + min(want, w.room())
-	if err := w.ReadAt(w.Buf[end:to], from); err != nil {
+	if err := ReadFull(w.File, w.Buf[end:to], from); err != nil {
 		return err
 	}
 	w.Buf = w.Buf[:to]

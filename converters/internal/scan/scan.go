@@ -75,6 +75,10 @@ type Format struct {
 	With     func(first int, parts []converters.Part) converters.Source // see converters.Divisible
 	Describe func() converters.Description                              // see converters.Describer; nil: the zero Description
 	Doubts   func() []converters.Doubt                                  // see converters.Doubter; nil: none
+
+	// Rows returns a function for ReadRows, or nil if the samples are not rows; nil: they never are. The function
+	// returns the last taken samples that Next returned, and those that the Reader has decoded after them and passes.
+	Rows func() func(r Reader, taken int) (data []byte, rows int)
 }
 
 // A Source is an opened list of parts. It holds no file open between calls.
@@ -89,6 +93,7 @@ var (
 	_ converters.Describer = (*Source)(nil)
 	_ converters.Divisible = (*Source)(nil)
 	_ converters.Doubter   = (*Source)(nil)
+	_ converters.RowSource = (*Source)(nil)
 )
 
 // New returns a source of parts; it does not open them.

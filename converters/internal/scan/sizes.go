@@ -26,12 +26,12 @@ func (w *Window) Begin(p *Pass, sizes Sizes) { w.Reset(p.File, p.Part.Size, p.Ru
 // End releases the file.
 func (w *Window) End() { w.File = nil }
 
-// Reusable is the capacity, in elements, up to which a slice is reused for the next sample.
-const Reusable = 64 << 10
+// reusable is the capacity, in elements, up to which a slice is reused for the next sample.
+const reusable = 64 << 10
 
-// Reuse returns an empty slice with the memory of b, or nil if that exceeds Reusable.
+// Reuse returns an empty slice with the memory of b, or nil if that exceeds reusable.
 func Reuse[T any](b []T) []T {
-	if cap(b) > Reusable {
+	if cap(b) > reusable {
 		return nil
 	}
 	return b[:0]
