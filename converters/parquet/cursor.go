@@ -73,18 +73,18 @@ func (c *cursor) begin(f io.ReaderAt, at chunk, single bool) error {
 	}
 	c.w.Reset(f, at.off+at.size, at.off, sizes)
 	c.last, c.spare = at.off+at.size, at.spare
-	c.codec, c.unread, c.left, c.stream = at.codec, at.values, 0, 0
+	c.codec, c.unread, c.stream, c.end = at.codec, at.values, 0, false
 	c.forget()
-	c.has, c.end, c.batch.at, c.batch.n, c.batch.err = false, false, 0, 0, nil
 	return nil
 }
 
-// forget frees the dictionary.
+// forget frees the dictionary, and drops what is left of the page.
 func (c *cursor) forget() {
 	if c.dictionary != nil {
 		c.held.bytes -= placeSize * int64(len(c.dictionary.places)+len(c.dictionary.sizes))
 	}
 	c.dictionary, c.bytes, c.numbers, c.flow = nil, nil, nil, nil
+	c.left, c.has, c.batch.at, c.batch.n, c.batch.err = 0, false, 0, 0, nil
 }
 
 // look makes the next value the current one, unless it is. The end of the chunk counts as the start of a row.

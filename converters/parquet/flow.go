@@ -267,10 +267,13 @@ func (f *flow) read(to []uint64) (int, error) {
 	n := int(min(int64(len(to)), (int64(len(f.b)-f.at)+f.left)/int64(f.width)))
 	b, err := f.take(int64(n * f.width))
 	if err != nil {
-		return 0, err
+		b = f.b[f.at:] // what was decompressed before
+		n = len(b) / f.width
+	} else {
+		err = short(n, to)
 	}
 	plain(to[:n], b, f.width)
-	return n, short(n, to)
+	return n, err
 }
 
 // finish returns an error unless the page ends where its header states. Reading the end verifies the codec's checksum.

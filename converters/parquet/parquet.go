@@ -19,9 +19,10 @@
 // Values are decoded page by page as rows need them, only for the chosen columns. So a run holds one page of each
 // column in memory; of a large page of zstd, gzip or Brotli only the codec's window. A run that begins inside a row
 // group skips the preceding pages by their headers; pages of version 1 of a column of lists it decodes.
+// A run that continues where the reader's previous one ended continues in its pages.
 //
-// Index needs the length of every value. It skips the bytes of uncompressed, plain pages; compressed pages are read and
-// decompressed by Index and by Read. Both compare the CRC of a page that has one. There is no other checksum: a
+// Index needs the length of every value. It skips the bytes of uncompressed, plain pages of byte strings; other pages
+// are read and decoded by Index and by Read. Both compare the CRC of a page that has one. There is no other checksum: a
 // changed byte is found only if it makes a page malformed.
 //
 // A struct of "bytes" and "path", which Hugging Face's datasets use for images and audio, becomes two fields: the

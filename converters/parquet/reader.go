@@ -48,7 +48,7 @@ type reader struct {
 // Begin reads the footer, and seeks to the first row of a pass. An index compares the columns with those of the first
 // part.
 func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
-	before, table, kept := r.part.Name, r.table, r.kept && !p.Index && p.Run.Count > 1
+	table, kept := r.table, r.kept && !p.Index && p.Run.Count > 1
 	r.pass, r.part, r.index, r.table, r.kept = p, p.Part, p.Index, nil, false
 	r.files = columns.Files{Part: r.part}
 	r.own = make(map[*cursor]converters.File)
@@ -58,7 +58,7 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	}
 	groups := r.table.groups
 	group := sort.Search(len(groups), func(i int) bool { return groups[i].first+groups[i].rows > p.Run.First })
-	if kept && before == r.part.Name && table == r.table && group == r.group && group < len(groups) && groups[group].first+r.row <= p.Run.First {
+	if kept && table == r.table && group == r.group && group < len(groups) && groups[group].first+r.row <= p.Run.First {
 		return r.begin(p.Run.First-groups[group].first, true)
 	}
 	r.release()
@@ -131,7 +131,6 @@ func (r *reader) End() {
 func (r *reader) release() {
 	for _, c := range r.all {
 		c.forget()
-		c.left, c.has, c.batch.n, c.batch.at = 0, false, 0, 0
 	}
 	if r.held.bytes > mostKept {
 		r.held.reclaim()

@@ -14,7 +14,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
-	"github.com/ffconvert/ffconvert/internal/fuzz"
 	"github.com/ffconvert/ffconvert/internal/test/arrowjs"
 	pq "github.com/ffconvert/ffconvert/internal/test/parquettest"
 )
@@ -242,25 +241,5 @@ func TestRunsFollow(t *testing.T) {
 			}
 			from += n + rnd.IntN(3)*rnd.IntN(20)
 		}
-	}
-}
-
-// Memory of packed rows does not depend on their number.
-func TestRowsMemory(t *testing.T) {
-	data, want := numbersOf(20_000, numberColumn{kind: pq.Double, page: 700, codec: pq.Snappy})
-	parts, open := convertertest.InMemory(".parquet", data)
-	s, err := openSource(parts, Options{Pack: true}, open)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	fuzz.WantAllocated(t, 1<<20, func() {
-		n = 0
-		for _, err = range s.Index(t.Context(), 0) {
-			n++
-		}
-	})
-	if err != nil || n != len(want) {
-		t.Errorf("%d rows, %v", n, err)
 	}
 }
