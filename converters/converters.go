@@ -49,8 +49,8 @@ type Span struct {
 	// reported. Such a Span has no entries, and Skip names the defect.
 	Accepted bool
 
-	// Alike means that Shape has no key and has the same fields, kinds and sizes as the Shape of the previous sample.
-	// An index uses it to compute the size of equal rows once.
+	// Alike means that Shape has no key and has the same fields, kinds and sizes as the Shape of the previous sample;
+	// integers and floats may differ. An index sizes such rows once, integers aside.
 	Alike bool
 
 	// ModTime is the time of the newest file of the sample, if its part is not a single file.

@@ -11,7 +11,8 @@ const smallValue = 64
 type Builder struct {
 	written  []byte
 	payloads []payload
-	unread   int64 // bytes of unread payloads
+	unread   int64    // bytes of unread payloads
+	form     *mapForm // of the record; nil: another one
 }
 
 type payload struct {
@@ -20,7 +21,7 @@ type payload struct {
 }
 
 func (b *Builder) reset() {
-	b.written, b.payloads, b.unread = b.written[:0], b.payloads[:0], 0
+	b.written, b.payloads, b.unread, b.form = b.written[:0], b.payloads[:0], 0, nil
 }
 
 // Write appends a copy of p. It returns no error.

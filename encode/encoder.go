@@ -32,6 +32,7 @@ type Encoder struct {
 	picks  []pick
 	values []converters.Field
 	rec    Record
+	fixed  int64 // size of the last record without its integers, if Alike may use it; 0: it may not
 
 	inspect inspector
 	damaged string                                            // Options.Damaged
@@ -76,8 +77,9 @@ type Record struct {
 // the encoding the error is one of package converters.
 func (e *Encoder) Encode(s *converters.Sample) (*Record, error) {
 	chosen := s
+	e.fixed = 0
 	var err error
-	if e.decode != nil || e.tensor != nil || !e.fields.all() {
+	if !e.takesAll() {
 		chosen = &e.chosen
 		chosen.Key = s.Key
 		chosen.Fields, err = e.choose(s)
@@ -99,6 +101,25 @@ func (e *Encoder) Encode(s *converters.Sample) (*Record, error) {
 	e.rec.Fields, e.rec.LeftOut = len(chosen.Fields), len(s.Fields)-len(chosen.Fields)
 	return &e.rec, nil
 }
+
+// Alike returns the size of the record of s, which is alike the previous sample: see [converters.Span]. It encodes the first
+// such sample; a later one differs by the sizes of its integers.
+func (e *Encoder) Alike(s *converters.Sample) (int64, error) {
+	if e.fixed > 0 {
+		return e.fixed + e.build.form.integers(s), nil
+	}
+	rec, err := e.Encode(s)
+	if err != nil {
+		return 0, err
+	}
+	if e.build.form != nil && e.takesAll() {
+		e.fixed = rec.Size - e.build.form.integers(s)
+	}
+	return rec.Size, nil
+}
+
+// takesAll reports whether all fields of a sample are in its record, unchanged.
+func (e *Encoder) takesAll() bool { return e.decode == nil && e.tensor == nil && e.fields.all() }
 
 // look returns the fields of the record that are not whole. chosen is s, or has its selected fields.
 func (e *Encoder) look(s, chosen *converters.Sample) []Damage {

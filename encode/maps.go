@@ -49,6 +49,7 @@ func (m *mapForm) encode(b *Builder, s *converters.Sample) error {
 	if s.Key != "" {
 		n++
 	}
+	b.form = m
 	m.put(b, tokenBegin, 0)
 	m.put(b, tokenMap, uint64(n))
 	if s.Key != "" {
@@ -101,6 +102,17 @@ func (m *mapForm) text(b *Builder, s string) error {
 	}
 	b.written = append(b.written, s...)
 	return nil
+}
+
+// integers returns the size of the integers among the fields of s, in bytes.
+func (m *mapForm) integers(s *converters.Sample) (size int64) {
+	var b [16]byte
+	for i := range s.Fields {
+		if v := &s.Fields[i].Value; v.Kind() == converters.KindInt {
+			size += int64(len(m.syntax(b[:0], tokenInt, uint64(v.Int()))))
+		}
+	}
+	return size
 }
 
 func (m *mapForm) value(b *Builder, v *converters.Value) error {

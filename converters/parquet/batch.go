@@ -118,8 +118,8 @@ func (b *batch) put(to []byte, n, width, stride int) {
 	b.at += n
 }
 
-// run returns how many of the next values are decoded numbers, at least one.
-func (c *cursor) run() (int, error) {
+// run returns how many of the next values are decoded, at least one. If rows are packed, they must be numbers.
+func (c *cursor) run(packed bool) (int, error) {
 	more, err := c.more()
 	if err == nil && !more {
 		err = errRows
@@ -129,7 +129,7 @@ func (c *cursor) run() (int, error) {
 	}
 	b := &c.batch
 	n := b.left()
-	if b.present(n) < n {
+	if packed && b.present(n) < n {
 		n = slices.IndexFunc(b.defs[b.at:b.n], func(def uint32) bool { return def < b.full })
 	}
 	if n == 0 {

@@ -41,7 +41,7 @@ func TestSource(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name  string
-		codec int
+		codec int // of packed rows: the type of a column
 		crc   bool
 		opts  Options
 	}{
@@ -50,7 +50,8 @@ func TestSource(t *testing.T) {
 		{"plain, with a CRC", pq.Plain, true, Options{}},
 		{"snappy", pq.Snappy, false, Options{}},
 		{"labels", pq.Plain, false, Options{Fields: [][]string{{"label", "cls"}}}},
-		{"packed", pq.Plain, false, Options{Pack: true}},
+		{"packed", pq.Double, false, Options{Pack: true}},
+		{"of two types", pq.Int64, false, Options{Pack: true}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +60,7 @@ func TestSource(t *testing.T) {
 				data := [][]byte{images(0, 7, row.codec, row.crc), images(7, 3, row.codec, row.crc)}
 				if row.opts.Pack {
 					for i := range data {
-						data[i], _ = numbersOf(900+i, numberColumn{kind: pq.Double, page: 256, codec: pq.Snappy}, numberColumn{kind: pq.Double, page: 99})
+						data[i], _ = numbersOf(900+i, numberColumn{kind: pq.Double, page: 256, codec: pq.Snappy}, numberColumn{kind: row.codec, page: 99})
 					}
 				}
 				var paths []string

@@ -39,7 +39,8 @@ type reader struct {
 	asm      assembler
 	sample   converters.Sample
 	spans    [1]converters.Span
-	rows     rows  // if rows are packed
+	rows     rows
+	flat     bool  // all fields are numbers: rows are decoded by columns
 	kept     bool  // the cursors are at r.row, and the next pass may continue there
 	group    int   // index into table.groups
 	row      int64 // next row in the group
@@ -52,7 +53,7 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	r.pass, r.part, r.index, r.table, r.kept = p, p.Part, p.Index, nil, false
 	r.files = columns.Files{Part: r.part}
 	r.own = make(map[*cursor]converters.File)
-	r.rows.n, r.rows.next = 0, 0
+	r.rows.n, r.rows.next, r.rows.before = 0, 0, false
 	if r.table, err = r.src.table(p.Run.Part, p.File); err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func (r *reader) Offset() int64 {
 // Next returns the next row. An index does not read the bytes of plain, uncompressed values that no option needs. The
 // bytes of a first-level field are in a page or in the read buffer, not copied.
 func (r *reader) Next(_ context.Context, want int64) ([]converters.Span, error) {
-	if r.src.width > 0 {
+	if r.flat {
 		return r.nextRows(want)
 	}
 	if more, err := r.next(); err != nil || !more {
@@ -178,8 +179,17 @@ func (r *reader) choose() {
 		}
 		r.fields = append(r.fields, c)
 	}
-	r.rows.size = len(r.fields) * r.src.width
-	r.rows.batch.Init("row")
+	var names []string
+	for _, c := range r.fields {
+		names = append(names, c.name)
+	}
+	if r.rows.size = len(r.fields) * r.src.width; r.src.width > 0 {
+		names = []string{"row"}
+	}
+	r.rows.batch.Init(names...)
+	r.flat = len(r.fields) > 0 && !slices.ContainsFunc(r.fields, func(c *column) bool {
+		return c.shape != shapeLeaf || !c.leaf.numeric || c.leaf.scalar == scalarDecimal
+	})
 }
 
 // begin moves to a row of the row group. With again the cursors are in that group already, at r.row or before that row.

@@ -12,12 +12,14 @@ import (
 // second-level cache.
 const mostAhead = 64 << 10
 
-// Rows are packed rows that a reader has decoded.
+// Rows are rows of numbers that a reader has decoded, up to a batch, or as many packed rows as data holds.
 type rows struct {
-	size    int // of a row in bytes
+	size    int // of a packed row in bytes
 	n, next int // how many there are, and how many of them were returned
 	data    []byte
 	batch   scan.Batch
+	whole   bool // they have the same kinds of values
+	before  bool // so had the previous ones of the pass
 }
 
 // packed returns the size in bytes of the numbers of a table whose rows can be packed: see Options.Pack. Else it is 0.
@@ -40,15 +42,21 @@ func (t *table) packed(d converters.Description) int {
 	return map[string]int{"float64": 8, "float32": 4, "int64": 8}[first]
 }
 
-// nextRows is Next for packed rows.
+// nextRows is Next for rows of numbers.
 func (r *reader) nextRows(want int64) ([]converters.Span, error) {
 	x := &r.rows
-	first := x.n == 0
 	if x.next == x.n {
 		if more, err := r.more(); err != nil || !more {
 			return nil, err
 		}
-		if err := r.decodeRows(int(min(want, r.table.groups[r.group].rows-r.row, int64(max(1, mostAhead/x.size))))); err != nil {
+		most := len(x.batch.Spans)
+		switch {
+		case x.n == 0:
+			most = 1 // of a pass: the caller may want no more
+		case r.src.width > 0:
+			most = max(1, mostAhead/x.size)
+		}
+		if err := r.decodeRows(int(min(want, r.table.groups[r.group].rows-r.row, int64(most)))); err != nil {
 			return nil, err
 		}
 	}
@@ -56,39 +64,73 @@ func (r *reader) nextRows(want int64) ([]converters.Span, error) {
 	for i := range spans {
 		s := &spans[i]
 		s.Off = r.table.groups[r.group].offset(r.row)
-		s.Alike = r.index && (i > 0 || !first)
-		s.Shape.Off, s.Shape.Fields[0].Value = s.Off, converters.Opaque(int64(x.size))
-		if !r.index {
+		s.Alike = r.index && x.whole && (i > 0 || x.before)
+		s.Shape.Off = s.Off
+		switch {
+		case r.src.width == 0:
+		case r.index:
+			s.Shape.Fields[0].Value = converters.Opaque(int64(x.size))
+		default:
 			s.Shape.Fields[0].Value = converters.Bytes(x.data[x.next*x.size : (x.next+1)*x.size])
 		}
 		x.next++
 		r.row++
 	}
+	x.before = x.whole
 	return spans, nil
 }
 
-// decodeRows decodes the next rows, at most n. For an index it only checks them.
+// decodeRows decodes the next rows, at most n. Of packed ones an index only checks that they are there.
 func (r *reader) decodeRows(n int) error {
 	x := &r.rows
 	for _, c := range r.fields {
-		some, err := r.asm.cursors[c.first].run()
+		some, err := r.asm.cursors[c.first].run(r.src.width > 0)
 		if err != nil {
 			return r.fail(c.leaf, err)
 		}
 		n = min(n, some)
 	}
-	x.n, x.next = n, 0
-	if !r.index {
+	x.n, x.next, x.whole = n, 0, true
+	if r.src.width > 0 && !r.index {
 		x.data = columns.Sized(x.data, int64(n*x.size))
 	}
-	for i, c := range r.fields {
-		if b := &r.asm.cursors[c.first].batch; r.index {
-			b.drop(n)
-		} else {
-			b.put(x.data[i*r.src.width:], n, r.src.width, x.size)
+	for i, field := range r.fields {
+		switch c := r.asm.cursors[field.first]; {
+		case r.src.width == 0:
+			whole, err := c.fill(&x.batch, i, n)
+			if err != nil {
+				return r.fail(c.leaf, err)
+			}
+			x.whole = x.whole && whole
+		case r.index:
+			c.batch.drop(n)
+		default:
+			c.batch.put(x.data[i*r.src.width:], n, r.src.width, x.size)
 		}
 	}
 	return nil
+}
+
+// fill consumes n values and sets field i of the first samples of a batch to them. It reports whether they are of one kind.
+func (c *cursor) fill(to *scan.Batch, i, n int) (whole bool, err error) {
+	b := &c.batch
+	whole = b.present(n) == n
+	var d datum
+	for k := range n {
+		v := &to.Spans[k].Shape.Fields[i].Value
+		if b.defs != nil && b.defs[b.at+k] < b.full {
+			*v = converters.Nested(nil)
+			continue
+		}
+		d.num = b.numbers[b.number]
+		b.number++
+		if err := c.value(&d, v); err != nil {
+			return false, err
+		}
+		whole = whole && (c.scalar != scalarUint64 || v.Kind() == converters.KindInt)
+	}
+	b.at += n
+	return whole, nil
 }
 
 // packedRows is scan.Format.Rows: packed rows are rows.

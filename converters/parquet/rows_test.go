@@ -153,6 +153,86 @@ func TestPacked(t *testing.T) {
 	}
 }
 
+// Rows of numbers of several types, with nulls, are those that were written, and alike where they have the same kinds of
+// values.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	const rows, unsigned = 700, 14 // 14: the converted type of uint64
+	rnd := rand.New(rand.NewPCG(7, 8))
+	want := make([][]any, rows)
+	var schema []pq.Element
+	var chunks []pq.Chunk
+	for i, c := range []struct{ kind, converted, nulls int }{{pq.Int64, pq.None, 0}, {pq.Double, pq.None, 0}, {pq.Int64, unsigned, 0}, {pq.Int64, pq.None, 40}} {
+		page := pq.Page{Values: rows}
+		levels := binary.AppendUvarint(nil, (rows+7)/8<<1|1)
+		levels = append(levels, make([]byte, (rows+7)/8)...)
+		for j := range want {
+			x := rnd.Uint64() >> rnd.IntN(63)
+			if c.nulls > 0 && rnd.IntN(c.nulls) == 0 {
+				want[j] = append(want[j], nil)
+				continue
+			}
+			levels[2+j/8] |= 1 << (j % 8)
+			page.Body = binary.LittleEndian.AppendUint64(page.Body, x)
+			switch {
+			case c.kind == pq.Double:
+				want[j] = append(want[j], math.Float64frombits(x))
+			case c.converted == unsigned && x > math.MaxInt64:
+				want[j] = append(want[j], x)
+			default:
+				want[j] = append(want[j], int64(x))
+			}
+		}
+		e := pq.Element{Name: fmt.Sprint("c", i), Type: c.kind, Converted: c.converted}
+		if c.nulls > 0 {
+			e.Repetition = pq.Optional
+			page.Body = slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels, page.Body)
+		}
+		schema = append(schema, e)
+		chunks = append(chunks, pq.Chunk{Type: c.kind, Values: rows, Pages: []pq.Page{page}})
+	}
+	parts, open := convertertest.InMemory(".parquet", fileOf(rows, root(schema...), chunks...))
+	s, err := openSource(parts, Options{Pack: true}, open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(i int, sample *converters.Sample) (kinds []converters.Kind) {
+		for j := range sample.Fields {
+			v := &sample.Fields[j].Value
+			kinds = append(kinds, v.Kind())
+			if got := v.Any(); got != want[i][j] && want[i][j] == want[i][j] {
+				t.Fatalf("row %d, column %d: %v, want %v", i, j, got, want[i][j])
+			}
+		}
+		return kinds
+	}
+	i, alike := 0, 0
+	var before []converters.Kind
+	for span, err := range s.Index(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds := check(i, span.Shape)
+		if span.Alike && !slices.Equal(kinds, before) {
+			t.Errorf("row %d is alike", i)
+		}
+		if i, before = i+1, kinds; span.Alike {
+			alike++
+		}
+	}
+	if i != rows || alike < rows/4 {
+		t.Errorf("%d rows, %d of them alike", i, alike)
+	}
+	i = 0
+	for sample, err := range s.Read(t.Context(), converters.Run{Count: rows}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(i, sample)
+		i++
+	}
+}
+
 // Rows that have other columns, or may have nulls, are not packed; a part that is not here when the others are opened is
 // refused if it has them.
 func TestNotPacked(t *testing.T) {

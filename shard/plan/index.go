@@ -241,7 +241,7 @@ func (p *PartIndex) filtered(f *converters.Filtered) {
 }
 
 // A sizer computes the sizes of records and counts their samples in an account. Consecutive alike
-// samples are sized once, and added to the account when a different one comes. Fields are added when
+// samples are sized once, integers aside, and added to the account when a different one comes. Fields are added when
 // their names change. So counting rows of numbers costs less than encoding them.
 type sizer struct {
 	*indexer
@@ -253,6 +253,8 @@ type sizer struct {
 	sized   bool         // a sample was sized
 	damaged bool         // that sample is left out because a field is not whole
 	alike   int64        // samples like it that are not in the account yet
+
+	integers bool // that sample has integers, and samples like it may have records of other sizes
 }
 
 // A sizedField is a field of the last sized sample. It counts that field in consecutive samples with the same names.
@@ -296,6 +298,12 @@ func (z *sizer) choose(span *converters.Span, idx *PartIndex) (int64, error) {
 func (z *sizer) size(span *converters.Span, a *Account) (int64, error) {
 	a.Entries += int64(span.Entries)
 	if span.Alike && z.sized {
+		if z.integers && z.record >= 0 {
+			var err error
+			if z.record, err = z.enc.Alike(span.Shape); err != nil {
+				return 0, err
+			}
+		}
 		z.alike++
 		return z.record, nil
 	}
@@ -326,8 +334,11 @@ func (z *sizer) take(s *converters.Sample, a *Account) {
 			z.fields = append(z.fields, sizedField{FieldCount: FieldCount{Name: s.Fields[i].Name}})
 		}
 	}
+	z.integers = false
 	for i := range z.fields {
-		z.fields[i].size = s.Fields[i].Value.Len()
+		v := &s.Fields[i].Value
+		z.fields[i].size = v.Len()
+		z.integers = z.integers || v.Kind() == converters.KindInt
 	}
 	z.keyed, z.sized, z.alike = s.Key != "", true, 1
 }
