@@ -12,23 +12,17 @@ func (t *table) decode(b []byte) (elements []element, err error) {
 	d := thrift{b: b}
 	encrypted := false
 	t.rows = -1
-	d.record(thriftStruct, func(id int, kind byte) bool {
-		switch id {
-		case 2:
+	d.fields(thriftStruct, []any{
+		2: func(kind byte) {
 			d.list(kind, func(kind byte) { elements = append(elements, decodeElement(&d, kind)) })
-		case 3:
-			t.rows = d.integer(kind)
-		case 4:
-			d.list(kind, func(kind byte) { t.groups = append(t.groups, decodeGroup(&d, kind)) })
-		case 5:
-			d.list(kind, func(kind byte) { t.keyValue(&d, kind) })
-		case 8:
+		},
+		3: &t.rows,
+		4: func(kind byte) { d.list(kind, func(kind byte) { t.groups = append(t.groups, decodeGroup(&d, kind)) }) },
+		5: func(kind byte) { d.list(kind, func(kind byte) { t.keyValue(&d, kind) }) },
+		8: func(kind byte) {
 			encrypted = true
-			return false
-		default:
-			return false
-		}
-		return true
+			d.skip(kind)
+		},
 	})
 	switch {
 	case d.err != nil:
@@ -41,33 +35,13 @@ func (t *table) decode(b []byte) (elements []element, err error) {
 
 func decodeElement(d *thrift, kind byte) element {
 	e := element{physical: -1, converted: -1}
-	d.record(kind, func(id int, kind byte) bool {
-		switch id {
-		case 1:
-			e.physical = d.small(kind)
-		case 2:
-			e.length = d.small(kind)
-		case 3:
-			e.repetition = d.small(kind)
-		case 4:
-			e.name = string(d.binary(kind))
-		case 5:
-			e.children = d.small(kind)
-		case 6:
-			e.converted = d.small(kind)
-		case 7:
-			e.scale = d.small(kind)
-		case 10:
-			d.record(kind, func(id int, kind byte) bool {
-				e.logical.kind = id
-				d.record(kind, func(id int, kind byte) bool { return e.logical.detail(d, id, kind) })
-				return true
-			})
-		default:
-			return false
-		}
-		return true
-	})
+	d.fields(kind, []any{1: &e.physical, &e.length, &e.repetition, &e.name, &e.children, &e.converted, &e.scale, 10: func(kind byte) {
+		d.record(kind, func(id int, kind byte) bool {
+			e.logical.kind = id
+			d.record(kind, func(id int, kind byte) bool { return e.logical.detail(d, id, kind) })
+			return true
+		})
+	}})
 	return e
 }
 
@@ -90,60 +64,24 @@ func (l *logical) detail(d *thrift, id int, kind byte) bool {
 
 func decodeGroup(d *thrift, kind byte) group {
 	g := group{rows: -1}
-	d.record(kind, func(id int, kind byte) bool {
-		switch id {
-		case 1:
-			d.list(kind, func(kind byte) { g.chunks = append(g.chunks, decodeChunk(d, kind)) })
-		case 3:
-			g.rows = d.integer(kind)
-		default:
-			return false
-		}
-		return true
-	})
+	d.fields(kind, []any{1: func(kind byte) {
+		d.list(kind, func(kind byte) { g.chunks = append(g.chunks, decodeChunk(d, kind)) })
+	}, 3: &g.rows})
 	return g
 }
 
 func decodeChunk(d *thrift, kind byte) chunk {
 	c := chunk{physical: -1, values: -1, off: -1, size: -1, nulls: -1}
 	dictionary := int64(0)
-	d.record(kind, func(id int, kind byte) bool {
-		switch id {
-		case 1, 8, 9: // name of another file, encryption, encrypted metadata
-			c.outside = true
-			return false
-		case 3:
-			d.record(kind, func(id int, kind byte) bool {
-				switch id {
-				case 1:
-					c.physical = d.small(kind)
-				case 4:
-					c.codec = d.small(kind)
-				case 5:
-					c.values = d.integer(kind)
-				case 7:
-					c.size = d.integer(kind)
-				case 9:
-					c.off = d.integer(kind)
-				case 11:
-					dictionary = d.integer(kind)
-				case 12:
-					d.record(kind, func(id int, kind byte) bool {
-						if id == 3 {
-							c.nulls = d.integer(kind)
-						}
-						return id == 3
-					})
-				default:
-					return false
-				}
-				return true
-			})
-		default:
-			return false
-		}
-		return true
-	})
+	outside := func(kind byte) { // name of another file, encryption, encrypted metadata
+		c.outside = true
+		d.skip(kind)
+	}
+	d.fields(kind, []any{1: outside, 3: func(kind byte) {
+		d.fields(kind, []any{1: &c.physical, 4: &c.codec, 5: &c.values, 7: &c.size, 9: &c.off, 11: &dictionary, 12: func(kind byte) {
+			d.fields(kind, []any{3: &c.nulls})
+		}})
+	}, 8: outside, 9: outside})
 	if dictionary > 0 && dictionary < c.off {
 		c.off = dictionary
 	}
@@ -154,17 +92,7 @@ func decodeChunk(d *thrift, kind byte) chunk {
 func (t *table) keyValue(d *thrift, kind byte) {
 	var key string
 	var value []byte
-	d.record(kind, func(id int, kind byte) bool {
-		switch id {
-		case 1:
-			key = string(d.binary(kind))
-		case 2:
-			value = d.binary(kind)
-		default:
-			return false
-		}
-		return true
-	})
+	d.fields(kind, []any{1: &key, &value})
 	switch {
 	case key == "huggingface":
 		t.feature = value

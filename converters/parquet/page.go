@@ -3,6 +3,8 @@ package parquet
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
@@ -46,80 +48,28 @@ type page struct {
 func (p *page) decode(b []byte) (int, error) {
 	d := thrift{b: b}
 	*p = page{off: p.off, kind: -1, size: -1, expanded: -1, values: -1, compressed: true}
-	found := int32(-1)
-	d.record(thriftStruct, func(id int, kind byte) bool {
-		switch id {
-		case 1:
-			p.kind = d.small(kind)
-		case 2:
-			p.expanded = int64(d.small(kind))
-		case 3:
-			p.size = int64(d.small(kind))
-		case 4:
-			p.crc, p.checked = uint32(d.small(kind)), true
-		case 5:
-			found = pageData
-			d.record(kind, func(id int, kind byte) bool { return p.data(&d, id, kind) })
-		case 7:
-			found = pageDictionary
-			d.record(kind, func(id int, kind byte) bool { return p.data(&d, id, kind) })
-		case 8:
-			found = pageDataV2
-			d.record(kind, func(id int, kind byte) bool { return p.dataV2(&d, id, kind) })
-		default:
-			return false
+	found := int32(pageIndex)
+	of := func(kind int32, to ...any) func(byte) {
+		return func(t byte) {
+			found = kind
+			d.fields(t, to)
 		}
-		return true
-	})
+	}
+	d.fields(thriftStruct, []any{1: &p.kind, &p.expanded, &p.size, func(kind byte) { p.crc, p.checked = uint32(d.small(kind)), true },
+		of(pageData, nil, &p.values, &p.encoding, &p.defLevels, &p.repLevels),
+		7: of(pageDictionary, nil, &p.values, &p.encoding),
+		8: of(pageDataV2, nil, &p.values, nil, &p.rows, &p.encoding, &p.defSize, &p.repSize, &p.compressed)})
+	sizes := []int64{p.size, p.expanded, p.values, p.rows, p.defSize, p.repSize}
+	if p.kind == pageIndex {
+		sizes = sizes[:2]
+	}
 	switch {
 	case d.err != nil:
 		return 0, d.err
-	case p.kind != pageIndex && p.kind != found || p.size < 0 || p.expanded < 0:
-		return 0, errThrift
-	case p.kind != pageIndex && (p.values < 0 || p.rows < 0 || p.defSize < 0 || p.repSize < 0):
+	case p.kind != pageIndex && p.kind != found || slices.ContainsFunc(sizes, func(n int64) bool { return n < 0 || n > math.MaxInt32 }):
 		return 0, errThrift
 	}
 	return d.at, nil
-}
-
-// data decodes a field of the header of a data page or a dictionary page; their first fields are the same.
-func (p *page) data(d *thrift, id int, kind byte) bool {
-	switch id {
-	case 1:
-		p.values = int64(d.small(kind))
-	case 2:
-		p.encoding = d.small(kind)
-	case 3:
-		if kind == thriftTrue || kind == thriftFalse {
-			return false // ignored: whether a dictionary is sorted
-		}
-		p.defLevels = d.small(kind)
-	case 4:
-		p.repLevels = d.small(kind)
-	default:
-		return false
-	}
-	return true
-}
-
-func (p *page) dataV2(d *thrift, id int, kind byte) bool {
-	switch id {
-	case 1:
-		p.values = int64(d.small(kind))
-	case 3:
-		p.rows = int64(d.small(kind))
-	case 4:
-		p.encoding = d.small(kind)
-	case 5:
-		p.defSize = int64(d.small(kind))
-	case 6:
-		p.repSize = int64(d.small(kind))
-	case 7:
-		p.compressed = d.integer(kind) != 0
-	default:
-		return false
-	}
-	return true
 }
 
 // header reads the next header of the chunk, and checks its sizes.

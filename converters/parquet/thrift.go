@@ -132,6 +132,33 @@ func (t *thrift) record(kind byte, field func(id int, kind byte) bool) {
 	t.depth--
 }
 
+// fields decodes a struct: field i to what to[i] points at, or by the function that it is, which must decode the value. It
+// skips the others.
+func (t *thrift) fields(kind byte, to []any) {
+	t.record(kind, func(id int, kind byte) bool {
+		if id <= 0 || id >= len(to) {
+			return false
+		}
+		switch to := to[id].(type) {
+		case *int32:
+			*to = t.small(kind)
+		case *int64:
+			*to = t.integer(kind)
+		case *bool:
+			*to = t.integer(kind) != 0
+		case *[]byte:
+			*to = t.binary(kind)
+		case *string:
+			*to = string(t.binary(kind))
+		case func(kind byte):
+			to(kind)
+		default:
+			return false
+		}
+		return true
+	})
+}
+
 // list decodes a list. element must decode one element.
 func (t *thrift) list(kind byte, element func(kind byte)) {
 	if kind != thriftList && kind != thriftSet {
