@@ -81,7 +81,7 @@ func (c *cursor) begin(f io.ReaderAt, at chunk, single bool) error {
 // forget frees the dictionary, and drops what is left of the page.
 func (c *cursor) forget() {
 	if c.dictionary != nil {
-		c.held.bytes -= placeSize * int64(len(c.dictionary.places)+len(c.dictionary.sizes))
+		c.held.bytes -= placeSize * int64(len(c.dictionary.places))
 	}
 	c.dictionary, c.bytes, c.numbers, c.flow = nil, nil, nil, nil
 	c.left, c.has, c.batch.at, c.batch.n, c.batch.err = 0, false, 0, 0, nil
@@ -114,8 +114,6 @@ func (c *cursor) look() error {
 		c.num = b.numbers[b.number]
 		b.number++
 		return nil
-	case c.stream > 0:
-		return c.streamed()
 	}
 	if err := c.bytes(&c.datum); err != nil {
 		return malformed(err)

@@ -10,20 +10,17 @@ import (
 // placeSize is the memory per value of a dictionary of bytes, without the bytes.
 const placeSize = 4
 
-// A dictionary holds the values of a dictionary page: numbers of a fixed width, byte strings, or only their sizes.
+// A dictionary holds the values of a dictionary page: of a fixed width, or byte strings.
 type dictionary struct {
 	count  int
 	plain  []byte
 	width  int
 	places []uint32 // of byte strings: offset of each in plain, after its length; nil: fixed width
-	sizes  []uint32 // of byte strings that were not read; nil: they were
 }
 
 // get sets d to value i, a byte string.
 func (x *dictionary) get(i int, d *datum) {
 	switch {
-	case x.sizes != nil:
-		*d = datum{size: int64(x.sizes[i])}
 	case x.places != nil:
 		at := x.places[i]
 		end := at + binary.LittleEndian.Uint32(x.plain[at-4:])
@@ -50,9 +47,6 @@ func (c *cursor) readDictionary() error {
 	}
 	if p.encoding != encodingPlain && p.encoding != encodingPlainDictionary || c.physical == typeBool {
 		return fmt.Errorf("%w: a dictionary of encoding %d", converters.ErrUnsupported, p.encoding)
-	}
-	if c.codec == codecNone && !p.checked && !c.load && c.physical == typeBytes {
-		return c.measureDictionary()
 	}
 	_, b, err := c.content(&c.words)
 	if err != nil {
@@ -94,25 +88,5 @@ func (c *cursor) places(x *dictionary) error {
 		x.places[i] = uint32(at)
 		at += int(n)
 	}
-	return nil
-}
-
-// measureDictionary reads a dictionary page of which only the sizes of byte strings are needed, and skips the bytes.
-func (c *cursor) measureDictionary() error {
-	c.stream = c.w.Offset() + c.page.size
-	if c.page.values > c.page.size/4 {
-		return malformed(errShort)
-	}
-	if err := c.held.take(placeSize * c.page.values); err != nil {
-		return err
-	}
-	x := &dictionary{count: int(c.page.values), sizes: make([]uint32, c.page.values)}
-	for i := range x.sizes {
-		if err := c.streamed(); err != nil {
-			return err
-		}
-		x.sizes[i] = uint32(c.datum.size)
-	}
-	c.dictionary = x
 	return nil
 }

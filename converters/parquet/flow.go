@@ -92,19 +92,7 @@ func (c *cursor) readFlow() error {
 		}
 	}
 	c.buf.b = nil
-	c.levels.b = c.levels.b[:0]
-	levels := int64(0)
-	if p.kind == pageDataV2 {
-		if levels = p.defSize + p.repSize; levels > 0 {
-			if err := c.held.claim(&c.levels, levels); err != nil {
-				return err
-			}
-			c.levels.b = append(c.levels.b, make([]byte, levels)...)
-			if err := scan.ReadFull(c.w.File, c.levels.b, c.w.Offset()); err != nil {
-				return err
-			}
-		}
-	}
+	levels := p.defSize + p.repSize // of version 2, which are not compressed
 	f := &flow{in: stored{r: c.section(levels)}, window: c.window(), left: p.expanded - levels, width: c.width(), held: c.held, count: &c.buf, most: c.most}
 	if c.physical == typeBytes {
 		f.width = -1
@@ -112,14 +100,21 @@ func (c *cursor) readFlow() error {
 	if err := f.open(c.codec); err != nil {
 		return err
 	}
+	take := f.take
+	if p.kind == pageDataV2 {
+		from := c.w.Offset()
+		take = func(n int64) ([]byte, error) {
+			b := make([]byte, n)
+			from += n
+			return b, scan.ReadFull(c.w.File, b, from-n)
+		}
+	}
+	if err := c.readLevels(c.copied(take)); err != nil {
+		return err
+	}
 	c.w.Skip(p.size)
 	c.bytes, c.numbers, c.flow = f.next, f.read, f
-	if p.kind == pageDataV2 {
-		c.reps = newRuns(c.levels.b[:p.repSize:p.repSize], levelWidth(c.leaf.rep))
-		c.defs = newRuns(c.levels.b[p.repSize:], levelWidth(c.leaf.def))
-		return nil
-	}
-	return c.flowLevels()
+	return nil
 }
 
 // section reads the stored page without its first from bytes.
@@ -175,33 +170,6 @@ func (f *flow) failed(err error) error {
 	return fmt.Errorf("%w: a page does not decompress: %w", converters.ErrMalformed, err)
 }
 
-// flowLevels copies the levels of a page of version 1 from its flow.
-func (c *cursor) flowLevels() error {
-	var sizes [2]int
-	most := [2]int{c.leaf.rep, c.leaf.def}
-	for i := range sizes {
-		if most[i] == 0 {
-			continue
-		}
-		n, err := c.flow.next4()
-		if err != nil {
-			return malformed(err)
-		}
-		b, err := c.flow.take(int64(n))
-		if err != nil {
-			return malformed(err)
-		}
-		if err := c.held.claim(&c.levels, int64(len(c.levels.b)+len(b))); err != nil {
-			return err
-		}
-		c.levels.b = append(c.levels.b, b...)
-		sizes[i] = int(n)
-	}
-	c.reps = newRuns(c.levels.b[:sizes[0]:sizes[0]], levelWidth(most[0]))
-	c.defs = newRuns(c.levels.b[sizes[0]:], levelWidth(most[1]))
-	return nil
-}
-
 // take returns the next n bytes. They are valid until the next call.
 func (f *flow) take(n int64) ([]byte, error) {
 	have := int64(len(f.b) - f.at)
@@ -234,23 +202,14 @@ func (f *flow) take(n int64) ([]byte, error) {
 	return b, nil
 }
 
-// next4 returns the next number of 4 bytes.
-func (f *flow) next4() (uint32, error) {
-	b, err := f.take(4)
-	if err != nil {
-		return 0, err
-	}
-	return binary.LittleEndian.Uint32(b), nil
-}
-
 func (f *flow) next(d *datum) error {
 	n := int64(f.width)
 	if f.width < 0 {
-		size, err := f.next4()
+		b, err := f.take(4)
 		if err != nil {
 			return err
 		}
-		if n = int64(size); n > f.most {
+		if n = int64(binary.LittleEndian.Uint32(b)); n > f.most {
 			return columns.Over("max-value-size", "a value of %d bytes", n)
 		}
 	}

@@ -18,7 +18,8 @@ func (c *cursor) readData() error {
 	}
 	raw := c.codec == codecNone || p.kind == pageDataV2 && !p.compressed
 	if raw && !p.checked && p.encoding == encodingPlain && c.physical == typeBytes {
-		return c.readStream()
+		c.stream, c.bytes = c.w.Offset()+p.size, c.streamed
+		return c.readLevels(c.copied(c.ahead))
 	}
 	if c.flows() {
 		return c.readFlow()
@@ -27,24 +28,20 @@ func (c *cursor) readData() error {
 	if err != nil {
 		return err
 	}
+	from := &values
 	if p.kind == pageDataV2 {
-		c.reps = newRuns(levels[:p.repSize], levelWidth(c.leaf.rep))
-		c.defs = newRuns(levels[p.repSize:], levelWidth(c.leaf.def))
-	} else {
-		for _, l := range []struct {
-			most int
-			runs *runs
-		}{{c.leaf.rep, &c.reps}, {c.leaf.def, &c.defs}} {
-			if l.most == 0 {
-				continue
-			}
-			if len(values) < 4 || uint64(binary.LittleEndian.Uint32(values)) > uint64(len(values)-4) {
-				return malformed(errShort)
-			}
-			n := 4 + binary.LittleEndian.Uint32(values)
-			*l.runs = newRuns(values[4:n], levelWidth(l.most))
-			values = values[n:]
+		from = &levels
+	}
+	err = c.readLevels(func(n int64) ([]byte, error) {
+		if n > int64(len(*from)) {
+			return nil, errShort
 		}
+		b := (*from)[:n:n]
+		*from = (*from)[n:]
+		return b, nil
+	})
+	if err != nil {
+		return err
 	}
 	if c.numeric {
 		c.numbers, err = newNumbers(c.leaf, p.encoding, values, c.dictionary)
@@ -57,40 +54,44 @@ func (c *cursor) readData() error {
 	return nil
 }
 
-// readStream starts to stream the values of a page. It copies the levels.
-func (c *cursor) readStream() error {
-	p := &c.page
-	c.stream = c.w.Offset() + p.size
-	c.levels.b = c.levels.b[:0]
-	var sizes [2]int64
-	most := [2]int{c.leaf.rep, c.leaf.def}
-	for i := range sizes {
-		sizes[i] = [2]int64{p.repSize, p.defSize}[i]
-		if p.kind != pageDataV2 {
-			sizes[i] = 0
-			if most[i] > 0 {
-				b, err := c.ahead(4)
-				if err != nil {
-					return err
-				}
-				sizes[i] = int64(binary.LittleEndian.Uint32(b))
+// readLevels takes the levels of a page, which precede its values. The bytes that take returns must stay valid.
+func (c *cursor) readLevels(take func(n int64) ([]byte, error)) error {
+	for _, l := range []struct {
+		size int64 // of version 2; version 1 has it before the levels, if there are any
+		most int
+		runs *runs
+	}{{c.page.repSize, c.leaf.rep, &c.reps}, {c.page.defSize, c.leaf.def, &c.defs}} {
+		if c.page.kind != pageDataV2 && l.most > 0 {
+			b, err := take(4)
+			if err != nil {
+				return malformed(err)
 			}
+			l.size = int64(binary.LittleEndian.Uint32(b))
 		}
-		if sizes[i] > c.limit {
-			return columns.Over("max-page-size", "levels of %d bytes", sizes[i])
-		}
-		if err := c.held.claim(&c.levels, int64(len(c.levels.b))+sizes[i]); err != nil {
-			return err
-		}
-		b, err := c.ahead(sizes[i])
+		b, err := take(l.size)
 		if err != nil {
-			return err
+			return malformed(err)
 		}
-		c.levels.b = append(c.levels.b, b...)
+		*l.runs = newRuns(b, levelWidth(l.most))
 	}
-	c.reps = newRuns(c.levels.b[:sizes[0]:sizes[0]], levelWidth(most[0]))
-	c.defs = newRuns(c.levels.b[sizes[0]:], levelWidth(most[1]))
 	return nil
+}
+
+// copied returns a function that copies the bytes that take returns to c.levels.
+func (c *cursor) copied(take func(n int64) ([]byte, error)) func(n int64) ([]byte, error) {
+	c.levels.b = c.levels.b[:0]
+	return func(n int64) ([]byte, error) {
+		at := len(c.levels.b)
+		if n > c.limit {
+			return nil, columns.Over("max-page-size", "levels of %d bytes", n)
+		}
+		if err := c.held.claim(&c.levels, int64(at)+n); err != nil {
+			return nil, err
+		}
+		b, err := take(n)
+		c.levels.b = append(c.levels.b, b...)
+		return c.levels.b[at:len(c.levels.b):len(c.levels.b)], err
+	}
 }
 
 // ahead consumes n bytes of a streamed page.
@@ -106,8 +107,8 @@ func (c *cursor) ahead(n int64) ([]byte, error) {
 	return b[:n:n], nil
 }
 
-// streamed makes the next value of a streamed page the current one.
-func (c *cursor) streamed() error {
+// streamed decodes the next value of a streamed page.
+func (c *cursor) streamed(d *datum) error {
 	c.w.Relax()
 	b, err := c.ahead(4)
 	if err != nil {
@@ -121,13 +122,11 @@ func (c *cursor) streamed() error {
 		return columns.Over("max-value-size", "a value of %d bytes", n)
 	}
 	if !c.load || c.passing {
-		c.datum = datum{size: n}
+		*d = datum{size: n}
 		c.w.Skip(n)
-	} else {
-		if b, err = c.ahead(n); err != nil {
-			return err
-		}
-		c.datum = datum{data: b, size: n}
+		return nil
 	}
-	return nil
+	b, err = c.ahead(n)
+	d.set(b)
+	return err
 }
