@@ -96,7 +96,7 @@ func (c *cursor) body(to *[]byte) ([]byte, error) {
 // valid until the next page. The bytes of a dictionary page are copied to *to.
 func (c *cursor) content(to *buffer) (levels, values []byte, err error) {
 	p := &c.page
-	if p.size > c.limit || p.expanded > c.limit {
+	if p.size > c.of.src.opts.MaxPage || p.expanded > c.of.src.opts.MaxPage {
 		return nil, nil, columns.Over("max-page-size", "a page of %d bytes, %d decompressed", p.size, p.expanded)
 	}
 	codec, size := c.codec, p.expanded
@@ -106,13 +106,13 @@ func (c *cursor) content(to *buffer) (levels, values []byte, err error) {
 			codec = codecNone
 		}
 	}
-	stored := c.raw // shared by all columns, since the page is decompressed immediately
+	stored := &c.of.raw // shared by all columns, since the page is decompressed immediately
 	if codec == codecNone {
 		stored = &to.b
 	}
 	inWindow := p.size <= max(smallPage, int64(c.w.Unread()))
 	if codec != codecNone || p.kind == pageDictionary || !inWindow {
-		if err := c.held.claim(to, p.expanded); err != nil {
+		if err := c.of.held.claim(to, p.expanded); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -126,7 +126,7 @@ func (c *cursor) content(to *buffer) (levels, values []byte, err error) {
 	if p.kind == pageDataV2 {
 		n := p.defSize + p.repSize
 		if levels, b = b[:n:n], b[n:]; codec != codecNone {
-			if err := c.held.claim(&c.levels, n); err != nil {
+			if err := c.of.held.claim(&c.levels, n); err != nil {
 				return nil, nil, err
 			}
 			c.levels.b = append(c.levels.b[:0], levels...)
@@ -138,7 +138,7 @@ func (c *cursor) content(to *buffer) (levels, values []byte, err error) {
 	}
 	switch {
 	case codec != codecNone:
-		values, err = c.expander.Expand(to.b, b, codecs[codec], size)
+		values, err = c.of.expander.Expand(to.b, b, codecs[codec], size)
 		to.b = values
 	case int64(len(b)) != size:
 		err = columns.ErrSize

@@ -18,23 +18,19 @@ const (
 	firstRead   = 4 << 10
 	indexWindow = 64 << 10
 	readWindow  = 1 << 20
+	allWindows  = 16 << 20 // of a reader, unless indexWindow for each column takes more
 )
 
 // A cursor decodes the values of a leaf in a row group, with their levels, page by page.
 type cursor struct {
 	*leaf
-	w        scan.Window // over the chunk
-	codec    int32
-	limit    int64 // Options.MaxPage
-	most     int64 // Options.MaxValue
-	index    bool  // for Index
-	load     bool  // the bytes of values are needed
-	passing  bool  // skip is running: the bytes of values are not needed
-	expander *columns.Expander
-	held     *holding
-	raw      *[]byte // stored bytes of a page that is larger than the window and compressed
-	buf      buffer  // a page that is larger than the window, or decompressed
-	words    buffer  // the dictionary page
+	of      *reader
+	w       scan.Window // over the chunk
+	codec   int32
+	load    bool   // the bytes of values are needed
+	passing bool   // skip is running: the bytes of values are not needed
+	buf     buffer // a page that is larger than the window, or decompressed
+	words   buffer // the dictionary page
 
 	page       page
 	last       int64                          // end of the chunk according to the footer; a page must begin before it
@@ -46,7 +42,6 @@ type cursor struct {
 	bytes      func(*datum) error             // decodes the next value of a leaf of byte strings
 	numbers    func(to []uint64) (int, error) // decodes the next values of a leaf of numbers
 	flow       *flow                          // if the page flows, else nil
-	flowFrom   int64                          // see the constant
 	reps, defs runs
 	dictionary *dictionary
 
@@ -62,14 +57,12 @@ func (c *cursor) begin(f io.ReaderAt, at chunk, single bool) error {
 	if err := supported(at.codec); err != nil {
 		return err
 	}
-	sizes := scan.Sizes{First: firstRead, Usual: readWindow}
+	sizes := scan.Sizes{First: firstRead, Usual: c.of.window}
 	switch {
 	case at.size <= smallChunk && !single:
 		sizes = scan.Sizes{First: int(at.size), Usual: smallChunk}
-	case c.index:
-		sizes.Usual = indexWindow
-	case !single:
-		sizes.First = readWindow
+	case !single && !c.of.index:
+		sizes.First = sizes.Usual
 	}
 	c.w.Reset(f, at.off+at.size, at.off, sizes)
 	c.last, c.spare = at.off+at.size, at.spare
@@ -81,7 +74,7 @@ func (c *cursor) begin(f io.ReaderAt, at chunk, single bool) error {
 // forget frees the dictionary, and drops what is left of the page.
 func (c *cursor) forget() {
 	if c.dictionary != nil {
-		c.held.bytes -= placeSize * int64(len(c.dictionary.places))
+		c.of.held.bytes -= placeSize * int64(len(c.dictionary.places))
 	}
 	c.dictionary, c.bytes, c.numbers, c.flow = nil, nil, nil, nil
 	c.left, c.has, c.batch.at, c.batch.n, c.batch.err = 0, false, 0, 0, nil
@@ -118,7 +111,7 @@ func (c *cursor) look() error {
 	if err := c.bytes(&c.datum); err != nil {
 		return malformed(err)
 	}
-	if c.size > c.most {
+	if c.size > c.of.src.opts.MaxValue {
 		return columns.Over("max-value-size", "a value of %d bytes", c.size)
 	}
 	return nil

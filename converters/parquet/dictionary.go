@@ -72,7 +72,7 @@ func (c *cursor) places(x *dictionary) error {
 	if int64(x.count) > int64(len(x.plain))/4 {
 		return malformed(errShort)
 	}
-	if err := c.held.take(placeSize * int64(x.count)); err != nil {
+	if err := c.of.held.take(placeSize * int64(x.count)); err != nil {
 		return err
 	}
 	x.places = make([]uint32, x.count)

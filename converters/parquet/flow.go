@@ -41,7 +41,7 @@ type flow struct {
 // flows reports whether the page is decoded while it is decompressed: it is large, and its codec needs less memory so.
 func (c *cursor) flows() bool {
 	p := &c.page
-	if p.expanded < c.flowFrom || p.size == 0 || p.kind == pageDataV2 && !p.compressed || p.encoding != encodingPlain || c.physical == typeBool {
+	if p.expanded < c.of.src.flowFrom || p.size == 0 || p.kind == pageDataV2 && !p.compressed || p.encoding != encodingPlain || c.physical == typeBool {
 		return false
 	}
 	window := c.window()
@@ -79,7 +79,7 @@ func (c *cursor) window() int64 {
 // readFlow starts to decode a page that flows.
 func (c *cursor) readFlow() error {
 	p := &c.page
-	if p.expanded > c.limit {
+	if p.expanded > c.of.src.opts.MaxPage {
 		return columns.Over("max-page-size", "a page of %d bytes, %d decompressed", p.size, p.expanded)
 	}
 	if p.checked {
@@ -93,7 +93,7 @@ func (c *cursor) readFlow() error {
 	}
 	c.buf.b = nil
 	levels := p.defSize + p.repSize // of version 2, which are not compressed
-	f := &flow{in: stored{r: c.section(levels)}, window: c.window(), left: p.expanded - levels, width: c.width(), held: c.held, count: &c.buf, most: c.most}
+	f := &flow{in: stored{r: c.section(levels)}, window: c.window(), left: p.expanded - levels, width: c.width(), held: &c.of.held, count: &c.buf, most: c.of.src.opts.MaxValue}
 	if c.physical == typeBytes {
 		f.width = -1
 	}

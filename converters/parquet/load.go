@@ -82,10 +82,10 @@ func (c *cursor) copied(take func(n int64) ([]byte, error)) func(n int64) ([]byt
 	c.levels.b = c.levels.b[:0]
 	return func(n int64) ([]byte, error) {
 		at := len(c.levels.b)
-		if n > c.limit {
+		if n > c.of.src.opts.MaxPage {
 			return nil, columns.Over("max-page-size", "levels of %d bytes", n)
 		}
-		if err := c.held.claim(&c.levels, int64(at)+n); err != nil {
+		if err := c.of.held.claim(&c.levels, int64(at)+n); err != nil {
 			return nil, err
 		}
 		b, err := take(n)
@@ -118,7 +118,7 @@ func (c *cursor) streamed(d *datum) error {
 	if n > c.stream-c.w.Offset() {
 		return malformed(errShort)
 	}
-	if n > c.most {
+	if n > c.of.src.opts.MaxValue {
 		return columns.Over("max-value-size", "a value of %d bytes", n)
 	}
 	if !c.load || c.passing {

@@ -31,6 +31,7 @@
 package parquet
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -95,9 +96,9 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
-	opts.MaxFooter = limit(opts.MaxFooter, DefaultMaxFooter)
-	opts.MaxPage = limit(opts.MaxPage, DefaultMaxPage)
-	opts.MaxValue = limit(opts.MaxValue, DefaultMaxValue)
+	opts.MaxFooter = cmp.Or(max(0, opts.MaxFooter), DefaultMaxFooter)
+	opts.MaxPage = cmp.Or(max(0, opts.MaxPage), DefaultMaxPage)
+	opts.MaxValue = cmp.Or(max(0, opts.MaxValue), DefaultMaxValue)
 	s := (source{opts: opts, flowFrom: flowFrom, open: open, mismatches: &columns.Mismatches{}}).with(parts)
 	if len(parts) == 0 {
 		return s, nil
@@ -135,14 +136,6 @@ func (s *source) openTable(p int) (*table, error) {
 	}
 	defer f.Close()
 	return s.table(p, f)
-}
-
-// limit returns n, or usual if n is not set.
-func limit(n, usual int64) int64 {
-	if n <= 0 {
-		return usual
-	}
-	return n
 }
 
 func (s source) with(parts []converters.Part) *source {

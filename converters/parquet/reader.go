@@ -34,7 +34,8 @@ type reader struct {
 	own      map[*cursor]converters.File
 	expander columns.Expander
 	held     holding   // memory of all cursors
-	raw      []byte    // see cursor
+	raw      []byte    // stored bytes of a page that is larger than the window and compressed
+	window   int       // bytes that a cursor reads at once
 	all      []*cursor // by leaf; reused for the next part
 	asm      assembler
 	sample   converters.Sample
@@ -152,14 +153,14 @@ func (r *reader) choose() {
 	r.fields = r.fields[:0]
 	r.asm.files = &r.files
 	r.asm.cursors = append(r.asm.cursors[:0], make([]*cursor, len(t.leaves))...)
-	use := func(n *node, load bool) {
-		for i := n.first; i < n.end; i++ {
+	n := 0
+	use := func(of *node, load bool) {
+		for i := of.first; i < of.end; i++ {
 			c := r.all[i]
-			c.leaf, c.index, c.expander = t.leaves[i], r.index, &r.expander
-			c.flowFrom = r.src.flowFrom
-			c.limit, c.most, c.held, c.raw = opts.MaxPage, opts.MaxValue, &r.held, &r.raw
+			c.leaf, c.of = t.leaves[i], r
 			c.load = load || !r.index || c.scalar != scalarBytes
 			r.asm.cursors[i] = c
+			n++
 		}
 	}
 	for _, c := range t.columns {
@@ -178,6 +179,9 @@ func (r *reader) choose() {
 			continue
 		}
 		r.fields = append(r.fields, c)
+	}
+	if r.window = indexWindow; !r.index {
+		r.window = max(indexWindow, min(readWindow, allWindows/max(n, 1)))
 	}
 	var names []string
 	for _, c := range r.fields {
