@@ -18,7 +18,7 @@ const (
 	firstRead   = 4 << 10
 	indexWindow = 64 << 10
 	readWindow  = 1 << 20
-	allWindows  = 16 << 20 // of a reader, unless indexWindow for each column takes more
+	allWindows  = 4 << 20 // of a reader, unless indexWindow for each column takes more
 )
 
 // A cursor decodes the values of a leaf in a row group, with their levels, page by page.
