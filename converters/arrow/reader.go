@@ -102,7 +102,7 @@ func (r *reader) End() {
 
 func (r *reader) choose() {
 	t, opts := r.table, &r.src.opts
-	r.needed = columns.Needed(opts.Fields, names(t))
+	r.needed = columns.Needed(opts.Fields, fields(t))
 	for _, x := range t.Fields {
 		if x.Name != converters.KeyField && !r.needed(x.Name) && (x.Payload == nil || !r.needed(pathField(x))) {
 			continue

@@ -31,6 +31,8 @@ func (a *assembler) fail(l *leaf, err error) error {
 	return err
 }
 
+var errNulls = fmt.Errorf("%w: its nulls do not fit the columns beside it", converters.ErrMalformed)
+
 // null reports whether the next value of n is null; if so, it consumes the value. rep is the repetition level at which
 // the value begins.
 func (a *assembler) null(n *node, rep int) (bool, error) {
@@ -54,31 +56,17 @@ func (a *assembler) pass(n *node, rep, def int) error {
 			return err
 		}
 		if c.def != def {
-			return a.fail(c.leaf, fmt.Errorf("%w: its nulls do not fit the columns beside it", converters.ErrMalformed))
+			return a.fail(c.leaf, errNulls)
 		}
 		c.has = false
 	}
 	return nil
 }
 
-// scalar sets v to the next value of a leaf, which must not be null.
-func (a *assembler) scalar(n *node, rep int, v *converters.Value) error {
-	c := a.cursors[n.first]
-	err := c.start(rep)
-	if err == nil && c.def < n.def {
-		err = fmt.Errorf("%w: its nulls do not fit the columns beside it", converters.ErrMalformed)
-	}
-	if err == nil {
-		c.has = false
-		err = c.value(&c.datum, v)
-	}
-	return a.fail(c.leaf, err)
-}
-
 // field sets v to the next value of a column of the first level. Its bytes are valid until the next row.
 func (a *assembler) field(n *node, v *converters.Value) error {
 	if n.shape == shapeLeaf {
-		return a.flat(n, v)
+		return a.flat(n, 0, v)
 	}
 	null, err := a.null(n, 0)
 	if err != nil || null {
@@ -90,10 +78,10 @@ func (a *assembler) field(n *node, v *converters.Value) error {
 	return err
 }
 
-// flat sets v to the next value of a leaf without lists. It is null if the leaf, or a struct around it, is.
-func (a *assembler) flat(n *node, v *converters.Value) error {
+// flat sets v to the next value of a leaf. It is null if the leaf, or a struct around it, is.
+func (a *assembler) flat(n *node, rep int, v *converters.Value) error {
 	c := a.cursors[n.first]
-	err := c.start(0)
+	err := c.start(rep)
 	if err == nil {
 		if c.has = false; c.def < n.def {
 			*v = converters.Nested(nil)
@@ -114,7 +102,11 @@ func (a *assembler) nested(n *node, rep int) (any, error) {
 		return a.content(n, rep)
 	}
 	var v converters.Value
-	if err := a.scalar(n, rep, &v); err != nil {
+	err = a.flat(n, rep, &v)
+	if err == nil && a.cursors[n.first].def < n.def {
+		err = a.fail(n.leaf, errNulls)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := a.fail(n.leaf, a.spend(v.Len())); err != nil {

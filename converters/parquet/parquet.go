@@ -114,7 +114,7 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 			}
 			continue // Index refuses the part
 		}
-		desc := table.describe(table.needed(opts.Fields))
+		desc := table.describe(opts.Fields)
 		if p == 0 {
 			s.desc = desc
 		}

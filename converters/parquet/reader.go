@@ -78,7 +78,7 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 
 // compare compares the columns of the part with those of the first one.
 func (r *reader) compare() error {
-	here := r.table.describe(r.needed)
+	here := r.table.describe(r.src.opts.Fields)
 	if r.src.width == 0 {
 		return r.src.mismatches.Compare(r.part.Name, r.src.desc, here)
 	}
@@ -145,7 +145,7 @@ func (r *reader) release() {
 // choose selects the columns and leaves to read.
 func (r *reader) choose() {
 	t, opts := r.table, &r.src.opts
-	r.needed = t.needed(opts.Fields)
+	r.needed = columns.Needed(opts.Fields, t.fields())
 	for len(r.all) < len(t.leaves) {
 		r.all = append(r.all, &cursor{})
 	}
@@ -327,11 +327,11 @@ func (r *reader) media(c *column) (err error) {
 	var bytes, path converters.Value
 	with := r.asm.cursors[c.bytes.first] != nil
 	if with {
-		if err = r.asm.flat(c.bytes, &bytes); err != nil {
+		if err = r.asm.flat(c.bytes, 0, &bytes); err != nil {
 			return err
 		}
 	}
-	if err = r.asm.flat(c.path, &path); err != nil {
+	if err = r.asm.flat(c.path, 0, &path); err != nil {
 		return err
 	}
 	if with {

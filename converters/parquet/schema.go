@@ -2,10 +2,8 @@ package parquet
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
 // schemaDepth limits the nesting of a schema.
@@ -268,43 +266,4 @@ func newColumn(n *node) *column {
 		c.bytes, c.path = n.part("bytes", scalarBytes), n.part("path", scalarText)
 	}
 	return c
-}
-
-// pathField is the name of the field with the path of a media column.
-func (c *column) pathField() string { return c.name + ".path" }
-
-// needed returns a function that reports whether a field is needed: see [columns.Needed].
-func (t *table) needed(lists [][]string) func(field string) bool {
-	var names []string
-	for _, c := range t.columns {
-		names = append(names, c.name)
-		if c.media {
-			names = append(names, c.pathField())
-		}
-	}
-	return columns.Needed(lists, names)
-}
-
-// names checks the names of the fields, and the type of the key.
-func (t *table) names() error {
-	seen := make(map[string]bool)
-	for _, c := range t.columns {
-		all := []string{c.name}
-		if c.media {
-			all = append(all, c.pathField())
-		}
-		for _, name := range all {
-			if seen[name] {
-				return fmt.Errorf("%w field %q", converters.ErrDuplicate, name)
-			}
-			seen[name] = true
-		}
-		if c.name == converters.KeyField && (c.shape != shapeLeaf || c.leaf.scalar != scalarText) {
-			return fmt.Errorf("%w: the column %q, the key, is not text", converters.ErrUnsupported, converters.KeyField)
-		}
-		if strings.Contains(c.name, "\x00") {
-			return fmt.Errorf("%w: the name of column %q", converters.ErrMalformed, c.name)
-		}
-	}
-	return nil
 }

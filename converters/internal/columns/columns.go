@@ -24,11 +24,11 @@ func Over(option, format string, args ...any) error {
 
 // Needed returns a function that reports whether a field is in one of the lists of alternatives. It returns true for
 // all fields if a list has none of fields, or if lists is nil.
-func Needed(lists [][]string, fields []string) func(field string) bool {
+func Needed(lists [][]string, fields []converters.ColumnType) func(field string) bool {
 	needs := make(map[string]bool)
 	all := lists == nil
 	for _, names := range lists {
-		all = all || !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(fields, name) })
+		all = all || !slices.ContainsFunc(fields, func(f converters.ColumnType) bool { return slices.Contains(names, f.Name) })
 		for _, name := range names {
 			needs[name] = true
 		}
@@ -36,9 +36,31 @@ func Needed(lists [][]string, fields []string) func(field string) bool {
 	return func(field string) bool { return all || needs[field] }
 }
 
-// Classes returns the class names, by number, of the only column that is a ClassLabel in Hugging Face's metadata. It is
+// Describe describes the needed fields of a table, and its classes by Hugging Face's metadata.
+func Describe(lists [][]string, fields []converters.ColumnType, metadata []byte) converters.Description {
+	needed := Needed(lists, fields)
+	return converters.Description{Encoding: "msgpack", Classes: classes(metadata), Columns: slices.DeleteFunc(slices.Clone(fields),
+		func(f converters.ColumnType) bool { return f.Name == converters.KeyField || !needed(f.Name) })}
+}
+
+// Check returns an error if two fields have the same name, or if the key, which is text or not, is not.
+func Check(fields []converters.ColumnType, text bool) error {
+	seen := make(map[string]bool)
+	for _, f := range fields {
+		if seen[f.Name] {
+			return fmt.Errorf("%w field %q", converters.ErrDuplicate, f.Name)
+		}
+		seen[f.Name] = true
+	}
+	if seen[converters.KeyField] && !text {
+		return fmt.Errorf("%w: the column %q, the key, is not text", converters.ErrUnsupported, converters.KeyField)
+	}
+	return nil
+}
+
+// classes returns the class names, by number, of the only column that is a ClassLabel in Hugging Face's metadata. It is
 // nil if there is no such column, or more than one.
-func Classes(metadata []byte) []string {
+func classes(metadata []byte) []string {
 	var meta struct {
 		Info struct {
 			Features map[string]json.RawMessage `json:"features"`
