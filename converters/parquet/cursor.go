@@ -38,7 +38,8 @@ type cursor struct {
 	levels     buffer                         // levels of a streamed page, or of a compressed page of version 2
 	left       int64                          // values of the page after the batch, with nulls
 	unread     int64                          // values of the chunk after this page
-	stream     int64                          // end of a streamed page in the file; 0: the page is in memory
+	values     *scan.Window                   // of a streamed page: w, or over its decompressed content; nil: the page is in memory
+	stream     int64                          // end of the page in values
 	bytes      func(*datum) error             // decodes the next value of a leaf of byte strings
 	numbers    func(to []uint64) (int, error) // decodes the next values of a leaf of numbers
 	flow       *flow                          // if the page flows, else nil
@@ -66,7 +67,7 @@ func (c *cursor) begin(f io.ReaderAt, at chunk, single bool) error {
 	}
 	c.w.Reset(f, at.off+at.size, at.off, sizes)
 	c.last, c.spare = at.off+at.size, at.spare
-	c.codec, c.unread, c.stream, c.end = at.codec, at.values, 0, false
+	c.codec, c.unread, c.values, c.end = at.codec, at.values, nil, false
 	c.forget()
 	return nil
 }
@@ -135,10 +136,10 @@ func (c *cursor) turn(skip int64) (int64, error) {
 	if err := c.finish(); err != nil {
 		return 0, err
 	}
-	if c.stream > 0 {
+	if c.values == &c.w {
 		c.w.Skip(c.stream - c.w.Offset())
-		c.stream = 0
 	}
+	c.values = nil
 	c.w.Relax()
 	if c.w.Offset() >= c.last {
 		return 0, fmt.Errorf("%w: its pages end %d values early", converters.ErrMalformed, c.unread)

@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -23,19 +22,13 @@ const (
 	gzipWindow, brotliWindow = 32 << 10, 16 << 20
 )
 
-// A flow decodes the plain values of a page while it decompresses the page, so that a page of any size takes only the
-// memory of its codec's window.
+// A flow is the content of a page, to be read from its start on while it is decompressed. So a page of any size takes only
+// the memory of its codec's window, and of its largest value.
 type flow struct {
-	in     stored
-	r      io.Reader // decompresses in
-	left   int64     // remaining bytes of r, according to the page header
-	b      []byte
-	at     int // offset in b of the next value
-	width  int // of a value; −1: byte strings, each preceded by its length
-	window int64
-	held   *holding
-	count  *buffer // charged for the codec's window and b
-	most   int64   // maximum size of a value
+	in       stored
+	r        io.Reader // decompresses in
+	at, size int64     // bytes that were read, and that there are by the page header
+	values   scan.Window
 }
 
 // flows reports whether the page is decoded while it is decompressed: it is large, and its codec needs less memory so.
@@ -93,14 +86,16 @@ func (c *cursor) readFlow() error {
 	}
 	c.buf.b = nil
 	levels := p.defSize + p.repSize // of version 2, which are not compressed
-	f := &flow{in: stored{r: c.section(levels)}, window: c.window(), left: p.expanded - levels, width: c.width(), held: &c.of.held, count: &c.buf, most: c.of.src.opts.MaxValue}
-	if c.physical == typeBytes {
-		f.width = -1
-	}
-	if err := f.open(c.codec); err != nil {
+	f := &flow{in: stored{r: c.section(levels)}, size: p.expanded - levels}
+	if err := c.of.held.claim(&c.buf, c.window()+flowPiece); err != nil {
 		return err
 	}
-	take := f.take
+	if err := f.open(c.codec, c.window()); err != nil {
+		return err
+	}
+	f.values.Reset(f, f.size, 0, scan.Sizes{First: flowPiece, Usual: flowPiece})
+	c.flow, c.values, c.stream = f, &f.values, f.size
+	take := c.ahead
 	if p.kind == pageDataV2 {
 		from := c.w.Offset()
 		take = func(n int64) ([]byte, error) {
@@ -109,12 +104,9 @@ func (c *cursor) readFlow() error {
 			return b, scan.ReadFull(c.w.File, b, from-n)
 		}
 	}
-	if err := c.readLevels(c.copied(take)); err != nil {
-		return err
-	}
+	err := c.readLevels(c.copied(take))
 	c.w.Skip(p.size)
-	c.bytes, c.numbers, c.flow = f.next, f.read, f
-	return nil
+	return err
 }
 
 // section reads the stored page without its first from bytes.
@@ -142,14 +134,10 @@ func (s *stored) Read(b []byte) (int, error) {
 }
 
 // open starts to decompress. It refuses a frame of zstd with a larger window than the first frame's.
-func (f *flow) open(codec int32) (err error) {
-	if err := f.held.claim(f.count, f.window+flowPiece); err != nil {
-		return err
-	}
+func (f *flow) open(codec int32, window int64) (err error) {
 	switch codec {
 	case codecZstd:
-		most := uint64(f.window)
-		f.r, err = zstd.NewReader(&f.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(most))
+		f.r, err = zstd.NewReader(&f.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(window)))
 	case codecGzip:
 		f.r, err = gzip.NewReader(&f.in)
 	default:
@@ -170,69 +158,17 @@ func (f *flow) failed(err error) error {
 	return fmt.Errorf("%w: a page does not decompress: %w", converters.ErrMalformed, err)
 }
 
-// take returns the next n bytes. They are valid until the next call.
-func (f *flow) take(n int64) ([]byte, error) {
-	have := int64(len(f.b) - f.at)
-	if n > have+f.left {
-		return nil, errShort
+// ReadAt reads the content behind what was read before.
+func (f *flow) ReadAt(b []byte, off int64) (int, error) {
+	skipped, err := io.CopyN(io.Discard, f.r, off-f.at)
+	n := 0
+	if err == nil {
+		n, err = io.ReadFull(f.r, b)
 	}
-	if n > have {
-		if err := f.held.claim(f.count, f.window+max(flowPiece, n)); err != nil {
-			return nil, err
-		}
-		f.b = f.b[:copy(f.b, f.b[f.at:])]
-		f.at = 0
+	if f.at += skipped + int64(n); err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = columns.ErrSize
 	}
-	for int64(len(f.b)) < n {
-		if len(f.b) == cap(f.b) {
-			f.b = append(make([]byte, 0, max(flowPiece, min(2*int64(cap(f.b)), n))), f.b...)
-		}
-		room := f.b[len(f.b):min(int64(cap(f.b)), int64(len(f.b))+f.left)]
-		got, err := f.r.Read(room)
-		f.b, f.left = f.b[:len(f.b)+got], f.left-int64(got)
-		if err == io.EOF && int64(len(f.b)) < n {
-			err = columns.ErrSize
-		}
-		if err != nil && err != io.EOF {
-			return nil, f.failed(err)
-		}
-	}
-	b := f.b[f.at : f.at+int(n) : f.at+int(n)]
-	f.at += int(n)
-	return b, nil
-}
-
-func (f *flow) next(d *datum) error {
-	n := int64(f.width)
-	if f.width < 0 {
-		b, err := f.take(4)
-		if err != nil {
-			return err
-		}
-		if n = int64(binary.LittleEndian.Uint32(b)); n > f.most {
-			return columns.Over("max-value-size", "a value of %d bytes", n)
-		}
-	}
-	b, err := f.take(n)
-	if err != nil {
-		return err
-	}
-	d.set(b)
-	return nil
-}
-
-// read decodes numbers: see newNumbers.
-func (f *flow) read(to []uint64) (int, error) {
-	n := int(min(int64(len(to)), (int64(len(f.b)-f.at)+f.left)/int64(f.width)))
-	b, err := f.take(int64(n * f.width))
-	if err != nil {
-		b = f.b[f.at:] // what was decompressed before
-		n = len(b) / f.width
-	} else {
-		err = short(n, to)
-	}
-	plain(to[:n], b, f.width)
-	return n, err
+	return n, f.failed(err)
 }
 
 // finish returns an error unless the page ends where its header states. Reading the end verifies the codec's checksum.
@@ -242,8 +178,8 @@ func (c *cursor) finish() error {
 		return nil
 	}
 	c.flow = nil
-	n, err := io.Copy(io.Discard, io.LimitReader(f.r, f.left+1))
-	if err == nil && n != f.left {
+	n, err := io.Copy(io.Discard, io.LimitReader(f.r, f.size-f.at+1))
+	if err == nil && n != f.size-f.at {
 		err = columns.ErrSize
 	}
 	return f.failed(err)

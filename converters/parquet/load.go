@@ -18,10 +18,11 @@ func (c *cursor) readData() error {
 	}
 	raw := c.codec == codecNone || p.kind == pageDataV2 && !p.compressed
 	if raw && !p.checked && p.encoding == encodingPlain && c.physical == typeBytes {
-		c.stream, c.bytes = c.w.Offset()+p.size, c.streamed
+		c.values, c.stream, c.bytes = &c.w, c.w.Offset()+p.size, c.streamed
 		return c.readLevels(c.copied(c.ahead))
 	}
 	if c.flows() {
+		c.bytes, c.numbers = c.streamed, c.streamedNumbers
 		return c.readFlow()
 	}
 	levels, values, err := c.content(&c.buf)
@@ -96,26 +97,29 @@ func (c *cursor) copied(take func(n int64) ([]byte, error)) func(n int64) ([]byt
 
 // ahead consumes n bytes of a streamed page.
 func (c *cursor) ahead(n int64) ([]byte, error) {
-	if n > c.stream-c.w.Offset() {
+	if n > c.stream-c.values.Offset() {
 		return nil, malformed(errShort)
 	}
-	b, err := c.w.Peek(int(n))
+	b, err := c.values.Peek(int(n))
 	if err != nil {
 		return nil, err
 	}
-	c.w.Pos += int(n)
+	c.values.Pos += int(n)
 	return b[:n:n], nil
 }
 
-// streamed decodes the next value of a streamed page.
+// streamed decodes the next byte string of a streamed page.
 func (c *cursor) streamed(d *datum) error {
-	c.w.Relax()
-	b, err := c.ahead(4)
-	if err != nil {
-		return err
+	c.values.Relax()
+	n := int64(c.width())
+	if c.physical == typeBytes {
+		b, err := c.ahead(4)
+		if err != nil {
+			return err
+		}
+		n = int64(binary.LittleEndian.Uint32(b))
 	}
-	n := int64(binary.LittleEndian.Uint32(b))
-	if n > c.stream-c.w.Offset() {
+	if n > c.stream-c.values.Offset() {
 		return malformed(errShort)
 	}
 	if n > c.of.src.opts.MaxValue {
@@ -123,10 +127,22 @@ func (c *cursor) streamed(d *datum) error {
 	}
 	if !c.load || c.passing {
 		*d = datum{size: n}
-		c.w.Skip(n)
+		c.values.Skip(n)
 		return nil
 	}
-	b, err = c.ahead(n)
+	b, err := c.ahead(n)
 	d.set(b)
 	return err
+}
+
+// streamedNumbers decodes the next numbers of a streamed page: see newNumbers.
+func (c *cursor) streamedNumbers(to []uint64) (int, error) {
+	width := c.width()
+	n := int(min(int64(len(to)), (c.stream-c.values.Offset())/int64(width)))
+	b, err := c.ahead(int64(n * width))
+	if err != nil {
+		return 0, err
+	}
+	plain(to[:n], b, width)
+	return n, short(n, to)
 }
