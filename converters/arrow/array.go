@@ -76,11 +76,7 @@ func (l *loader) bytes(s arrowipc.Span, from, n int64) ([]byte, error) {
 	if err := scan.ReadFull(l.r, l.raw, s.Off+8); err != nil {
 		return nil, err
 	}
-	codec := columns.Zstd
-	if l.codec == "lz4" {
-		codec = columns.LZ4Frame
-	}
-	b, err := l.expander.Expand(nil, l.raw, codec, size)
+	b, err := l.expander.Expand(nil, l.raw, l.codec, size)
 	if err != nil {
 		return nil, fmt.Errorf("%w: a buffer does not decompress: %w", converters.ErrMalformed, err)
 	}

@@ -4,34 +4,18 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
-// Compressions of pages.
-const (
-	codecNone   = 0
-	codecSnappy = 1
-	codecGzip   = 2
-	codecLZO    = 3
-	codecBrotli = 4
-	codecLZ4    = 5 // deprecated: with Hadoop's framing
-	codecZstd   = 6
-	codecLZ4Raw = 7
-)
+// codecs are the compressions of pages, by their numbers. lz4 hadoop is deprecated.
+var codecs = [...]string{"", "snappy", "gzip", "LZO", "brotli", "lz4 hadoop", "zstd", "lz4 block"}
 
-// codecs are the supported compressions of pages.
-var codecs = map[int32]columns.Codec{
-	codecSnappy: columns.Snappy, codecGzip: columns.Gzip, codecBrotli: columns.Brotli,
-	codecLZ4: columns.LZ4Hadoop, codecZstd: columns.Zstd, codecLZ4Raw: columns.LZ4Block,
-}
-
-// supported returns an error if pages of a codec cannot be decompressed.
-func supported(codec int32) error {
-	switch _, ok := codecs[codec]; {
-	case ok || codec == codecNone:
-		return nil
-	case codec == codecLZO:
-		return fmt.Errorf("%w: it is compressed with LZO", converters.ErrUnsupported)
+// codecOf returns the compression of a number, or an error if it is not supported.
+func codecOf(n int32) (string, error) {
+	switch {
+	case n < 0 || int(n) >= len(codecs):
+		return "", fmt.Errorf("%w: its compression %d is not known", converters.ErrMalformed, n)
+	case codecs[n] == "LZO":
+		return "", fmt.Errorf("%w: it is compressed with LZO", converters.ErrUnsupported)
 	}
-	return fmt.Errorf("%w: its compression %d is not known", converters.ErrMalformed, codec)
+	return codecs[n], nil
 }

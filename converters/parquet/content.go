@@ -103,15 +103,15 @@ func (c *cursor) content(to *buffer) (levels, values []byte, err error) {
 	if p.kind == pageDataV2 {
 		size -= p.defSize + p.repSize
 		if !p.compressed {
-			codec = codecNone
+			codec = ""
 		}
 	}
 	stored := &c.of.raw // shared by all columns, since the page is decompressed immediately
-	if codec == codecNone {
+	if codec == "" {
 		stored = &to.b
 	}
 	inWindow := p.size <= max(smallPage, int64(c.w.Unread()))
-	if codec != codecNone || p.kind == pageDictionary || !inWindow {
+	if codec != "" || p.kind == pageDictionary || !inWindow {
 		if err := c.of.held.claim(to, p.expanded); err != nil {
 			return nil, nil, err
 		}
@@ -125,7 +125,7 @@ func (c *cursor) content(to *buffer) (levels, values []byte, err error) {
 	}
 	if p.kind == pageDataV2 {
 		n := p.defSize + p.repSize
-		if levels, b = b[:n:n], b[n:]; codec != codecNone {
+		if levels, b = b[:n:n], b[n:]; codec != "" {
 			if err := c.of.held.claim(&c.levels, n); err != nil {
 				return nil, nil, err
 			}
@@ -137,8 +137,8 @@ func (c *cursor) content(to *buffer) (levels, values []byte, err error) {
 		return levels, nil, nil
 	}
 	switch {
-	case codec != codecNone:
-		values, err = c.of.expander.Expand(to.b, b, codecs[codec], size)
+	case codec != "":
+		values, err = c.of.expander.Expand(to.b, b, codec, size)
 		to.b = values
 	case int64(len(b)) != size:
 		err = columns.ErrSize

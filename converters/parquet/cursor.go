@@ -26,11 +26,11 @@ type cursor struct {
 	*leaf
 	of      *reader
 	w       scan.Window // over the chunk
-	codec   int32
-	load    bool   // the bytes of values are needed
-	passing bool   // skip is running: the bytes of values are not needed
-	buf     buffer // a page that is larger than the window, or decompressed
-	words   buffer // the dictionary page
+	codec   string      // of codecs
+	load    bool        // the bytes of values are needed
+	passing bool        // skip is running: the bytes of values are not needed
+	buf     buffer      // a page that is larger than the window, or decompressed
+	words   buffer      // the dictionary page
 
 	page       page
 	last       int64                          // end of the chunk according to the footer; a page must begin before it
@@ -55,7 +55,8 @@ type cursor struct {
 
 // begin starts at a chunk.
 func (c *cursor) begin(f io.ReaderAt, at chunk, single bool) error {
-	if err := supported(at.codec); err != nil {
+	codec, err := codecOf(at.codec)
+	if err != nil {
 		return err
 	}
 	sizes := scan.Sizes{First: firstRead, Usual: c.of.window}
@@ -67,7 +68,7 @@ func (c *cursor) begin(f io.ReaderAt, at chunk, single bool) error {
 	}
 	c.w.Reset(f, at.off+at.size, at.off, sizes)
 	c.last, c.spare = at.off+at.size, at.spare
-	c.codec, c.unread, c.values, c.end = at.codec, at.values, nil, false
+	c.codec, c.unread, c.values, c.end = codec, at.values, nil, false
 	c.forget()
 	return nil
 }

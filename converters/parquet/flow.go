@@ -5,8 +5,6 @@ import (
 	"hash/crc32"
 	"io"
 
-	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -44,11 +42,11 @@ func (c *cursor) flows() bool {
 // window returns the memory in bytes for incremental decompression of the page, 0 if its codec does not support that.
 func (c *cursor) window() int64 {
 	switch c.codec {
-	case codecGzip:
+	case "gzip":
 		return gzipWindow
-	case codecBrotli:
+	case "brotli":
 		return brotliWindow
-	case codecZstd: // stated in its frame
+	case "zstd": // stated in its frame
 		levels := int64(0)
 		if c.page.kind == pageDataV2 {
 			levels = c.page.defSize + c.page.repSize
@@ -90,8 +88,9 @@ func (c *cursor) readFlow() error {
 	if err := c.of.held.claim(&c.buf, c.window()+flowPiece); err != nil {
 		return err
 	}
-	if err := f.open(c.codec, c.window()); err != nil {
-		return err
+	var err error
+	if f.r, err = columns.NewStream(c.codec, &f.in, c.window()); err != nil {
+		return f.failed(err)
 	}
 	f.values.Reset(f, f.size, 0, scan.Sizes{First: flowPiece, Usual: flowPiece})
 	c.flow, c.values, c.stream = f, &f.values, f.size
@@ -104,7 +103,7 @@ func (c *cursor) readFlow() error {
 			return b, scan.ReadFull(c.w.File, b, from-n)
 		}
 	}
-	err := c.readLevels(c.copied(take))
+	err = c.readLevels(c.copied(take))
 	c.w.Skip(p.size)
 	return err
 }
@@ -131,19 +130,6 @@ func (s *stored) Read(b []byte) (int, error) {
 		s.err = err
 	}
 	return n, err
-}
-
-// open starts to decompress. It refuses a frame of zstd with a larger window than the first frame's.
-func (f *flow) open(codec int32, window int64) (err error) {
-	switch codec {
-	case codecZstd:
-		f.r, err = zstd.NewReader(&f.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(window)))
-	case codecGzip:
-		f.r, err = gzip.NewReader(&f.in)
-	default:
-		f.r = brotli.NewReader(&f.in)
-	}
-	return f.failed(err)
 }
 
 // failed returns the read error if the page could not be read; otherwise the codec's error means that the page is

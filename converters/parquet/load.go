@@ -16,7 +16,7 @@ func (c *cursor) readData() error {
 	if p.repLevels == encodingBitPacked && c.leaf.rep > 0 || p.defLevels == encodingBitPacked && c.leaf.def > 0 {
 		return fmt.Errorf("%w: levels of the encoding BIT_PACKED, which is deprecated", converters.ErrUnsupported)
 	}
-	raw := c.codec == codecNone || p.kind == pageDataV2 && !p.compressed
+	raw := c.codec == "" || p.kind == pageDataV2 && !p.compressed
 	if raw && !p.checked && p.encoding == encodingPlain && c.physical == typeBytes {
 		c.values, c.stream, c.bytes = &c.w, c.w.Offset()+p.size, c.streamed
 		return c.readLevels(c.copied(c.ahead))

@@ -103,7 +103,7 @@ func (c *cursor) header() error {
 	if p.kind == pageDataV2 && p.defSize+p.repSize > min(p.size, p.expanded) {
 		return fmt.Errorf("%w: a page of %d bytes with levels of %d", converters.ErrMalformed, p.size, p.defSize+p.repSize)
 	}
-	if p.kind != pageDataV2 && c.codec == codecNone && p.size != p.expanded {
+	if p.kind != pageDataV2 && c.codec == "" && p.size != p.expanded {
 		return fmt.Errorf("%w: an uncompressed page of %d and of %d bytes", converters.ErrMalformed, p.size, p.expanded)
 	}
 	return nil

@@ -13,20 +13,6 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// A Codec is a compression method of a block.
-type Codec int
-
-// The codecs of an Expander.
-const (
-	Snappy Codec = iota
-	Gzip
-	Zstd
-	LZ4Block
-	LZ4Frame
-	LZ4Hadoop // blocks preceded by their sizes, as Hadoop writes them; or a frame or one block, which others wrote with the same codec number
-	Brotli
-)
-
 // Largest ratios of snappy and LZ4. A block that claims a larger size is refused before allocation.
 const (
 	snappyRatio = 64 // a copy of 64 bytes takes 3
@@ -47,15 +33,20 @@ var ErrSize = errors.New("it has another size when it is decompressed")
 
 // An Expander decompresses blocks. The zero value is ready.
 type Expander struct {
-	zstd   *zstd.Decoder
-	gzip   *gzip.Reader
-	lz4    *lz4.Reader
-	brotli *brotli.Reader
-	in     bytes.Reader
+	streams map[string]stream // by codec
+	in      bytes.Reader
 }
 
-// Expand decompresses b, of size bytes when decompressed, into the memory of to if its capacity is enough.
-func (x *Expander) Expand(to, b []byte, codec Codec, size int64) (_ []byte, err error) {
+// A stream decompresses a reader, and after Reset another one.
+type stream interface {
+	io.Reader
+	Reset(in io.Reader) error
+}
+
+// Expand decompresses b, of size bytes when decompressed, into the memory of to if its capacity is enough. The codec is
+// snappy, gzip, zstd, brotli, lz4 (a frame), lz4 block, or lz4 hadoop: blocks preceded by their sizes, as Hadoop writes
+// them, or a frame or one block, which others wrote with the same codec number.
+func (x *Expander) Expand(to, b []byte, codec string, size int64) (_ []byte, err error) {
 	defer func() {
 		if why := recover(); why != nil { // a library panicked on a malformed b
 			*x = Expander{}
@@ -63,21 +54,29 @@ func (x *Expander) Expand(to, b []byte, codec Codec, size int64) (_ []byte, err 
 		}
 	}()
 	switch codec {
-	case Snappy:
+	case "snappy":
 		n, sizeErr := s2.DecodedLen(b)
 		if sizeErr != nil || int64(n) != size || size > snappyRatio*int64(len(b)) {
 			return to, errors.Join(ErrSize, sizeErr)
 		}
 		to, err = s2.Decode(Sized(to, size), b)
-	case LZ4Block:
+	case "lz4 block":
 		to, err = expandBlock(to, b, size)
-	case LZ4Hadoop:
+	case "lz4 hadoop":
 		return x.hadoop(to, b, size)
-	case Zstd, Gzip, LZ4Frame, Brotli:
+	default:
 		x.in.Reset(b)
-		var r io.Reader
-		if r, err = x.stream(codec); err == nil {
-			to, err = fill(to, r, size)
+		s := x.streams[codec]
+		if s != nil {
+			err = s.Reset(&x.in)
+		} else if s, err = NewStream(codec, &x.in, MostWindow); err == nil {
+			if x.streams == nil {
+				x.streams = make(map[string]stream)
+			}
+			x.streams[codec] = s
+		}
+		if err == nil {
+			to, err = fill(to, s, size)
 		}
 	}
 	if err == nil && int64(len(to)) != size {
@@ -86,37 +85,25 @@ func (x *Expander) Expand(to, b []byte, codec Codec, size int64) (_ []byte, err 
 	return to, err
 }
 
-// stream returns a reader of the decompressed content of x.in.
-func (x *Expander) stream(codec Codec) (r io.Reader, err error) {
+// NewStream decompresses in, of a codec of Expand that has a stream. It refuses a frame of zstd with a larger window.
+func NewStream(codec string, in io.Reader, window int64) (stream, error) {
 	switch codec {
-	case Zstd:
-		if x.zstd == nil {
-			x.zstd, err = zstd.NewReader(&x.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MostWindow))
-		} else {
-			err = x.zstd.Reset(&x.in)
-		}
-		return x.zstd, err
-	case Brotli:
-		if x.brotli == nil {
-			x.brotli = brotli.NewReader(&x.in)
-		} else {
-			err = x.brotli.Reset(&x.in)
-		}
-		return x.brotli, err
-	case LZ4Frame:
-		if x.lz4 == nil {
-			x.lz4 = lz4.NewReader(&x.in)
-		} else {
-			x.lz4.Reset(&x.in)
-		}
-		return x.lz4, nil
+	case "zstd":
+		return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(window)))
+	case "gzip":
+		return gzip.NewReader(in)
+	case "lz4":
+		return frames{lz4.NewReader(in)}, nil
 	}
-	if x.gzip == nil {
-		x.gzip, err = gzip.NewReader(&x.in)
-	} else {
-		err = x.gzip.Reset(&x.in)
-	}
-	return x.gzip, err
+	return brotli.NewReader(in), nil
+}
+
+// frames is a stream of LZ4.
+type frames struct{ *lz4.Reader }
+
+func (f frames) Reset(in io.Reader) error {
+	f.Reader.Reset(in)
+	return nil
 }
 
 // Sized returns a slice of size bytes, in the memory of to if its capacity is enough.

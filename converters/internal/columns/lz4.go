@@ -25,7 +25,7 @@ func expandBlock(to, b []byte, size int64) ([]byte, error) {
 	return to[:n], nil
 }
 
-// hadoop decompresses LZ4Hadoop. Data without Hadoop's framing is an LZ4 frame, or one block.
+// hadoop decompresses lz4 hadoop. Data without Hadoop's framing is an LZ4 frame, or one block.
 func (x *Expander) hadoop(to, b []byte, size int64) ([]byte, error) {
 	if size > lz4Ratio*int64(len(b)) {
 		return to, ErrSize
@@ -35,9 +35,9 @@ func (x *Expander) hadoop(to, b []byte, size int64) ([]byte, error) {
 	case err == nil:
 		return to, nil
 	case len(b) >= 4 && binary.LittleEndian.Uint32(b) == frameMagic:
-		return x.Expand(to, b, LZ4Frame, size)
+		return x.Expand(to, b, "lz4", size)
 	}
-	return x.Expand(to, b, LZ4Block, size)
+	return x.Expand(to, b, "lz4 block", size)
 }
 
 // expandHadoop decompresses the output of Hadoop's codec into all of to. Sizes are big-endian:
