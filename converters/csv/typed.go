@@ -224,16 +224,8 @@ func field(column arrow.Array, i int) converters.Value {
 
 // valueOf returns value i of a column as the value of a [converters.Column].
 func valueOf(column arrow.Array, i int) any {
-	switch v := field(column, i); v.Kind() {
-	case converters.KindInt:
-		return v.Int()
-	case converters.KindFloat:
-		return v.Float()
-	case converters.KindText:
-		return string(v.Data())
-	default:
-		return v.Nested()
-	}
+	v := field(column, i)
+	return v.Any()
 }
 
 // quiet gives every NaN the bits of the NaN in C.

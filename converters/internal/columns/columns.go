@@ -125,15 +125,8 @@ func TwosComplement(b []byte) *big.Int {
 
 // Own returns a value as an element of a nested one, in memory that is not shared.
 func Own(v *converters.Value) any {
-	switch v.Kind() {
-	case converters.KindInt:
-		return v.Int()
-	case converters.KindFloat:
-		return v.Float()
-	case converters.KindText:
-		return string(v.Data())
-	case converters.KindBytes:
+	if v.Kind() == converters.KindBytes {
 		return append([]byte{}, v.Data()...)
 	}
-	return v.Nested()
+	return v.Any()
 }

@@ -31,16 +31,11 @@ func (s *Source) ReadRows(ctx context.Context, run converters.Run) (rows iter.Se
 		return nil, false
 	}
 	take := s.format.Rows()
-	return func(yield func(converters.Rows, error) bool) {
-		err := Each(ctx, s, run, false, func(r Reader, spans []converters.Span) (int64, bool) {
-			if spans[0].Shape == nil {
-				return 0, true
-			}
-			data, n := take(r, len(spans))
-			return int64(n), yield(converters.Rows{Off: spans[0].Shape.Off, Count: n, Data: data}, nil)
-		})
-		if err != nil {
-			yield(converters.Rows{}, err)
+	return each(ctx, s, run, false, func(r Reader, spans []converters.Span, yield func(converters.Rows, error) bool) (int64, bool) {
+		if spans[0].Shape == nil {
+			return 0, true
 		}
-	}, take != nil
+		data, n := take(r, len(spans))
+		return int64(n), yield(converters.Rows{Off: spans[0].Shape.Off, Count: n, Data: data}, nil)
+	}), take != nil
 }

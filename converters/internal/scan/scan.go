@@ -129,40 +129,41 @@ func (s *Source) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, e
 
 // Spans is Index for the samples of a run. If the part has fewer samples, it ends without an error.
 func Spans(ctx context.Context, s *Source, run converters.Run) iter.Seq2[*converters.Span, error] {
-	return func(yield func(*converters.Span, error) bool) {
-		err := Each(ctx, s, run, true, func(_ Reader, spans []converters.Span) (samples int64, more bool) {
-			for i := range spans {
-				if !yield(&spans[i], nil) {
-					return samples, false
-				}
-				if spans[i].Shape != nil {
-					samples++
-				}
+	return each(ctx, s, run, true, func(_ Reader, spans []converters.Span, yield func(*converters.Span, error) bool) (samples int64, more bool) {
+		for i := range spans {
+			if !yield(&spans[i], nil) {
+				return samples, false
 			}
-			return samples, true
-		})
-		if err != nil {
-			yield(nil, err)
+			if spans[i].Shape != nil {
+				samples++
+			}
 		}
-	}
+		return samples, true
+	})
 }
 
 // Read yields the samples of a run. It reads the part from run.Off in large reads. The bytes of a sample may be in the
 // read buffer.
 func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
-	return func(yield func(*converters.Sample, error) bool) {
-		err := Each(ctx, s, run, false, func(_ Reader, spans []converters.Span) (samples int64, more bool) {
-			for i := range spans {
-				if shape := spans[i].Shape; shape != nil {
-					if samples++; !yield(shape, nil) {
-						return samples, false
-					}
+	return each(ctx, s, run, false, func(_ Reader, spans []converters.Span, yield func(*converters.Sample, error) bool) (samples int64, more bool) {
+		for i := range spans {
+			if shape := spans[i].Shape; shape != nil {
+				if samples++; !yield(shape, nil) {
+					return samples, false
 				}
 			}
-			return samples, true
-		})
+		}
+		return samples, true
+	})
+}
+
+// each yields what f makes of the spans of a run, then the error of Each.
+func each[T any](ctx context.Context, s *Source, run converters.Run, index bool, f func(r Reader, spans []converters.Span, yield func(T, error) bool) (int64, bool)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		err := Each(ctx, s, run, index, func(r Reader, spans []converters.Span) (int64, bool) { return f(r, spans, yield) })
 		if err != nil {
-			yield(nil, err)
+			var none T
+			yield(none, err)
 		}
 	}
 }
