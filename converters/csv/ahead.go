@@ -87,8 +87,6 @@ func (n *numeric) ahead() {
 		switch {
 		case check:
 			to = n.skipRow(b, i)
-		case n.kind == float64s:
-			to = n.floatRow(b, i, dst[len(ends)*n.size:])
 		default:
 			to = n.plainRow(b, i, dst[len(ends)*n.size:])
 		}
@@ -143,7 +141,8 @@ func (n *numeric) skipRow(b []byte, i int) int {
 	return rowEnd(b, i)
 }
 
-// plainRow is skipRow that also writes the numbers to dst.
+// plainRow is skipRow that also writes the numbers to dst. While rounded integers are counted, it returns 0 for a row with a
+// float64 that may be a rounded integer.
 func (n *numeric) plainRow(b []byte, i int, dst []byte) int {
 	var bits uint64
 	for c, place := range n.place {
@@ -157,42 +156,20 @@ func (n *numeric) plainRow(b []byte, i int, dst []byte) int {
 		case place < 0:
 			i = n.skipValue(b, i)
 		case n.kind == int64s:
-			if bits, i = whole(b, i); i > 0 {
-				binary.LittleEndian.PutUint64(dst[8*place:8*place+8], bits)
-			}
+			bits, i = whole(b, i)
+			binary.LittleEndian.PutUint64(dst[8*place:8*place+8], bits)
 		default:
-			if bits, i = n.powers.decimal(b, i); i > 0 {
-				short, ok := narrow(bits)
-				if !ok {
-					return 0
-				}
-				binary.LittleEndian.PutUint32(dst[4*place:4*place+4], short)
-			}
-		}
-		if i == 0 {
-			return 0
-		}
-	}
-	return rowEnd(b, i)
-}
-
-// floatRow is plainRow for float64. While rounded integers are counted, it returns 0 for a row with a number that may
-// be a rounded integer.
-func (n *numeric) floatRow(b []byte, i int, dst []byte) int {
-	counted := n.rounded != nil
-	for c, place := range n.place {
-		if c > 0 {
-			if b[i] != n.delimiter {
+			if bits, i = n.powers.decimal(b, i); i == 0 {
 				return 0
 			}
-			i++
-		}
-		var bits uint64
-		if place < 0 {
-			i = n.skipValue(b, i)
-		} else if bits, i = n.powers.decimal(b, i); i > 0 {
-			binary.LittleEndian.PutUint64(dst[8*place:8*place+8], bits)
-			if counted && bits<<1 >= math.Float64bits(1<<53)<<1 {
+			if n.width == 8 {
+				binary.LittleEndian.PutUint64(dst[8*place:8*place+8], bits)
+				if n.rounded != nil && bits<<1 >= math.Float64bits(1<<53)<<1 {
+					return 0
+				}
+			} else if short, ok := narrow(bits); ok {
+				binary.LittleEndian.PutUint32(dst[4*place:4*place+4], short)
+			} else {
 				return 0
 			}
 		}
