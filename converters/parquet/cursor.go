@@ -198,13 +198,13 @@ func (c *cursor) skip(n int64) error {
 		if err := c.start(0); err != nil {
 			return err
 		}
-		for again := true; again; {
-			c.has = false
-			if again = c.leaf.rep > 0; again {
-				if err := c.look(); err != nil {
-					return err
-				}
-				again = c.rep > 0
+		c.has = false
+		for again := c.leaf.rep > 0; again; {
+			if err := c.look(); err != nil {
+				return err
+			}
+			if again = c.rep > 0; again {
+				c.has = false
 			}
 		}
 		n--

@@ -79,28 +79,29 @@ func (s *source) readTable(p converters.Part, f io.ReaderAt) (*table, error) {
 	fail := func(off int64, err error, hint string) error {
 		return &converters.Error{Where: p.Name, Off: off, Entry: footerName, Err: err, Hint: hint}
 	}
-	var head [len(magic)]byte
-	var tail [tailSize]byte
+	var ends [leastSize]byte
+	head, tail := ends[:len(magic)], ends[len(magic):]
 	if p.Size < int64(leastSize) {
 		return nil, fail(p.Size, fmt.Errorf("%w: it has %d bytes, a Parquet file at least %d", converters.ErrTruncated, p.Size, leastSize), "")
 	}
-	if err := scan.ReadFull(f, head[:], 0); err != nil {
+	at := p.Size - tailSize
+	err := scan.ReadFull(f, head, 0)
+	if err != nil {
 		return nil, fail(0, err, "")
 	}
-	at := p.Size - tailSize
-	if err := scan.ReadFull(f, tail[:], at); err != nil {
+	if err = scan.ReadFull(f, tail, at); err != nil {
 		return nil, fail(at, err, "")
 	}
 	end := string(tail[4:])
 	switch {
-	case end == cipher || string(head[:]) == cipher:
+	case end == cipher || string(head) == cipher:
 		return nil, fail(at, fmt.Errorf("%w: it is encrypted", converters.ErrUnsupported), "write it anew without encryption")
-	case string(head[:]) != magic:
+	case string(head) != magic:
 		return nil, fail(0, fmt.Errorf("%w: it does not begin with %s", converters.ErrMalformed, magic), "")
 	case end != magic:
 		return nil, fail(at+4, fmt.Errorf("%w: it does not end with %s", converters.ErrTruncated, magic), "copy the file again")
 	}
-	size := int64(binary.LittleEndian.Uint32(tail[:]))
+	size := int64(binary.LittleEndian.Uint32(tail))
 	switch {
 	case size > at-int64(len(magic)):
 		return nil, fail(at, fmt.Errorf("%w: a footer of %d bytes in a file of %d", converters.ErrMalformed, size, p.Size), "")
@@ -109,21 +110,20 @@ func (s *source) readTable(p converters.Part, f io.ReaderAt) (*table, error) {
 	}
 	b := make([]byte, size)
 	at -= size
-	if err := scan.ReadFull(f, b, at); err != nil {
-		return nil, fail(at, err, "")
-	}
 	t := &table{bytes: size, off: at}
-	elements, err := t.decode(b)
+	if err = scan.ReadFull(f, b, at); err == nil {
+		var elements []element
+		if elements, err = t.decode(b); err == nil {
+			err = t.build(elements)
+		}
+	}
+	if err == nil {
+		err = t.place(at)
+	}
+	if err == nil {
+		err = t.names()
+	}
 	if err != nil {
-		return nil, fail(at, err, "")
-	}
-	if err := t.build(elements); err != nil {
-		return nil, fail(at, err, "")
-	}
-	if err := t.place(at); err != nil {
-		return nil, fail(at, err, "")
-	}
-	if err := t.names(); err != nil {
 		return nil, fail(at, err, "")
 	}
 	return t, nil

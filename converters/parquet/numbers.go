@@ -71,17 +71,17 @@ func newNumbers(l *leaf, encoding int32, b []byte, dictionary *dictionary) (func
 			return len(to), nil
 		}, err
 	case encoding == encodingSplit && l.physical != typeBool:
-		at := 0
+		next, err := newDecoder(l, encoding, b, nil)
 		return func(to []uint64) (int, error) {
-			n := min(len(to), len(b)/width-at)
-			var v [8]byte
-			for i := range n {
-				join(v[:width], b, at)
-				plain(to[i:i+1], v[:], width)
-				at++
+			var d datum
+			for i := range to {
+				if err := next(&d); err != nil {
+					return i, err
+				}
+				plain(to[i:i+1], d.data, width)
 			}
-			return n, short(n, to)
-		}, nil
+			return len(to), nil
+		}, err
 	}
 	return nil, fmt.Errorf("%w: encoding %d of values of type %d", converters.ErrUnsupported, encoding, l.physical)
 }

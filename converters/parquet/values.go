@@ -67,7 +67,9 @@ func newDecoder(l *leaf, encoding int32, b []byte, dictionary *dictionary) (func
 			if at >= len(b)/width {
 				return errShort
 			}
-			join(value, b, at)
+			for k := range value { // the first byte of all values, then the second byte of all, and so on
+				value[k] = b[k*(len(b)/width)+at]
+			}
 			at++
 			d.set(value)
 			return nil
@@ -87,13 +89,6 @@ func newIndexes(b []byte, dictionary *dictionary) (runs, error) {
 		return runs{}, fmt.Errorf("%w: indexes of %d bits", converters.ErrMalformed, b[0])
 	}
 	return newRuns(b[1:], int(b[0])), nil
-}
-
-// join sets v to value i of a page that has the first byte of all values, then the second byte of all, and so on.
-func join(v, b []byte, i int) {
-	for k := range v {
-		v[k] = b[k*(len(b)/len(v))+i]
-	}
 }
 
 // width returns the size of a plain value in bytes, 0 if it varies.
