@@ -65,7 +65,7 @@ type element struct {
 // A logical type, as in the union LogicalType.
 type logical struct {
 	kind   int   // number of its field in the union; 0: none
-	bits   int8  // width of an integer
+	bits   int32 // width of an integer
 	signed bool  // of an integer
 	unit   int   // of a time: 1 ms, 2 µs, 3 ns
 	scale  int32 // of a decimal

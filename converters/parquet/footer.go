@@ -51,19 +51,12 @@ type table struct {
 	leaves  []*leaf
 	feature []byte // the value of the key huggingface
 	spark   bool   // Spark wrote it
-	bytes   int64  // of the footer
 	off     int64  // of the footer
 }
 
 // table returns the footer of part p, which is open.
 func (s *source) table(p int, f io.ReaderAt) (*table, error) {
-	return s.footers.Get(p, func() (*table, int64, error) {
-		t, err := s.readTable(s.Parts()[p], f)
-		if err != nil {
-			return nil, 0, err
-		}
-		return t, t.bytes, nil
-	})
+	return s.footers.Get(p, func() (*table, int64, error) { return s.readTable(s.Parts()[p], f) })
 }
 
 const (
@@ -74,43 +67,43 @@ const (
 	footerName = "footer"
 )
 
-// readTable reads the footer of a part.
-func (s *source) readTable(p converters.Part, f io.ReaderAt) (*table, error) {
-	fail := func(off int64, err error, hint string) error {
-		return &converters.Error{Where: p.Name, Off: off, Entry: footerName, Err: err, Hint: hint}
+// readTable reads the footer of a part, and returns its size in bytes.
+func (s *source) readTable(p converters.Part, f io.ReaderAt) (*table, int64, error) {
+	fail := func(off int64, err error, hint string) (*table, int64, error) {
+		return nil, 0, &converters.Error{Where: p.Name, Off: off, Entry: footerName, Err: err, Hint: hint}
 	}
 	var ends [leastSize]byte
 	head, tail := ends[:len(magic)], ends[len(magic):]
 	if p.Size < int64(leastSize) {
-		return nil, fail(p.Size, fmt.Errorf("%w: it has %d bytes, a Parquet file at least %d", converters.ErrTruncated, p.Size, leastSize), "")
+		return fail(p.Size, fmt.Errorf("%w: it has %d bytes, a Parquet file at least %d", converters.ErrTruncated, p.Size, leastSize), "")
 	}
 	at := p.Size - tailSize
 	err := scan.ReadFull(f, head, 0)
 	if err != nil {
-		return nil, fail(0, err, "")
+		return fail(0, err, "")
 	}
 	if err = scan.ReadFull(f, tail, at); err != nil {
-		return nil, fail(at, err, "")
+		return fail(at, err, "")
 	}
 	end := string(tail[4:])
 	switch {
 	case end == cipher || string(head) == cipher:
-		return nil, fail(at, fmt.Errorf("%w: it is encrypted", converters.ErrUnsupported), "write it anew without encryption")
+		return fail(at, fmt.Errorf("%w: it is encrypted", converters.ErrUnsupported), "write it anew without encryption")
 	case string(head) != magic:
-		return nil, fail(0, fmt.Errorf("%w: it does not begin with %s", converters.ErrMalformed, magic), "")
+		return fail(0, fmt.Errorf("%w: it does not begin with %s", converters.ErrMalformed, magic), "")
 	case end != magic:
-		return nil, fail(at+4, fmt.Errorf("%w: it does not end with %s", converters.ErrTruncated, magic), "copy the file again")
+		return fail(at+4, fmt.Errorf("%w: it does not end with %s", converters.ErrTruncated, magic), "copy the file again")
 	}
 	size := int64(binary.LittleEndian.Uint32(tail))
 	switch {
 	case size > at-int64(len(magic)):
-		return nil, fail(at, fmt.Errorf("%w: a footer of %d bytes in a file of %d", converters.ErrMalformed, size, p.Size), "")
+		return fail(at, fmt.Errorf("%w: a footer of %d bytes in a file of %d", converters.ErrMalformed, size, p.Size), "")
 	case size > s.opts.MaxFooter:
-		return nil, fail(at, columns.Over("max-footer-size", "a footer of %d bytes", size), "option max-footer-size")
+		return fail(at, columns.Over("max-footer-size", "a footer of %d bytes", size), "option max-footer-size")
 	}
 	b := make([]byte, size)
 	at -= size
-	t := &table{bytes: size, off: at}
+	t := &table{off: at}
 	if err = scan.ReadFull(f, b, at); err == nil {
 		var elements []element
 		if elements, err = t.decode(b); err == nil {
@@ -124,9 +117,9 @@ func (s *source) readTable(p converters.Part, f io.ReaderAt) (*table, error) {
 		err = t.names()
 	}
 	if err != nil {
-		return nil, fail(at, err, "")
+		return fail(at, err, "")
 	}
-	return t, nil
+	return t, size, nil
 }
 
 // place returns an error unless the chunks of all row groups are between the magic and the footer.

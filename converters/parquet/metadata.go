@@ -35,31 +35,17 @@ func (t *table) decode(b []byte) (elements []element, err error) {
 
 func decodeElement(d *thrift, kind byte) element {
 	e := element{physical: -1, converted: -1}
+	l := &e.logical
+	unit := func(kind byte) { d.record(kind, func(id int, _ byte) bool { l.unit = id; return false }) }
+	details := map[int][]any{logicalDecimal: {1: &l.scale}, logicalInteger: {1: &l.bits, &l.signed}, logicalTime: {2: unit}, logicalTimestamp: {2: unit}}
 	d.fields(kind, []any{1: &e.physical, &e.length, &e.repetition, &e.name, &e.children, &e.converted, &e.scale, 10: func(kind byte) {
 		d.record(kind, func(id int, kind byte) bool {
-			e.logical.kind = id
-			d.record(kind, func(id int, kind byte) bool { return e.logical.detail(d, id, kind) })
+			l.kind = id
+			d.fields(kind, details[id])
 			return true
 		})
 	}})
 	return e
-}
-
-// detail decodes a field of the struct of a logical type.
-func (l *logical) detail(d *thrift, id int, kind byte) bool {
-	switch {
-	case l.kind == logicalDecimal && id == 1:
-		l.scale = d.small(kind)
-	case l.kind == logicalInteger && id == 1:
-		l.bits = int8(d.small(kind))
-	case l.kind == logicalInteger && id == 2:
-		l.signed = d.integer(kind) != 0
-	case (l.kind == logicalTime || l.kind == logicalTimestamp) && id == 2:
-		d.record(kind, func(id int, _ byte) bool { l.unit = id; return false })
-	default:
-		return false
-	}
-	return true
 }
 
 func decodeGroup(d *thrift, kind byte) group {
