@@ -70,6 +70,7 @@ func TestFormats(t *testing.T) {
 			{"csv", pairs, func(string) int64 { return pairRows() }},
 			{"cbor", strings100, func(string) int64 { return stringCount() }},
 			{"parquet", pictures, func(string) int64 { return pictureCount() }},
+			{"parquet", columns10, func(string) int64 { return columns10Rows() }},
 		} {
 			set := setOf(t, f.set)
 			samples := f.samples(set)

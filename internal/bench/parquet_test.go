@@ -4,10 +4,14 @@ package bench
 
 import (
 	"bufio"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
+
+	"github.com/klauspost/compress/s2"
 
 	"github.com/ffconvert/ffconvert/internal/test/parquettest"
 )
@@ -32,6 +36,33 @@ var pictures = sync.OnceValues(func() (string, error) {
 })
 
 func pictureCount() int64 { return max(volume*20_000/(2<<30)/800, 1) * 800 }
+
+// columns10 is a Parquet file of ten columns of float64 in row groups of 122,880, one page each, compressed with snappy; 10
+// million rows at 2 GiB.
+var columns10 = sync.OnceValues(func() (string, error) {
+	random := rand.New(rand.NewPCG(7, 8))
+	return makeParts("columns10", 1, "parquet", func(w *bufio.Writer, _ int) {
+		const rows = 122_880
+		f := parquettest.NewWriter(w)
+		var schema []parquettest.Element
+		var chunks []parquettest.Chunk
+		for i := range 10 {
+			var b []byte
+			for range rows {
+				b = binary.LittleEndian.AppendUint64(b, math.Float64bits(random.Float64()))
+			}
+			page := parquettest.Page{Values: rows, Body: s2.EncodeSnappy(nil, b), Expanded: len(b)}
+			schema = append(schema, parquettest.Element{Name: fmt.Sprint("c", i), Type: parquettest.Double, Converted: parquettest.None})
+			chunks = append(chunks, parquettest.Chunk{Type: parquettest.Double, Codec: parquettest.Snappy, Values: rows, Pages: []parquettest.Page{page}})
+		}
+		for range columns10Rows() / rows {
+			f.Group(rows, chunks...)
+		}
+		f.Close(append([]parquettest.Element{{Name: "schema", Type: parquettest.Group, Children: 10, Converted: parquettest.None}}, schema...), nil)
+	})
+})
+
+func columns10Rows() int64 { return max(volume*10_000_000/(2<<30)/122_880, 1) * 122_880 }
 
 // TestP1 converts Parquet files of images.
 func TestP1(t *testing.T) {
