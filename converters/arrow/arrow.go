@@ -28,6 +28,7 @@
 package arrow
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -82,12 +83,8 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
-	if opts.MaxBatch <= 0 {
-		opts.MaxBatch = DefaultMaxBatch
-	}
-	if opts.MaxValue <= 0 {
-		opts.MaxValue = DefaultMaxValue
-	}
+	opts.MaxBatch = cmp.Or(max(0, opts.MaxBatch), DefaultMaxBatch)
+	opts.MaxValue = cmp.Or(max(0, opts.MaxValue), DefaultMaxValue)
 	s := (source{opts: opts, open: open, mismatches: &columns.Mismatches{}}).with(parts)
 	if len(parts) == 0 {
 		return s, nil
