@@ -33,7 +33,11 @@ var errAgain = errors.New("aio: internal error: not read again")
 // joins the errors of all requests, and the error of a cancelled ctx once. A failed request does not affect others.
 func (r *Reader) ReadBatch(ctx context.Context, reqs []Request) error {
 	b := batch{Reader: r, ctx: ctx, reqs: reqs}
-	if err := r.begin(); err != nil {
+	size := int64(0)
+	for i := range reqs {
+		size += int64(len(reqs[i].Buf))
+	}
+	if err := r.begin(size); err != nil {
 		for i := range reqs {
 			reqs[i].Err = placed(reqs[i].File, reqs[i].Off, err)
 		}

@@ -18,7 +18,7 @@ const idleFor = time.Second
 
 // inputReaders lends Readers to all Streams of the process.
 var inputReaders = readerList{open: func() (*Reader, error) {
-	return NewReader(Options{Depth: inputDepth, BlockSize: inputBlock})
+	return newReader(Options{Depth: inputDepth, BlockSize: inputBlock}, newRing())
 }}
 
 // A readerList lends Readers, and closes a Reader that has been idle for idleFor.

@@ -18,6 +18,8 @@ type Reader struct {
 	slots []slot
 
 	ring kernel // Linux AIO; nil if it is not available or not used
+	late kernel // what ring will be when a Sweep or ReadBatch begins and fewBytes have been requested; nil: nothing
+	all  int64  // bytes requested so far
 	pool kernel // pread; nil until it is needed
 	k    kernel // ring or pool, in use for the current file
 
@@ -44,18 +46,56 @@ type Reader struct {
 	broken   error // returned by all later calls: the state of the kernel's queue is unknown
 	stats    Stats
 	fallback string
-	usedPool bool // the pool read something
+	usedRing bool // there was a ring
 	cached   bool // a file was read through the page cache
 }
 
+// fewBytes are read by the pool with Auto, although there is AIO: the kernel takes 30 ms to destroy a queue, also when the
+// process ends, which is longer than a device takes for them.
+const fewBytes = 8 << 20
+
 // NewReader returns a Reader with Depth × BlockSize bytes of buffers, which take memory only when
 // they are used. If the kernel refuses AIO, NewReader fails with the backend AIO; with Auto the
-// Reader uses the pread pool, and Stats has the reason.
+// Reader uses the pread pool, and Stats has the reason. With Auto it uses the pool, too, for the first 8 MiB.
 func NewReader(opts Options) (*Reader, error) {
-	return newReader(opts, newRing())
+	if opts.Backend != Auto {
+		return newReader(opts, newRing())
+	}
+	r, err := prepare(opts)
+	if err == nil {
+		r.late = newRing()
+	}
+	return r, err
 }
 
+// newReader returns a Reader that uses ring from the first byte on.
 func newReader(opts Options, ring kernel) (*Reader, error) {
+	r, err := prepare(opts)
+	if err != nil || r.opts.Backend == Pread {
+		return r, err
+	}
+	if err := r.setup(ring); err != nil && r.opts.Backend == AIO {
+		return nil, errors.Join(fmt.Errorf("aio: io_setup with depth %d: %w", r.opts.Depth, err), Free(r.mem))
+	}
+	return r, nil
+}
+
+// setup begins to use a ring. After an error the pool is used.
+func (r *Reader) setup(ring kernel) error {
+	err := errors.ErrUnsupported
+	if ring != nil {
+		err = ring.setup(r.opts.Depth, r.mem[r.opts.Depth*r.opts.BlockSize:])
+	}
+	if err != nil {
+		r.fallback = fmt.Sprintf("io_setup: %v", err)
+		return err
+	}
+	r.ring, r.usedRing = ring, true
+	return nil
+}
+
+// prepare returns a Reader without a ring.
+func prepare(opts Options) (*Reader, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
@@ -80,20 +120,7 @@ func newReader(opts Options, ring kernel) (*Reader, error) {
 	}
 	if opts.Backend == Pread {
 		r.fallback = "pread was asked for"
-		return r, nil
 	}
-	err = errors.ErrUnsupported
-	if ring != nil {
-		err = ring.setup(opts.Depth, r.mem[blocks:])
-	}
-	if err != nil {
-		if opts.Backend == AIO {
-			return nil, errors.Join(fmt.Errorf("aio: io_setup with depth %d: %w", opts.Depth, err), Free(r.mem))
-		}
-		r.fallback = fmt.Sprintf("io_setup: %v", err)
-		return r, nil
-	}
-	r.ring = ring
 	return r, nil
 }
 
@@ -103,9 +130,9 @@ func (r *Reader) Stats() Stats {
 	s.Depth = r.opts.Depth
 	s.Direct = !r.cached
 	s.Fallback = r.fallback
-	s.Backend = AIO
-	if r.usedPool || r.fallback != "" {
-		s.Backend = Pread
+	s.Backend = Pread
+	if r.usedRing && r.fallback == "" {
+		s.Backend = AIO
 	}
 	return s
 }
@@ -153,8 +180,8 @@ func (r *Reader) unlock() {
 	}
 }
 
-// begin starts a Sweep or a ReadBatch. The caller must call end.
-func (r *Reader) begin() error {
+// begin starts a Sweep or a ReadBatch of size bytes. The caller must call end.
+func (r *Reader) begin(size int64) error {
 	switch {
 	case r.closed:
 		return os.ErrClosed
@@ -164,6 +191,10 @@ func (r *Reader) begin() error {
 		return r.broken
 	}
 	r.busy = true
+	if r.all += size; r.late != nil && r.all >= fewBytes {
+		r.setup(r.late) // if it fails, Stats says why
+		r.late = nil
+	}
 	r.lock()
 	return nil
 }
@@ -221,8 +252,6 @@ func (r *Reader) pick(f *File) {
 // pooled reports whether the pool must read f. why is the reason if it is a property of f.
 func (r *Reader) pooled(f *File) (why string, yes bool) {
 	switch {
-	case r.ring == nil:
-		return "", true
 	case r.opts.Backend == AIO:
 		return "", false
 	case !f.direct():
@@ -230,7 +259,7 @@ func (r *Reader) pooled(f *File) (why string, yes bool) {
 	case f.sync.Load():
 		return whySync, true
 	}
-	return "", false
+	return "", r.ring == nil
 }
 
 // usePool switches to the pool and records the first reason for it.
@@ -243,7 +272,7 @@ func (r *Reader) usePool(why string) {
 		p.setup(r.opts.Depth, nil)
 		r.pool = p
 	}
-	r.k, r.usedPool = r.pool, true
+	r.k = r.pool
 }
 
 // fail makes all later calls return err, because the state of the kernel's queue is unknown. It

@@ -122,7 +122,7 @@ func (s *Stream) start(off int64) error {
 		}
 		return err
 	}
-	if err = r.begin(); err == nil {
+	if err = r.begin(0); err == nil {
 		r.unlock()
 		err = r.use(s.direct, off, 0)
 	}

@@ -16,7 +16,7 @@ import (
 // Reader cannot be used otherwise during the loop. Ranging over the sequence again reads again.
 func (r *Reader) Sweep(ctx context.Context, f *File, off, size int64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		if err := r.begin(); err != nil {
+		if err := r.begin(size); err != nil {
 			yield(nil, placed(f, off, err))
 			return
 		}
