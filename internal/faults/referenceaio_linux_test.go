@@ -93,7 +93,7 @@ func TestReference4096SlotsAReader(t *testing.T) {
 	t.Parallel()
 	need.Time(t, "the defects of another reader, in full size")
 	dir := own(t)
-	path, err := plant(0, dir)
+	path, err := large()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestReference4096SlotsAReader(t *testing.T) {
 		{[]string{"verify", path}, []uint64{32}},
 		{[]string{"verify", "--queue-depth", "5", path}, []uint64{5}},
 		{[]string{"verify", "--queue-depth", "6", "-j2", path, path}, []uint64{3, 3}},
-		{convert(filepath.Join(dir, "out"), "-j3"), []uint64{10, 10, 10}},
+		{convert(filepath.Join(dir, "out"), "-j3", "--backend", "aio"), []uint64{10, 10, 10}},
 	} {
 		for _, source := range sources { // one that is not in the page cache is read by a queue of its own
 			if _, err := os.ReadFile(source); err != nil {
@@ -176,7 +176,7 @@ func TestReferenceSynchronousAIO(t *testing.T) {
 	if _, err := reference(); err != nil {
 		t.Fatal(err)
 	}
-	plain, err := verifyReport(nil, filepath.Join(base, "reference"))
+	plain, err := verifyReport(nil, "--backend", "aio", filepath.Join(base, "reference"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,8 +188,8 @@ func TestReferenceSynchronousAIO(t *testing.T) {
 		args  []string
 		reads string // how the names of the files end that are verified
 	}{
-		{[]string{"verify", filepath.Join(base, "reference")}, ".ffr"},
-		{convert(out), ".ffr.tmp"},
+		{[]string{"verify", "--backend", "aio", filepath.Join(base, "reference")}, ".ffr"},
+		{convert(out, "--backend", "aio"), ".ffr.tmp"},
 	} {
 		opened, submitted := map[string]int{}, map[string]int{}
 		r, err := supervise([]string{"openat", "io_submit"}, func(c *call) verdict {

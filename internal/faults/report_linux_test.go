@@ -127,20 +127,24 @@ func TestFaultA6(t *testing.T) {
 
 // TestFaultC4 verifies where Linux AIO is refused: by a limit of the host that others
 // have used up, by an old kernel, by a container. The report must say so, and must be
-// the same otherwise.
+// the same otherwise. A large shard comes first: for small ones alone there is no queue.
 func TestFaultC4(t *testing.T) {
 	slow(t)
 	refusals := []unix.Errno{unix.EAGAIN, unix.ENOSYS, unix.EPERM}
+	first, err := large()
+	if err != nil {
+		t.Fatal(err)
+	}
 	n := len(damages) * len(refusals)
 	sum := each(t, spread(n, n), func(i int, dir string) error {
 		path, err := plant(i/len(refusals), dir)
 		if err != nil {
 			return err
 		}
-		want, err := verifyReport(nil, path)
+		want, err := verifyReport(nil, "-j1", first, path)
 		for try := 0; err == nil && want["backend"] != "aio" && try < 50; try++ { // another test may have used it up
 			time.Sleep(100 * time.Millisecond)
-			want, err = verifyReport(nil, path)
+			want, err = verifyReport(nil, "-j1", first, path)
 		}
 		if err != nil {
 			return err
@@ -149,7 +153,7 @@ func TestFaultC4(t *testing.T) {
 			return fmt.Errorf("it reads by %v where nothing is refused: %v", want["backend"], want["fallback"])
 		}
 		fail := &counter{strike: verdict{errno: refusals[i%len(refusals)]}}
-		got, err := verifyReport(fail, path)
+		got, err := verifyReport(fail, "-j1", first, path)
 		if err == nil {
 			err = got.fellBack(want)
 		}
@@ -161,7 +165,7 @@ func TestFaultC4(t *testing.T) {
 	t.Logf("C4 [refused] %v", sum)
 	t.Logf("C4 [cold] %v", refusedCold(t, refusals))
 	if full {
-		t.Logf("C4 [used-up] %v # for the whole host", usedUp(t))
+		t.Logf("C4 [used-up] %v # for the whole host", usedUp(t, first))
 	}
 }
 
@@ -175,7 +179,7 @@ func (r report) fellBack(want report) error {
 
 // usedUp lowers the limit of the host, which is done for as short a time as can be: all
 // its programs are under it.
-func usedUp(t *testing.T) tally {
+func usedUp(t *testing.T, first string) tally {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Log("not root: aio-max-nr is left alone")
@@ -200,14 +204,14 @@ func usedUp(t *testing.T) tally {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := verifyReport(nil, path)
+		want, err := verifyReport(nil, "-j1", first, path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(limit, []byte("1"), 0o644); err != nil {
 			need.Missing(t, err)
 		}
-		got, err := verifyReport(nil, path)
+		got, err := verifyReport(nil, "-j1", first, path)
 		restore()
 		if err == nil {
 			err = got.fellBack(want)

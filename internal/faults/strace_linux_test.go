@@ -74,7 +74,7 @@ func TestFaultH7(t *testing.T) {
 		trace(c.name+" again", c.args(out)...)
 	}
 	out := filepath.Join(dir, "out-tar")
-	trace("verify", "verify", "--progress", "none", out)
+	trace("verify", "verify", "--progress", "none", "--backend", "aio", out)
 	trace("repair", "repair", "--progress", "none", out)
 	trace("finish", "finish", "--progress", "none", out)
 	for _, call := range []string{"openat", "pwrite64", "fsync", "newfstatat", "fstat", "io_submit"} {

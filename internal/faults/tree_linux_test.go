@@ -127,6 +127,17 @@ var reference = sync.OnceValues(func() (tree, error) {
 	return referenceOf(out, convert(out))
 })
 
+// large is a shard that is read by Linux AIO unless other ways are asked for: a smaller one is not, see aio.NewReader.
+var large = sync.OnceValues(func() (string, error) {
+	tars, err := bigSources()
+	if err != nil {
+		return "", err
+	}
+	out := filepath.Join(base, "reference-large")
+	_, err = referenceOf(out, convertFrom(tars, out))
+	return filepath.Join(out, "PART_00000.ffr"), err
+})
+
 // packedReference is what an undisturbed conversion of compressed tars leaves.
 var packedReference = sync.OnceValues(func() (tree, error) {
 	if _, err := packed(); err != nil {
