@@ -19,6 +19,9 @@ func (w *Writing) commit(plan *plan.Plan, j *Journal, tool string) (m *Manifest,
 		return nil, nil, err
 	}
 	old, _ := DecodeManifest(there) // nil: there is none, or a damaged one
+	if err := j.sync(); err != nil {
+		return nil, nil, err
+	}
 	plan = plan.WithParts(partsOf(j.Done))
 	m = newManifest(plan, j, tool)
 	if err := m.Totals.balance(); err != nil {

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -207,6 +209,15 @@ func (d *Dir) Remove(name string) error {
 
 // Mkdir makes a directory and its parents, where there are none.
 func (d *Dir) Mkdir(name string) error { return d.Root.MkdirAll(name, 0o755) }
+
+// SyncNames makes the names in directories durable, at once so that the file system commits them together.
+func (d *Dir) SyncNames(dirs ...string) error {
+	var g errgroup.Group
+	for _, dir := range dirs {
+		g.Go(func() error { return files.SyncDir(d.Root, dir) })
+	}
+	return g.Wait()
+}
 
 // OpenFile opens a regular file for reading and writing, or makes it. A link in its place is refused.
 func (d *Dir) OpenFile(name string) (*os.File, error) { return openOwn(d.Root, name) }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"syscall"
 
@@ -115,7 +116,7 @@ func readWhole(f *os.File, most int64) ([]byte, error) {
 }
 
 // writeBeside makes the file name of what write gives it, by way of the temporary name tmp: the file
-// is synced, read back as shards are, and compared, before it replaces an existing file.
+// is synced, read back as shards are, and compared, before it replaces an existing file. The caller syncs the directory.
 func (d *Dir) writeBeside(tmp, name string, write func(io.Writer) error) error {
 	f, err := files.Create(d.Root, tmp)
 	if err != nil {
@@ -141,15 +142,20 @@ func (d *Dir) writeBeside(tmp, name string, write func(io.Writer) error) error {
 	return f.Replace(name)
 }
 
-// WriteFile makes a file of data. It is synced and read back before it takes the place of an existing file.
+// WriteFile makes a file of data. It is synced and read back before it takes the place of an existing file, and then its name
+// is synced.
 func (d *Dir) WriteFile(name string, data []byte) error {
 	if err := d.Mkdir(d.Temp("")); err != nil {
 		return err
 	}
-	return d.writeBeside(d.Temp(name), name, func(w io.Writer) error {
+	err := d.writeBeside(d.Temp(name), name, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return d.SyncNames(path.Dir(name))
 }
 
 // ReadBack reads the synced file at, and compares it with the sum of its writing. want.Name is what errors call it.

@@ -137,6 +137,9 @@ func (x *Indexed) Save(task plan.Task, desc converters.Description, enc plan.Enc
 	err = t.writeBeside(name+"."+t.token, name, func(w io.Writer) error {
 		return writeIndexed(w, head, x.found, index)
 	})
+	if err == nil {
+		err = t.SyncNames(IndexedDir)
+	}
 	if err != nil {
 		return fmt.Errorf("save %s: %w", t.Path(name), err)
 	}

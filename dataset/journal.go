@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -18,17 +19,18 @@ import (
 // final name, and a line for each shard that was found damaged later. Each line begins with the CRC-32 of its JSON in
 // hexadecimal, which shows a torn last line. The first line names the plan and the state of the sources.
 type Journal struct {
-	mu      sync.Mutex
-	dir     *Dir
-	open    func() (*os.File, error) // opens it for the first line
-	file    *os.File                 // nil: not opened yet
-	whole   int64                    // length of the sound prefix of JournalName
-	head    journalHead
-	Done    map[string]Finished // by shard name: shards with their final name that are not known to be damaged
-	Was     map[string]Finished // by shard name: shards that were ever finished; written anew, they must have the same bytes
-	Mended  bool                // it was begun by this run, or cut after its last sound line
-	Bad     int                 // number of the first damaged line of JournalName; 0: none
-	Changed error               // a source that was modified since the journal was begun; nil: none
+	mu       sync.Mutex
+	dir      *Dir
+	open     func() (*os.File, error) // opens it for the first line
+	file     *os.File                 // nil: not opened yet
+	whole    int64                    // length of the sound prefix of JournalName
+	head     journalHead
+	unsynced bool                // the head was written, and is synced with the next line, by commit or by Close
+	Done     map[string]Finished // by shard name: shards with their final name that are not known to be damaged
+	Was      map[string]Finished // by shard name: shards that were ever finished; written anew, they must have the same bytes
+	Mended   bool                // it was begun by this run, or cut after its last sound line
+	Bad      int                 // number of the first damaged line of JournalName; 0: none
+	Changed  error               // a source that was modified since the journal was begun; nil: none
 }
 
 type journalHead struct {
@@ -134,7 +136,17 @@ func (j *Journal) append(v any) (err error) {
 			return err
 		}
 	}
+	j.unsynced = false
 	return checksum.PutLine(j.file, v)
+}
+
+// sync brings the head to the device, unless a line after it was.
+func (j *Journal) sync() error {
+	if !j.unsynced {
+		return nil
+	}
+	j.unsynced = false
+	return j.file.Sync()
 }
 
 // Line returns the line of a finished shard, as the journal has it.
@@ -235,5 +247,5 @@ func (j *Journal) Close() error {
 	if j.file == nil {
 		return nil
 	}
-	return j.file.Close()
+	return errors.Join(j.sync(), j.file.Close())
 }

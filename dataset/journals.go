@@ -150,17 +150,15 @@ func openJournal(d *Dir, head journalHead) (*Journal, error) {
 	return j, nil
 }
 
-// begin cuts the journal behind its last whole line and, if it is empty, writes the head.
+// begin cuts the journal behind its last whole line and, if it is empty, writes the head. The caller syncs its directory.
 func (j *Journal) begin() error {
 	st, err := j.file.Stat()
 	if err != nil {
 		return err
 	}
 	j.Mended = j.whole < st.Size() || j.whole == 0
-	if err := checksum.ResumeLines(j.file, j.whole, j.head); err != nil || j.whole > 0 {
-		return err
-	}
-	return files.SyncDir(j.dir.Root, WorkDir)
+	j.unsynced = j.whole == 0
+	return checksum.ResumeLines(j.file, j.whole, j.head)
 }
 
 // Fold rewrites the journal of all shards from memory if tasks have left journals, or if always is set, and then removes
@@ -176,7 +174,7 @@ func (j *Journal) Fold(always bool) error {
 	if err := j.dir.Root.RemoveAll(JournalsDir); err != nil {
 		return err
 	}
-	return files.SyncDir(j.dir.Root, WorkDir)
+	return j.dir.SyncNames(WorkDir)
 }
 
 func (j *Journal) rewrite() error {
@@ -237,8 +235,8 @@ func beginTaskJournal(d *Dir, digest, name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = checksum.PutLine(f, journalHead{Plan: digest}); err == nil {
-		err = files.SyncDir(d.Root, JournalsDir)
+	if err = checksum.ResumeLines(f, 0, journalHead{Plan: digest}); err == nil {
+		err = d.SyncNames(JournalsDir)
 	}
 	if err != nil {
 		f.Close()

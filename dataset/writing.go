@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -71,15 +70,21 @@ func (w *Writing) Begin(p *plan.Plan, src []converters.Part, named []string, ove
 		return nil, c.clash(p)
 	}
 	w.began = true
-	if err := w.writePlan(p, c.damage != nil); err != nil {
+	if err := w.Mkdir(IndexDir); err != nil {
 		return nil, err
 	}
-	if err := w.Mkdir(IndexDir); err != nil {
+	planned, err := w.writePlan(p, c.damage != nil)
+	if err != nil {
 		return nil, err
 	}
 	j, err := openJournal(w.Dir, journalHead{Plan: digest, Pins: pins(p, src), Named: named, Sums: w.SHA256})
 	if err != nil {
 		return nil, err
+	}
+	if planned || j.unsynced { // before a shard has its name: the plan marks the directory as a dataset, also after a loss of power
+		if err := w.SyncNames(".", WorkDir); err != nil {
+			return nil, errors.Join(err, j.Close())
+		}
 	}
 	j.Compare(p, 0, src)
 	if w.bucket != nil {
@@ -98,23 +103,18 @@ func (w *Writing) Begin(p *plan.Plan, src []converters.Part, named []string, ove
 	return j, nil
 }
 
-// writePlan writes the plan, unless there is one that is not damaged.
-func (w *Writing) writePlan(plan *plan.Plan, damaged bool) error {
+// writePlan writes the plan, unless there is one that is not damaged. Its name is not synced.
+func (w *Writing) writePlan(plan *plan.Plan, damaged bool) (wrote bool, err error) {
 	if err := w.Mkdir(w.Temp("")); err != nil {
-		return err
+		return false, err
 	}
 	if planned, err := w.has(PlanName); err != nil || planned && !damaged {
-		return err
+		return false, err
 	}
-	err := w.writeBeside(w.Temp(PlanName), PlanName, func(to io.Writer) error {
+	return true, w.writeBeside(w.Temp(PlanName), PlanName, func(to io.Writer) error {
 		_, err := plan.Write(to)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	// From here on the plan marks the directory as a dataset, even after a loss of power.
-	return files.SyncDir(w.Root, ".")
 }
 
 // clear removes a dataset: the manifest first, so that a dataset that is half removed never counts as complete; the plan
@@ -123,7 +123,7 @@ func (w *Writing) clear(c *existing) error {
 	if err := w.RemoveManifest(); err != nil {
 		return err
 	}
-	if err := files.SyncDir(w.Root, "."); err != nil {
+	if err := w.SyncNames("."); err != nil {
 		return err
 	}
 	names := []string{MetaName, KeysName}
@@ -134,7 +134,7 @@ func (w *Writing) clear(c *existing) error {
 		return err
 	}
 	w.Root.Remove(IndexDir) // unless there is more in it
-	if err := files.SyncDir(w.Root, "."); err != nil {
+	if err := w.SyncNames("."); err != nil {
 		return err
 	}
 	return w.removePlan()

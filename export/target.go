@@ -16,7 +16,6 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/checksum"
-	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -184,7 +183,10 @@ func (t *target) begin() (err error) {
 	if err := checksum.ResumeLines(t.file, t.whole, journalHead{t.request}); err != nil || t.whole > 0 {
 		return err
 	}
-	return files.SyncDir(t.Root, dataset.WorkDir)
+	if err := t.file.Sync(); err != nil { // before a tar has its name: without the journal it would be a file of others
+		return err
+	}
+	return t.SyncNames(dataset.WorkDir)
 }
 
 // add adds a finished file, which has its final name, to the journal.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 
 	"golang.org/x/sync/errgroup"
 
@@ -186,7 +187,7 @@ func (w *tarWriter) finish(ctx context.Context, f *filled, r *aio.Reader) error 
 	if errors.Is(err, fs.ErrExist) { // an earlier run stopped before it wrote the journal line
 		err = w.compare(ctx, sum, w.opts.AIO)
 	}
-	if err != nil {
+	if err = cmp.Or(err, files.SyncDir(w.Root, path.Dir(f.done.Name))); err != nil {
 		return err
 	}
 	w.mu.Lock()

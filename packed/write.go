@@ -1,6 +1,7 @@
 package packed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,7 +135,7 @@ func (s *source) write(ctx context.Context, file string, opts WriteOptions) (Rep
 	if opts.Overwrite {
 		finish = f.Replace
 	}
-	if err := finish(filepath.Base(file)); err != nil {
+	if err := cmp.Or(finish(filepath.Base(file)), files.SyncDir(root, ".")); err != nil {
 		return Report{}, fmt.Errorf("name %s: %w", file, err)
 	}
 	return report, nil

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -163,7 +164,7 @@ func (d *lockedDir) put(ctx context.Context, j *job, f *file) error {
 	}
 	switch {
 	case len(res.Problems) == 0:
-		return w.Replace(f.name)
+		return cmp.Or(w.Replace(f.name), files.SyncDir(d.out.Root, path.Dir(f.name)))
 	case res.Problems[0].Kind == verify.Unreadable:
 		return res.Err()
 	default:

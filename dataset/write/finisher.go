@@ -54,7 +54,7 @@ func (w *writer) finishAll(ctx context.Context, shards <-chan *filled, reread ai
 	return nil
 }
 
-// finish syncs a shard and its index, re-reads and checks them, renames them to their final names durably, and
+// finish syncs a shard and its index, re-reads and checks them, renames them to their final names, syncs these, and
 // adds them to the journal.
 func (k *finisher) finish(ctx context.Context, s *filled) error {
 	var g errgroup.Group // concurrently, so that the file system commits both at once
@@ -91,6 +91,9 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 		return err
 	}
 	if err := s.index.Replace(index); err != nil {
+		return err
+	}
+	if err := k.out.SyncNames(".", dataset.IndexDir); err != nil {
 		return err
 	}
 	if err := k.out.Deliver(ctx, done, k.watcher.Moved); err != nil {

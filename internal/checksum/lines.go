@@ -28,17 +28,22 @@ func Line(v any) ([]byte, error) {
 
 // PutLine appends the line of v to a file and syncs it.
 func PutLine(f *os.File, v any) error {
-	line, err := Line(v)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(line); err != nil {
+	if err := writeLine(f, v); err != nil {
 		return err
 	}
 	return f.Sync()
 }
 
-// ResumeLines cuts a file behind its whole lines, to put others there. If there are none, it puts the line of head.
+func writeLine(f *os.File, v any) error {
+	line, err := Line(v)
+	if err == nil {
+		_, err = f.Write(line)
+	}
+	return err
+}
+
+// ResumeLines cuts a file behind its whole lines, to put others there. If there are none, it writes the line of head, which is
+// durable with the next one, or after a sync.
 func ResumeLines(f *os.File, whole int64, head any) error {
 	if err := f.Truncate(whole); err != nil {
 		return err
@@ -46,5 +51,5 @@ func ResumeLines(f *os.File, whole int64, head any) error {
 	if _, err := f.Seek(whole, io.SeekStart); err != nil || whole > 0 {
 		return err
 	}
-	return PutLine(f, head)
+	return writeLine(f, head)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"syscall"
 )
 
@@ -42,7 +41,7 @@ func (f *Temp) Sync() error {
 
 // Commit gives the file its final name and closes it. A file that has that name
 // already is left alone: the error is then [fs.ErrExist]. After any error the
-// temporary file is gone.
+// temporary file is gone. The name is durable after a SyncDir of its directory.
 func (f *Temp) Commit(name string) error { return f.finish(name, renameNew) }
 
 // Replace is Commit, but takes the place of a file that has the name already.
@@ -62,9 +61,6 @@ func (f *Temp) finish(name string, rename func(root *os.Root, from, to string) e
 	}
 	if err != nil {
 		f.root.Remove(f.tmp) // it may have been renamed all the same, and what has failed may fail here, too
-		return err
-	}
-	if err := SyncDir(f.root, path.Dir(name)); err != nil {
 		return err
 	}
 	return CheckRename(f.root, f.tmp, name, func(now fs.FileInfo) bool {

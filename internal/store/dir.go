@@ -170,6 +170,9 @@ func (d *Dir) Put(ctx context.Context, u *Upload) (Object, error) {
 	case err != nil:
 		return Object{}, d.fault(u.URL, err)
 	}
+	if err := files.SyncDir(d.Root, path.Dir(u.URL)); err != nil {
+		return Object{}, d.fault(u.URL, err)
+	}
 	return d.Stat(ctx, u.URL)
 }
 
