@@ -61,23 +61,11 @@ func NewReader(opts Options) (*Reader, error) {
 	if opts.Backend != Auto {
 		return newReader(opts, newRing())
 	}
-	r, err := prepare(opts)
-	if err == nil {
-		r.late = newRing()
+	r, err := newReader(opts, nil)
+	if ring := newRing(); ring != nil && err == nil {
+		r.late, r.fallback = ring, ""
 	}
 	return r, err
-}
-
-// newReader returns a Reader that uses ring from the first byte on.
-func newReader(opts Options, ring kernel) (*Reader, error) {
-	r, err := prepare(opts)
-	if err != nil || r.opts.Backend == Pread {
-		return r, err
-	}
-	if err := r.setup(ring); err != nil && r.opts.Backend == AIO {
-		return nil, errors.Join(fmt.Errorf("aio: io_setup with depth %d: %w", r.opts.Depth, err), Free(r.mem))
-	}
-	return r, nil
 }
 
 // setup begins to use a ring. After an error the pool is used.
@@ -94,8 +82,8 @@ func (r *Reader) setup(ring kernel) error {
 	return nil
 }
 
-// prepare returns a Reader without a ring.
-func prepare(opts Options) (*Reader, error) {
+// newReader returns a Reader that uses ring from the first byte on.
+func newReader(opts Options, ring kernel) (*Reader, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
@@ -120,6 +108,8 @@ func prepare(opts Options) (*Reader, error) {
 	}
 	if opts.Backend == Pread {
 		r.fallback = "pread was asked for"
+	} else if err := r.setup(ring); err != nil && opts.Backend == AIO {
+		return nil, errors.Join(fmt.Errorf("aio: io_setup with depth %d: %w", opts.Depth, err), Free(r.mem))
 	}
 	return r, nil
 }

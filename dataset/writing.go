@@ -70,9 +70,6 @@ func (w *Writing) Begin(p *plan.Plan, src []converters.Part, named []string, ove
 		return nil, c.clash(p)
 	}
 	w.began = true
-	if err := w.Mkdir(IndexDir); err != nil {
-		return nil, err
-	}
 	planned, err := w.writePlan(p, c.damage != nil)
 	if err != nil {
 		return nil, err
@@ -81,10 +78,14 @@ func (w *Writing) Begin(p *plan.Plan, src []converters.Part, named []string, ove
 	if err != nil {
 		return nil, err
 	}
-	if planned || j.unsynced { // before a shard has its name: the plan marks the directory as a dataset, also after a loss of power
-		if err := w.SyncNames(".", WorkDir); err != nil {
-			return nil, errors.Join(err, j.Close())
-		}
+	if planned || j.unsynced { // from here on the plan marks the directory as a dataset, even after a loss of power
+		err = w.SyncNames(".", WorkDir)
+	}
+	if err == nil {
+		err = w.Mkdir(IndexDir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
 	}
 	j.Compare(p, 0, src)
 	if w.bucket != nil {
