@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -52,8 +53,15 @@ func (f *File) Uncache() Origin {
 }
 
 // MountType returns the type of the file system of fd, as mount(8) names it, or "" if /proc does not
-// have it. It uses the mount table because statfs(2) may return the type of a server's disk.
+// have it. It uses the mount table because statfs(2) may return the type of a server's disk. The table is read once for
+// each mount, since it may have hundreds of lines.
 func MountType(fd int) string {
+	var stx unix.Statx_t
+	unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_MNT_ID_UNIQUE, &stx)
+	unique := stx.Mask&unix.STATX_MNT_ID_UNIQUE != 0 // since Linux 6.8 there is a number that no later mount has
+	if name, ok := mountTypes.Load(stx.Mnt_id); ok && unique {
+		return name.(string)
+	}
 	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
 	if err != nil {
 		return ""
@@ -62,8 +70,14 @@ func MountType(fd int) string {
 	if err != nil {
 		return ""
 	}
-	return typeOfMount(string(info), string(mounts))
+	name := typeOfMount(string(info), string(mounts))
+	if unique {
+		mountTypes.Store(stx.Mnt_id, name)
+	}
+	return name
 }
+
+var mountTypes sync.Map // by unique mount ID
 
 // typeOfMount returns the type of the mount in mountinfo that fdinfo names; see proc(5).
 func typeOfMount(fdinfo, mountinfo string) string {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -85,7 +86,7 @@ func (t *Task) NewClaims(task plan.Task) (*Claims, error) {
 
 // Take claims a shard; false: another process has.
 func (c *Claims) Take(shard string) (bool, error) {
-	f, err := files.Blocking(c.dir.Root.OpenFile(claimName(shard), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
+	f, err := files.Blocking(c.dir.Root.OpenFile(claimName(shard), os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NONBLOCK, 0o644))
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}

@@ -25,7 +25,7 @@ type Journal struct {
 	file     *os.File                 // nil: not opened yet
 	whole    int64                    // length of the sound prefix of JournalName
 	head     journalHead
-	unsynced bool                // the head was written, and is synced with the next line, by commit or by Close
+	unsynced bool                // its last line may be: append, commit or Close syncs it
 	Done     map[string]Finished // by shard name: shards with their final name that are not known to be damaged
 	Was      map[string]Finished // by shard name: shards that were ever finished; written anew, they must have the same bytes
 	Mended   bool                // it was begun by this run, or cut after its last sound line
@@ -140,7 +140,7 @@ func (j *Journal) append(v any) (err error) {
 	return checksum.PutLine(j.file, v)
 }
 
-// sync brings the head to the device, unless a line after it was.
+// sync brings the last line to the device.
 func (j *Journal) sync() error {
 	if !j.unsynced {
 		return nil

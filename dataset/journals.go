@@ -157,7 +157,7 @@ func (j *Journal) begin() error {
 		return err
 	}
 	j.Mended = j.whole < st.Size() || j.whole == 0
-	j.unsynced = j.whole == 0
+	j.unsynced = true
 	return checksum.ResumeLines(j.file, j.whole, j.head)
 }
 

@@ -70,18 +70,15 @@ func (w *Writing) Begin(p *plan.Plan, src []converters.Part, named []string, ove
 		return nil, c.clash(p)
 	}
 	w.began = true
-	planned, err := w.writePlan(p, c.damage != nil)
-	if err != nil {
+	if err := w.writePlan(p, c.damage != nil); err != nil {
 		return nil, err
 	}
 	j, err := openJournal(w.Dir, journalHead{Plan: digest, Pins: pins(p, src), Named: named, Sums: w.SHA256})
 	if err != nil {
 		return nil, err
 	}
-	if planned || j.unsynced { // from here on the plan marks the directory as a dataset, even after a loss of power
-		err = w.SyncNames(".", WorkDir)
-	}
-	if err == nil {
+	// From here on the plan marks the directory as a dataset, even after a loss of power.
+	if err = w.SyncNames(".", WorkDir); err == nil {
 		err = w.Mkdir(IndexDir)
 	}
 	if err != nil {
@@ -105,14 +102,14 @@ func (w *Writing) Begin(p *plan.Plan, src []converters.Part, named []string, ove
 }
 
 // writePlan writes the plan, unless there is one that is not damaged. Its name is not synced.
-func (w *Writing) writePlan(plan *plan.Plan, damaged bool) (wrote bool, err error) {
+func (w *Writing) writePlan(plan *plan.Plan, damaged bool) error {
 	if err := w.Mkdir(w.Temp("")); err != nil {
-		return false, err
+		return err
 	}
 	if planned, err := w.has(PlanName); err != nil || planned && !damaged {
-		return false, err
+		return err
 	}
-	return true, w.writeBeside(w.Temp(PlanName), PlanName, func(to io.Writer) error {
+	return w.writeBeside(w.Temp(PlanName), PlanName, func(to io.Writer) error {
 		_, err := plan.Write(to)
 		return err
 	})

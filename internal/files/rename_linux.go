@@ -29,12 +29,12 @@ func renameOver(root *os.Root, from, to string) error {
 
 // between opens the directories of two names, through root, so that no link leads out of it.
 func between(root *os.Root, from, to string, rename func(fromDir, toDir int) error) error {
-	fromDir, err := root.Open(path.Dir(from))
+	fromDir, err := openDir(root, path.Dir(from))
 	if err != nil {
 		return err
 	}
 	defer fromDir.Close()
-	toDir, err := root.Open(path.Dir(to))
+	toDir, err := openDir(root, path.Dir(to))
 	if err != nil {
 		return err
 	}

@@ -5,15 +5,21 @@ package files
 import (
 	"errors"
 	"os"
+	"syscall"
 )
 
 // SyncDir makes the names in a directory durable.
 func SyncDir(root *os.Root, dir string) error {
-	d, err := root.Open(dir)
+	d, err := openDir(root, dir)
 	if err != nil {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
+}
+
+// openDir opens a directory. With O_NONBLOCK package os leaves the flags of the descriptor alone: three system calls less.
+func openDir(root *os.Root, dir string) (*os.File, error) {
+	return root.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
 }
 
 // SyncPath is SyncDir of a directory by its path.

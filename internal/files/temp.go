@@ -21,7 +21,7 @@ type Temp struct {
 // Create makes a new file under a temporary name, which must not exist. Its mode is
 // 0644 less the umask.
 func Create(root *os.Root, tmp string) (*Temp, error) {
-	f, err := Blocking(root.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644))
+	f, err := Blocking(root.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NONBLOCK, 0o644))
 	if err != nil {
 		return nil, err
 	}
