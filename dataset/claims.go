@@ -254,12 +254,10 @@ func (w *Writing) alone() error {
 
 // now is the time by the clock of the file system, which the times of claims are by.
 func (d *Dir) now() time.Time {
-	if d.Mkdir(d.Temp("")) == nil {
-		if f, err := files.Create(d.Root, d.Temp("now")); err == nil {
-			defer f.Discard()
-			if st, err := f.Stat(); err == nil {
-				return st.ModTime()
-			}
+	if f, err := d.Create("now"); err == nil {
+		defer f.Discard()
+		if st, err := f.Stat(); err == nil {
+			return st.ModTime()
 		}
 	}
 	return time.Now()

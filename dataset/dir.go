@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -23,6 +24,8 @@ import (
 type Dir struct {
 	Root    *os.Root
 	path    string
+	mu      sync.Mutex
+	temps   *os.Root // the directory of this process's temporary files; nil: not made yet
 	token   string   // names the temporary files of this process; "": the directory is only read
 	lock    *os.File // nil: it is only read, or its file system has no locks
 	shared  bool     // other processes may hold the lock, too
@@ -100,7 +103,7 @@ func makeDir(dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return files.SyncPath(parent)
+	return files.SyncDir(nil, parent)
 }
 
 // ownDirs refuses a link or a file where this program makes a directory. It removes and replaces files in these
@@ -139,6 +142,9 @@ func (d *Dir) Close() error {
 			err = errors.Join(err, gone)
 		}
 		return err
+	}
+	if d.temps != nil {
+		d.temps.Close()
 	}
 	d.Root.RemoveAll(d.Temp(""))
 	if !d.began && !d.shared {
@@ -182,6 +188,29 @@ func tmpOf(token, name string) string {
 		return path.Join(TmpDir, token)
 	}
 	return path.Join(TmpDir, token, path.Base(name)+".tmp")
+}
+
+// Create makes the temporary file of a file of the directory. Its final name is relative to Root.
+func (d *Dir) Create(name string) (f *files.Temp, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	tmp := d.Temp(name)
+	if d.temps != nil {
+		f, err = files.Create(d.temps, path.Base(tmp))
+	}
+	if d.temps == nil || errors.Is(err, fs.ErrNotExist) { // the first one, or since they were all removed
+		if err := d.Mkdir(d.Temp("")); err != nil {
+			return nil, err
+		}
+		if d.temps, err = d.Root.OpenRoot(d.Temp("")); err != nil {
+			return nil, err
+		}
+		f, err = files.Create(d.temps, path.Base(tmp))
+	}
+	if err == nil {
+		f.To, f.From = d.Root, tmp
+	}
+	return f, err
 }
 
 // Lookup describes a file of the directory; nil: there is none of that name.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
@@ -138,14 +139,14 @@ func TestWriteBeside(t *testing.T) {
 	}
 	defer out.Close()
 	for _, text := range []string{"", "a", strings.Repeat("b", 1<<20+1)} {
-		err := out.writeBeside("tmp", "final", func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
+		err := out.writeBeside("final", func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
 		data, err2 := out.Root.ReadFile("final")
 		if err != nil || err2 != nil || string(data) != text {
 			t.Fatalf("%d bytes became %d: %v, %v", len(text), len(data), err, err2)
 		}
 	}
 	errBroken := errors.New("broken")
-	err = out.writeBeside("tmp", "final", func(w io.Writer) error {
+	err = out.writeBeside("final", func(w io.Writer) error {
 		io.WriteString(w, "wrong")
 		return errBroken
 	})
@@ -163,7 +164,7 @@ func TestWriteBeside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	_, err = out.ReadBack(context.Background(), r, "tmp", verify.Sum{Name: "meta.json", Bytes: 7, CRC: 1}, verify.Options{})
+	_, err = ReadBack(context.Background(), r, &files.Temp{Dir: out.Root, Tmp: "tmp"}, verify.Sum{Name: "meta.json", Bytes: 7, CRC: 1}, verify.Options{})
 	if !errors.Is(err, verify.ErrCorrupt) || !strings.Contains(err.Error(), "meta.json: its checksum is") {
 		t.Error(err)
 	}

@@ -115,10 +115,10 @@ func readWhole(f *os.File, most int64) ([]byte, error) {
 	return data[:n], err
 }
 
-// writeBeside makes the file name of what write gives it, by way of the temporary name tmp: the file
+// writeBeside makes the file name of what write gives it, by way of a temporary file: the file
 // is synced, read back as shards are, and compared, before it replaces an existing file. The caller syncs the directory.
-func (d *Dir) writeBeside(tmp, name string, write func(io.Writer) error) error {
-	f, err := files.Create(d.Root, tmp)
+func (d *Dir) writeBeside(name string, write func(io.Writer) error) error {
+	f, err := d.Create(name)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (d *Dir) writeBeside(tmp, name string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.ReadBack(context.Background(), r, tmp, verify.Sum{Name: name, Bytes: sum.Bytes, CRC: sum.CRC}, verify.Options{})
+	_, err = ReadBack(context.Background(), r, f, verify.Sum{Name: name, Bytes: sum.Bytes, CRC: sum.CRC}, verify.Options{})
 	if err := errors.Join(err, r.Close()); err != nil {
 		return err
 	}
@@ -145,10 +145,7 @@ func (d *Dir) writeBeside(tmp, name string, write func(io.Writer) error) error {
 // WriteFile makes a file of data. It is synced and read back before it takes the place of an existing file, and then its name
 // is synced.
 func (d *Dir) WriteFile(name string, data []byte) error {
-	if err := d.Mkdir(d.Temp("")); err != nil {
-		return err
-	}
-	err := d.writeBeside(d.Temp(name), name, func(w io.Writer) error {
+	err := d.writeBeside(name, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
@@ -158,11 +155,11 @@ func (d *Dir) WriteFile(name string, data []byte) error {
 	return d.SyncNames(path.Dir(name))
 }
 
-// ReadBack reads the synced file at, and compares it with the sum of its writing. want.Name is what errors call it.
-func (d *Dir) ReadBack(ctx context.Context, r *aio.Reader, at string, want verify.Sum, opts verify.Options) (verify.Result, error) {
+// ReadBack reads a synced file, and compares it with the sum of its writing. want.Name is what errors call it.
+func ReadBack(ctx context.Context, r *aio.Reader, f *files.Temp, want verify.Sum, opts verify.Options) (verify.Result, error) {
 	name := want.Name
-	want.Name = at
-	res, err := verify.SumFile(ctx, r, d.Root, want, opts)
+	want.Name = f.Tmp
+	res, err := verify.SumFile(ctx, r, f.Dir, want, opts)
 	if err != nil {
 		return res, err
 	}

@@ -134,7 +134,7 @@ func (x *Indexed) Save(task plan.Task, desc converters.Description, enc plan.Enc
 		return err
 	}
 	name := path.Join(IndexedDir, indexedNameOf(task))
-	err = t.writeBeside(name+"."+t.token, name, func(w io.Writer) error {
+	err = t.writeBeside(name, func(w io.Writer) error {
 		return writeIndexed(w, head, x.found, index)
 	})
 	if err == nil {

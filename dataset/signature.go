@@ -39,9 +39,6 @@ func (w *Writing) SignManifest(ctx context.Context, how aio.Options, p plan.Prog
 	if m == nil {
 		return nil, false, fmt.Errorf("%s: %w", w.Name(), ErrUnfinished)
 	}
-	if err := w.Mkdir(w.Temp("")); err != nil {
-		return nil, false, err
-	}
 	if summed = m.Root == ""; summed {
 		if err := w.sumUp(ctx, m, how, p); err != nil {
 			return nil, false, err

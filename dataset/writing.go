@@ -103,13 +103,10 @@ func (w *Writing) Begin(p *plan.Plan, src []converters.Part, named []string, ove
 
 // writePlan writes the plan, unless there is one that is not damaged. Its name is not synced.
 func (w *Writing) writePlan(plan *plan.Plan, damaged bool) error {
-	if err := w.Mkdir(w.Temp("")); err != nil {
-		return err
-	}
 	if planned, err := w.has(PlanName); err != nil || planned && !damaged {
 		return err
 	}
-	return w.writeBeside(w.Temp(PlanName), PlanName, func(to io.Writer) error {
+	return w.writeBeside(PlanName, func(to io.Writer) error {
 		_, err := plan.Write(to)
 		return err
 	})

@@ -97,7 +97,7 @@ func Folder(ctx context.Context, src *Source, dir string, opts Options) (report 
 func leftBeside(dir string) error {
 	at := filepath.Join(dir, dataset.WorkDir)
 	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
-		return files.SyncPath(dir) // so that a loss of power does not bring it back
+		return files.SyncDir(nil, dir) // so that a loss of power does not bring it back
 	}
 	return &place.Error{Where: at, Off: -1, Err: errLeft, Hint: "remove it: readers of folders take it for a class"}
 }

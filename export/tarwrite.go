@@ -12,6 +12,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -94,7 +95,7 @@ func (w *tarWriter) fillAll(ctx context.Context, jobs <-chan *tarJob, full chan<
 }
 
 func (w *tarWriter) fill(ctx context.Context, j *tarJob, blocks *direct.Blocks) (*filled, error) {
-	f, err := files.Create(w.Root, w.Temp(j.name))
+	f, err := w.Create(j.name)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func (w *tarWriter) finish(ctx context.Context, f *filled, r *aio.Reader) error 
 	}
 	sum := verify.Sum{Name: f.done.Name, Bytes: f.done.Bytes, CRC: f.done.CRC}
 	if r != nil {
-		res, err := w.ReadBack(ctx, r, w.Temp(f.done.Name), sum, verify.Options{})
+		res, err := dataset.ReadBack(ctx, r, f.file, sum, verify.Options{})
 		if err != nil {
 			return err
 		}
@@ -202,8 +203,8 @@ func (t *target) compare(ctx context.Context, sum verify.Sum, how aio.Options) e
 	if err != nil {
 		return err
 	}
-	_, err = t.ReadBack(ctx, r, sum.Name, sum, verify.Options{})
-	if place.KindOf(err) == place.Corrupt {
+	res, err := verify.SumFile(ctx, r, t.Root, sum, verify.Options{})
+	if err = cmp.Or(err, res.Err()); place.KindOf(err) == place.Corrupt {
 		err = t.occupied(sum.Name, "another file has this name; name another directory, or remove it")
 	}
 	return errors.Join(err, r.Close())

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 
 	"github.com/ffconvert/ffconvert/aio"
@@ -127,27 +128,23 @@ func (d *lockedDir) has(ctx context.Context, f *file) (bool, error) {
 	if err != nil || st == nil || st.Size() != f.bytes {
 		return false, err
 	}
-	res, err := d.read(ctx, f, f.name)
+	res, err := d.read(ctx, f, d.out.Root, f.name)
 	return err == nil && len(res.Problems) == 0, err
 }
 
 // read verifies the bytes of f in a file with a name, which may be temporary.
-func (d *lockedDir) read(ctx context.Context, f *file, name string) (verify.Result, error) {
+func (d *lockedDir) read(ctx context.Context, f *file, root *os.Root, name string) (verify.Result, error) {
 	r := <-d.readers
 	defer func() { d.readers <- r }()
 	if s := f.shard; s != nil {
 		want := verify.Expect{Name: s.Name, Samples: s.Samples, Bytes: s.Bytes, HeaderCRC: s.HeaderCRC}
-		return verify.File(ctx, r, verify.Target{Path: name, Root: d.out.Root, Want: &want}, verify.Options{})
+		return verify.File(ctx, r, verify.Target{Path: name, Root: root, Want: &want}, verify.Options{})
 	}
-	return verify.SumFile(ctx, r, d.out.Root, verify.Sum{Name: name, Bytes: f.sum.Bytes, CRC: f.sum.CRC}, verify.Options{})
+	return verify.SumFile(ctx, r, root, verify.Sum{Name: name, Bytes: f.sum.Bytes, CRC: f.sum.CRC}, verify.Options{})
 }
 
 func (d *lockedDir) put(ctx context.Context, j *job, f *file) error {
-	tmp := d.out.Temp(f.name)
-	if err := d.out.Mkdir(path.Dir(tmp)); err != nil {
-		return err
-	}
-	w, err := files.Create(d.out.Root, tmp)
+	w, err := d.out.Create(f.name)
 	if err != nil {
 		return err
 	}
@@ -158,7 +155,7 @@ func (d *lockedDir) put(ctx context.Context, j *job, f *file) error {
 	if err := w.Sync(); err != nil {
 		return err
 	}
-	res, err := d.read(ctx, f, tmp)
+	res, err := d.read(ctx, f, w.Dir, w.Tmp)
 	if err != nil {
 		return err
 	}

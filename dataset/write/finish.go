@@ -21,9 +21,6 @@ func Finish(ctx context.Context, out *dataset.Writing, opts Options) (*Report, e
 	if err != nil {
 		return nil, err
 	}
-	if err := out.Mkdir(out.Temp("")); err != nil {
-		return nil, err
-	}
 	j := kept.Journal
 	if j == nil {
 		return nil, kept.Damage

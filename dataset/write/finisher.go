@@ -3,6 +3,7 @@ package write
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -68,15 +69,15 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 		return err
 	}
 	if k.reader != nil {
-		err := k.verify(ctx, k.out.Temp(s.Name), done, k.counted(s.job, func(_, bytes int64) { k.watcher.Moved(bytes) }))
+		err := k.verify(ctx, s.file.Dir, s.file.Tmp, done, k.counted(s.job, func(_, bytes int64) { k.watcher.Moved(bytes) }))
 		if err == nil {
 			var res verify.Result
-			res, err = k.out.ReadBack(ctx, k.reader, k.out.Temp(index), verify.Sum{Name: index, Bytes: done.Index.Bytes, CRC: done.Index.CRC}, verify.Options{SHA256: k.out.SHA256})
+			res, err = dataset.ReadBack(ctx, k.reader, s.index, verify.Sum{Name: index, Bytes: done.Index.Bytes, CRC: done.Index.CRC}, verify.Options{SHA256: k.out.SHA256})
 			done.Verified, done.From, done.Index.SHA256 = err == nil, done.From.And(res.From), res.SHA256
 		}
 		if err != nil {
-			for _, name := range []string{s.Name, index} {
-				if _, missing := k.out.Root.Lstat(k.out.Temp(name)); missing != nil { // another process removed the file: the shard is not corrupt
+			for _, f := range []*files.Temp{s.file, s.index} {
+				if _, missing := f.Dir.Lstat(f.Tmp); missing != nil { // another process removed the file: the shard is not corrupt
 					return missing
 				}
 			}
@@ -107,10 +108,10 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 	return nil
 }
 
-// verify re-reads a synced shard of the output. If it is sound, verify sets the origin of the bytes in done,
+// verify re-reads a synced shard. If it is sound, verify sets the origin of the bytes in done,
 // and, if the dataset has sums, compares their SHA-256, or sets it if done has none.
-func (k *finisher) verify(ctx context.Context, name string, done *dataset.Finished, add func(samples, bytes int64)) error {
-	res, err := verify.File(ctx, k.reader, verify.Target{Path: name, Root: k.out.Root, Want: &verify.Expect{
+func (k *finisher) verify(ctx context.Context, root *os.Root, name string, done *dataset.Finished, add func(samples, bytes int64)) error {
+	res, err := verify.File(ctx, k.reader, verify.Target{Path: name, Root: root, Want: &verify.Expect{
 		Name: done.Name, Samples: done.Samples, Bytes: done.Bytes, HeaderCRC: done.HeaderCRC, SHA256: done.SHA256,
 	}}, verify.Options{SHA256: k.out.SHA256, Progress: func(_, bytes int64) { add(0, bytes) }})
 	if err == nil {

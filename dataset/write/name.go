@@ -57,7 +57,7 @@ func (k *finisher) compare(ctx context.Context, done *dataset.Finished) (there, 
 		if k.reader == nil {
 			return true, true, nil
 		}
-		switch err := k.verify(ctx, done.Name, done, func(int64, int64) {}); {
+		switch err := k.verify(ctx, k.out.Root, done.Name, done, func(int64, int64) {}); {
 		case err == nil:
 			return true, true, nil
 		case ctx.Err() != nil:

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/direct"
-	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -25,13 +24,13 @@ func (w *writer) fill(ctx context.Context, to *shard.Writer, t *job) (full *fill
 	if full.free, err = w.out.Room(ctx, t.Bytes); err != nil {
 		return full, err
 	}
-	if full.file, err = files.Create(w.out.Root, w.out.Temp(t.Name)); err != nil {
+	if full.file, err = w.out.Create(t.Name); err != nil {
 		return full, err
 	}
 	if err := direct.Reserve(full.file.File, t.Bytes); err != nil {
 		return full, fmt.Errorf("reserve %s for %s: %w", plan.BytesText(t.Bytes), t.Name, err)
 	}
-	if full.index, err = files.Create(w.out.Root, w.out.Temp(dataset.IndexName(t.Name))); err != nil {
+	if full.index, err = w.out.Create(dataset.IndexName(t.Name)); err != nil {
 		return full, err
 	}
 	done, err := to.Write(ctx, &t.Job, full.file.File, full.index.File, w.counted(t, w.progress.Add))

@@ -150,9 +150,6 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 		if w.out.SHA256 && w.opts.NoVerify {
 			return nil, place.Options("%s: its shards get a SHA-256 when they are re-read: leave out option no-verify", w.out.Name())
 		}
-		if err := w.out.Mkdir(w.out.Temp("")); err != nil { // not if the directory is complete
-			return nil, err
-		}
 		if !w.repair {
 			if err := w.out.RemoveManifest(); err != nil {
 				return nil, err

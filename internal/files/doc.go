@@ -5,7 +5,8 @@
 //
 //	t, err := files.Create(root, ".tool/tmp/report.tmp") // complete under its name, or not there
 //	…write to t…
-//	err = t.Commit("report.json") // synced, then renamed
+//	err = t.Sync()
+//	err = t.Commit("report.json") // renamed
 //	err = files.SyncDir(root, ".") // the name is durable
 //
 //	a := files.ReadAhead(src, 0, n, nil) // many small files: several reads at once, results in order

@@ -20,14 +20,14 @@ func TestRenameLies(t *testing.T) {
 	defer root.Close()
 	for _, row := range []struct {
 		name   string
-		rename func(root *os.Root, from, to string) error
+		rename func(f *Temp, name string) error
 	}{
-		{"dropped", func(*os.Root, string, string) error { return nil }},
-		{"of another size", func(root *os.Root, from, to string) error {
-			return errors.Join(os.WriteFile(filepath.Join(dir, to), []byte("other"), 0o644), root.Remove(from))
+		{"dropped", func(*Temp, string) error { return nil }},
+		{"of another size", func(f *Temp, name string) error {
+			return errors.Join(os.WriteFile(filepath.Join(dir, name), []byte("other"), 0o644), root.Remove(f.Tmp))
 		}},
-		{"done, but EIO", func(root *os.Root, from, to string) error {
-			return errors.Join(root.Rename(from, to), syscall.EIO)
+		{"done, but EIO", func(f *Temp, name string) error {
+			return errors.Join(root.Rename(f.Tmp, name), syscall.EIO)
 		}},
 	} {
 		f, err := Create(root, "tmp")

@@ -2,8 +2,6 @@
 
 package files
 
-import "os"
+func renameNew(f *Temp, name string) error { return renameByLink(f, name) }
 
-func renameNew(root *os.Root, from, to string) error { return renameByLink(root, from, to) }
-
-func renameOver(root *os.Root, from, to string) error { return root.Rename(from, to) }
+func renameOver(f *Temp, name string) error { return f.To.Rename(f.From, name) }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// SyncDir makes the names in a directory durable.
+// SyncDir makes the names in a directory durable. Without a root, nil, dir is any path.
 func SyncDir(root *os.Root, dir string) error {
 	d, err := openDir(root, dir)
 	if err != nil {
@@ -19,14 +19,8 @@ func SyncDir(root *os.Root, dir string) error {
 
 // openDir opens a directory. With O_NONBLOCK package os leaves the flags of the descriptor alone: three system calls less.
 func openDir(root *os.Root, dir string) (*os.File, error) {
-	return root.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
-}
-
-// SyncPath is SyncDir of a directory by its path.
-func SyncPath(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
+	if root == nil {
+		return os.Open(dir)
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return root.OpenFile(dir, syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
 }

@@ -9,34 +9,25 @@ import (
 )
 
 // A Temp is a file under a temporary name until Commit or Replace gives it its final one. Both names must be on one
-// file system.
+// file system. It is synced before that. After an error of Sync it must be discarded: the kernel may have dropped the pages
+// that it could not write, and a second fsync would succeed.
 type Temp struct {
 	*os.File
-	root   *os.Root
-	tmp    string
-	synced bool
-	done   bool
+	Dir  *os.Root // of Tmp
+	Tmp  string   // the temporary name
+	To   *os.Root // of the final name, and of From; from Create on it is Dir
+	From string   // the temporary name in To
+	done bool
 }
 
 // Create makes a new file under a temporary name, which must not exist. Its mode is
 // 0644 less the umask.
-func Create(root *os.Root, tmp string) (*Temp, error) {
-	f, err := Blocking(root.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NONBLOCK, 0o644))
+func Create(dir *os.Root, tmp string) (*Temp, error) {
+	f, err := Blocking(dir.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NONBLOCK, 0o644))
 	if err != nil {
 		return nil, err
 	}
-	return &Temp{File: f, root: root, tmp: tmp}, nil
-}
-
-// Sync brings the file to the device. It may be called before Commit to do something
-// with the durable file first. After an error the file must be discarded: the kernel
-// may have dropped the pages that it could not write, and a second fsync would succeed.
-func (f *Temp) Sync() error {
-	if err := f.File.Sync(); err != nil {
-		return err
-	}
-	f.synced = true
-	return nil
+	return &Temp{File: f, Dir: dir, Tmp: tmp, To: dir, From: tmp}, nil
 }
 
 // Commit gives the file its final name and closes it. A file that has that name
@@ -47,23 +38,17 @@ func (f *Temp) Commit(name string) error { return f.finish(name, renameNew) }
 // Replace is Commit, but takes the place of a file that has the name already.
 func (f *Temp) Replace(name string) error { return f.finish(name, renameOver) }
 
-func (f *Temp) finish(name string, rename func(root *os.Root, from, to string) error) error {
-	defer f.Discard()
-	if !f.synced {
-		if err := f.Sync(); err != nil {
-			return err
-		}
-	}
+func (f *Temp) finish(name string, rename func(f *Temp, name string) error) error {
 	f.done = true
 	st, err := f.File.Stat()
 	if err = errors.Join(err, f.File.Close()); err == nil {
-		err = rename(f.root, f.tmp, name)
+		err = rename(f, name)
 	}
 	if err != nil {
-		f.root.Remove(f.tmp) // it may have been renamed all the same, and what has failed may fail here, too
+		f.Dir.Remove(f.Tmp) // it may have been renamed all the same, and what has failed may fail here, too
 		return err
 	}
-	return CheckRename(f.root, f.tmp, name, func(now fs.FileInfo) bool {
+	return CheckRename(f.To, f.From, name, func(now fs.FileInfo) bool {
 		return now.Mode().IsRegular() && now.Size() == st.Size()
 	})
 }
@@ -85,25 +70,25 @@ func (f *Temp) Discard() {
 	}
 	f.done = true
 	f.File.Close()
-	f.root.Remove(f.tmp)
+	f.Dir.Remove(f.Tmp)
 }
 
 // renameByLink is a rename that never replaces, for systems that know no other: a link
 // under the new name fails where there is one.
-func renameByLink(root *os.Root, from, to string) error {
-	err := root.Link(from, to)
+func renameByLink(f *Temp, name string) error {
+	err := f.To.Link(f.From, name)
 	if err == nil {
-		return root.Remove(from)
+		return f.Dir.Remove(f.Tmp)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	// The file system has no hard links. The caller is the only writer of the name.
-	switch _, err := root.Lstat(to); {
+	switch _, err := f.To.Lstat(name); {
 	case err == nil:
-		return &fs.PathError{Op: "rename", Path: to, Err: fs.ErrExist}
+		return &fs.PathError{Op: "rename", Path: name, Err: fs.ErrExist}
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return root.Rename(from, to)
+	return f.To.Rename(f.From, name)
 }

@@ -108,10 +108,10 @@ func TestRenameByLink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := renameByLink(root, "a", "b"); !errors.Is(err, fs.ErrExist) {
+	if err := renameByLink(&Temp{Dir: root, Tmp: "a", To: root, From: "a"}, "b"); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("replaced a file: %v", err)
 	}
-	if err := renameByLink(root, "a", "c"); err != nil {
+	if err := renameByLink(&Temp{Dir: root, Tmp: "a", To: root, From: "a"}, "c"); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(t, root); got != "b=b c=a " {
@@ -138,7 +138,9 @@ func ExampleTemp_Replace() {
 	if _, err := io.WriteString(f, "complete"); err != nil {
 		panic(err)
 	}
-	err = f.Replace("report.txt")
+	if err = f.Sync(); err == nil {
+		err = f.Replace("report.txt")
+	}
 	data, _ := root.ReadFile("report.txt")
 	fmt.Printf("%s %v\n", data, err)
 	// Output: complete <nil>

@@ -160,6 +160,9 @@ func (d *Dir) Put(ctx context.Context, u *Upload) (Object, error) {
 	if err := CopyBlocks(ctx, w, u.From, u.Size, u.Progress); err != nil {
 		return Object{}, d.fault(u.URL, err)
 	}
+	if err := w.Sync(); err != nil {
+		return Object{}, d.fault(u.URL, err)
+	}
 	commit := w.Replace
 	if u.New {
 		commit = w.Commit
