@@ -262,22 +262,3 @@ func (d *Dir) now() time.Time {
 	}
 	return time.Now()
 }
-
-// Sweep removes the claims and temporary files of dead processes, before shards are written.
-func (w *Writing) Sweep() error {
-	if err := w.Root.RemoveAll(RunningDir); err != nil {
-		return err
-	}
-	tokens, err := readNames(w.Root, TmpDir)
-	if err != nil {
-		return err
-	}
-	for _, token := range tokens {
-		if token != w.token {
-			if err := w.Root.RemoveAll(path.Join(TmpDir, token)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -103,10 +104,13 @@ func (w *Writing) Complete(plan *plan.Plan, j *Journal, tool string) (m *Manifes
 			return nil, nil, err
 		}
 	}
-	for _, dir := range []string{TmpDir, RunningDir} {
-		if err := w.Root.RemoveAll(dir); err != nil {
-			return nil, nil, fmt.Errorf("clean up: %w", err)
-		}
+	if err := w.sweep(); err != nil {
+		return nil, nil, fmt.Errorf("clean up: %w", err)
 	}
 	return m, wrote, w.Here(nil)
+}
+
+// sweep removes the claims and temporary files of this process and of dead ones.
+func (w *Writing) sweep() error {
+	return cmp.Or(w.Root.RemoveAll(RunningDir), w.Root.RemoveAll(TmpDir))
 }

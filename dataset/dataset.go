@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/text"
@@ -160,7 +159,7 @@ func (d *Dataset) OpenPath(path string) (File, int64, error) {
 	if d.bucket != nil {
 		return d.bucket.Open(filepath.ToSlash(strings.TrimPrefix(path, d.path+string(filepath.Separator))))
 	}
-	f, err := files.Blocking(openPath(path))
+	f, err := openKept(nil, path)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
@@ -249,7 +250,9 @@ func (d *Dir) SyncNames(dirs ...string) error {
 }
 
 // OpenFile opens a regular file for reading and writing, or makes it. A link in its place is refused.
-func (d *Dir) OpenFile(name string) (*os.File, error) { return openOwn(d.Root, name) }
+func (d *Dir) OpenFile(name string) (*os.File, error) {
+	return openRegular(d.Root, name, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK)
+}
 
 // ReadFile reads a regular file whole, of at most 1 GiB. A link in its place is refused.
 func (d *Dir) ReadFile(name string) ([]byte, error) { return readKept(d.Root, name) }

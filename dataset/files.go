@@ -27,54 +27,35 @@ const maxKept = 1 << 30
 // FIFO would be waited for.
 const unhurried = os.O_RDONLY | syscall.O_NONBLOCK
 
-// openKept opens a file that a conversion has left. A link in its place is refused, wherever it leads.
+// openKept opens a file that a conversion has left. A link in its place is refused, wherever it leads. Without a root, nil,
+// name is any path.
 func openKept(root *os.Root, name string) (*os.File, error) {
-	st, err := root.Lstat(name)
-	if err := notRegular(filepath.Join(root.Name(), name), st, err); err != nil {
-		return nil, err
-	}
-	f, err := root.OpenFile(name, unhurried, 0)
-	return onlyRegular(f, named(root, name, err))
+	return openRegular(root, name, unhurried)
 }
 
-// named returns the error of an open with the path of the directory, which an [os.Root] leaves out.
-func named(root *os.Root, name string, err error) error {
+// openRegular refuses a link, too, because os.Root follows links that stay inside, whatever the flags say.
+func openRegular(root *os.Root, name string, flags int) (*os.File, error) {
+	stat, open, at := os.Lstat, os.OpenFile, name
+	if root != nil {
+		stat, open, at = root.Lstat, root.OpenFile, filepath.Join(root.Name(), name)
+	}
+	st, err := stat(name)
+	if err := notRegular(at, st, err); err != nil && (flags&os.O_CREATE == 0 || !errors.Is(err, fs.ErrNotExist)) {
+		return nil, err
+	}
+	f, err := open(name, flags, 0o644)
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return &fs.PathError{Op: "open", Path: filepath.Join(root.Name(), name), Err: e.Err}
+		return nil, &fs.PathError{Op: "open", Path: at, Err: e.Err} // an [os.Root] leaves the path of the directory out
 	}
-	return err
-}
-
-// openPath does so where no directory is open.
-func openPath(name string) (*os.File, error) {
-	st, err := os.Lstat(name)
-	if err := notRegular(name, st, err); err != nil {
-		return nil, err
-	}
-	return onlyRegular(os.OpenFile(name, unhurried, 0))
-}
-
-func onlyRegular(f *os.File, err error) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := f.Stat()
-	if err := notRegular(f.Name(), st, err); err != nil {
+	st, err = f.Stat()
+	if err := notRegular(at, st, err); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return files.Blocking(f, nil)
-}
-
-// openOwn opens a file that is going to be written, or makes it. A link in its place is
-// refused: os.Root follows links that stay inside, whatever the flags say.
-func openOwn(root *os.Root, name string) (*os.File, error) {
-	st, err := root.Lstat(name)
-	if err := notRegular(filepath.Join(root.Name(), name), st, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o644)
-	return onlyRegular(f, named(root, name, err))
 }
 
 // notRegular refuses what a stat found, unless it is a regular file; err is the error of the stat.

@@ -24,7 +24,7 @@ func (d *Dir) acquire() error {
 		how = unix.LOCK_SH
 	}
 	for {
-		f, err := openOwn(d.Root, LockName)
+		f, err := d.OpenFile(LockName)
 		if err != nil {
 			return err
 		}

@@ -214,7 +214,7 @@ func (m *Manifest) ReadMeta(path string) (*Meta, error) { return readMeta(path, 
 
 // readMeta reads a meta.json and compares it with sum, unless that is nil.
 func readMeta(path string, sum *FileSum) (*Meta, error) {
-	f, err := openPath(path)
+	f, err := openKept(nil, path)
 	if err != nil {
 		return nil, err
 	}

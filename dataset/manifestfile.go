@@ -139,7 +139,7 @@ func ReadManifestFile(path string) (*Manifest, error) {
 
 // readPath reads a regular file whole.
 func readPath(path string) ([]byte, error) {
-	f, err := openPath(path)
+	f, err := openKept(nil, path)
 	if err != nil {
 		return nil, err
 	}

@@ -70,6 +70,9 @@ func (w *Writing) Begin(p *plan.Plan, src []converters.Part, named []string, ove
 		return nil, c.clash(p)
 	}
 	w.began = true
+	if err := w.sweep(); err != nil {
+		return nil, err
+	}
 	if err := w.writePlan(p, c.damage != nil); err != nil {
 		return nil, err
 	}

@@ -36,11 +36,6 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	}
 	w.progress = plan.StartPhase(w.opts.Progress, phase, total)
 	w.watcher.Planned(len(todo), len(w.plan.Shards)-len(todo), beside)
-	if w.whole != nil {
-		if err := w.whole.Sweep(); err != nil {
-			return err
-		}
-	}
 	var err error
 	if w.claims, err = w.out.NewClaims(w.slice.Task); err != nil {
 		return err
