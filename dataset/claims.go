@@ -133,13 +133,11 @@ func (c *Claims) remove(shard string) {
 
 // beat touches the claims every claimBeat.
 func (c *Claims) beat() {
-	ticker := time.NewTicker(claimBeat)
-	defer ticker.Stop()
-	for {
+	for tick := time.Tick(claimBeat); ; {
 		select {
 		case <-c.quit:
 			return
-		case <-ticker.C:
+		case <-tick:
 		}
 		c.mu.Lock()
 		held := slices.Collect(maps.Keys(c.held))

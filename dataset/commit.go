@@ -20,9 +20,6 @@ func (w *Writing) commit(plan *plan.Plan, j *Journal, tool string) (m *Manifest,
 		return nil, nil, err
 	}
 	old, _ := DecodeManifest(there) // nil: there is none, or a damaged one
-	if err := j.sync(); err != nil {
-		return nil, nil, err
-	}
 	plan = plan.WithParts(partsOf(j.Done))
 	m = newManifest(plan, j, tool)
 	if err := m.Totals.balance(); err != nil {
@@ -112,5 +109,6 @@ func (w *Writing) Complete(plan *plan.Plan, j *Journal, tool string) (m *Manifes
 
 // sweep removes the claims and temporary files of this process and of dead ones.
 func (w *Writing) sweep() error {
+	w.temps = nil
 	return cmp.Or(w.Root.RemoveAll(RunningDir), w.Root.RemoveAll(TmpDir))
 }

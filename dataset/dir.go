@@ -110,25 +110,25 @@ func makeDir(dir string) error {
 // ownDirs refuses a link or a file where this program makes a directory. It removes and replaces files in these
 // directories, and a link would lead it to files of others.
 func (d *Dir) ownDirs(names ...string) error {
+	return d.only(true, "a link or another thing that is not a directory", names...)
+}
+
+// noDirectory refuses a directory in the place of a file: no file can be given its name.
+func (d *Dir) noDirectory(name string) error {
+	return d.only(false, "a directory in the place of a file", name)
+}
+
+func (d *Dir) only(dirs bool, other string, names ...string) error {
 	for _, name := range names {
 		st, err := d.Lookup(name)
-		if err == nil && st != nil && !st.IsDir() {
-			err = fmt.Errorf("%s: %w: a link or another thing that is not a directory; move it away", d.Path(name), converters.ErrUnsupported)
+		if err == nil && st != nil && st.IsDir() != dirs {
+			err = fmt.Errorf("%s: %w: %s; move it away", d.Path(name), converters.ErrUnsupported, other)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// noDirectory refuses a directory in the place of a file: no file can be given its name.
-func (d *Dir) noDirectory(name string) error {
-	st, err := d.Lookup(name)
-	if err == nil && st != nil && st.IsDir() {
-		err = fmt.Errorf("%s: %w: a directory in the place of a file; move it away", d.Path(name), converters.ErrUnsupported)
-	}
-	return err
 }
 
 // Close unlocks the directory. One in which nothing was begun is left as it was found, unless it is shared. A scratch is
@@ -191,25 +191,20 @@ func tmpOf(token, name string) string {
 	return path.Join(TmpDir, token, path.Base(name)+".tmp")
 }
 
-// Create makes the temporary file of a file of the directory. Its final name is relative to Root.
+// Create makes the temporary file of a file of the directory.
 func (d *Dir) Create(name string) (f *files.Temp, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	tmp := d.Temp(name)
-	if d.temps != nil {
-		f, err = files.Create(d.temps, path.Base(tmp))
-	}
-	if d.temps == nil || errors.Is(err, fs.ErrNotExist) { // the first one, or since they were all removed
-		if err := d.Mkdir(d.Temp("")); err != nil {
-			return nil, err
+	if d.temps == nil {
+		if err = d.Mkdir(d.Temp("")); err == nil {
+			d.temps, err = d.Root.OpenRoot(d.Temp(""))
 		}
-		if d.temps, err = d.Root.OpenRoot(d.Temp("")); err != nil {
-			return nil, err
-		}
-		f, err = files.Create(d.temps, path.Base(tmp))
 	}
 	if err == nil {
-		f.To, f.From = d.Root, tmp
+		f, err = files.Create(d.temps, path.Base(d.Temp(name)))
+	}
+	if err == nil {
+		f.To, f.From = d.Root, d.Temp(name)
 	}
 	return f, err
 }

@@ -75,24 +75,18 @@ func (c *existing) readManifest() error {
 }
 
 func (c *existing) readPlan() error {
-	f, err := openKept(c.of.Root, PlanName)
-	if errors.Is(err, fs.ErrNotExist) {
+	var p *plan.Plan
+	err := usePlan(c.of.Root, func(f *plan.File) (err error) {
+		p, err = f.Plan()
+		return err
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	p, err := plan.Read(f, st.Size())
-	if errors.Is(err, plan.ErrDamaged) || errors.Is(err, plan.ErrVersion) {
+	case errors.Is(err, plan.ErrDamaged), errors.Is(err, plan.ErrVersion):
 		c.damage = err
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	c.plan = p

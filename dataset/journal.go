@@ -25,7 +25,7 @@ type Journal struct {
 	file     *os.File                 // nil: not opened yet
 	whole    int64                    // length of the sound prefix of JournalName
 	head     journalHead
-	unsynced bool                // its last line may be: append, commit or Close syncs it
+	unsynced bool                // its last line may be: append or Close syncs it
 	Done     map[string]Finished // by shard name: shards with their final name that are not known to be damaged
 	Was      map[string]Finished // by shard name: shards that were ever finished; written anew, they must have the same bytes
 	Mended   bool                // it was begun by this run, or cut after its last sound line
@@ -140,15 +140,6 @@ func (j *Journal) append(v any) (err error) {
 	return checksum.PutLine(j.file, v)
 }
 
-// sync brings the last line to the device.
-func (j *Journal) sync() error {
-	if !j.unsynced {
-		return nil
-	}
-	j.unsynced = false
-	return j.file.Sync()
-}
-
 // Line returns the line of a finished shard, as the journal has it.
 func (f *Finished) Line() ([]byte, error) { return checksum.Line(f) }
 
@@ -247,5 +238,9 @@ func (j *Journal) Close() error {
 	if j.file == nil {
 		return nil
 	}
-	return errors.Join(j.sync(), j.file.Close())
+	var err error
+	if j.unsynced {
+		err = j.file.Sync()
+	}
+	return errors.Join(err, j.file.Close())
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -214,21 +213,16 @@ func (m *Manifest) ReadMeta(path string) (*Meta, error) { return readMeta(path, 
 
 // readMeta reads a meta.json and compares it with sum, unless that is nil.
 func readMeta(path string, sum *FileSum) (*Meta, error) {
-	f, err := openKept(nil, path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxMeta))
+	data, err := readUpTo(nil, path, maxMeta)
 	if err != nil {
 		return nil, err
 	}
 	if is := sumOf(data); sum != nil && (is.Bytes != sum.Bytes || is.CRC != sum.CRC) {
-		return nil, fmt.Errorf("%s: %w: its checksum is %08x, %08x by the manifest", f.Name(), errMeta, is.CRC, sum.CRC)
+		return nil, fmt.Errorf("%s: %w: its checksum is %08x, %08x by the manifest", path, errMeta, is.CRC, sum.CRC)
 	}
 	var m Meta
 	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&m); err != nil { // an end too early is told as such
-		return nil, fmt.Errorf("%s: %w: %w", f.Name(), errMeta, checksum.Words(err))
+		return nil, fmt.Errorf("%s: %w: %w", path, errMeta, checksum.Words(err))
 	}
 	return &m, nil
 }

@@ -130,28 +130,18 @@ func ReadManifest(dir string) (*Manifest, error) {
 
 // ReadManifestFile is [ReadManifest] of a file of any name.
 func ReadManifestFile(path string) (*Manifest, error) {
-	data, err := readPath(path)
+	data, err := readKept(nil, path)
 	if err != nil {
 		return nil, err
 	}
 	return ParseManifest(path, data)
 }
 
-// readPath reads a regular file whole.
-func readPath(path string) ([]byte, error) {
-	f, err := openKept(nil, path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readWhole(f, maxKept)
-}
-
 // ReadShards is [ReadManifest] for readers of single samples: it leaves Sources out, which take 15 microseconds each to
 // decode and compare. The SHA-256 is compared, and shards are checked; the totals are not compared with them.
 func ReadShards(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestName)
-	data, err := readPath(path)
+	data, err := readKept(nil, path)
 	if err != nil {
 		return nil, err
 	}

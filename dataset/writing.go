@@ -128,14 +128,7 @@ func (w *Writing) clear(c *existing) error {
 	for _, name := range slices.Sorted(maps.Keys(c.ours)) {
 		names = append(names, name, IndexName(name), path.Join(DoneDir, name))
 	}
-	if err := w.erase(names...); err != nil {
-		return err
-	}
-	w.Root.Remove(IndexDir) // unless there is more in it
-	if err := w.SyncNames("."); err != nil {
-		return err
-	}
-	return w.removePlan()
+	return w.removePlan(names)
 }
 
 // Rollback removes a plan of which no shard is finished, and all that was made for it.
@@ -151,16 +144,19 @@ func (w *Writing) Rollback(plan *plan.Plan) error {
 	for i := range plan.Shards {
 		names = append(names, IndexName(plan.Shards[i].Name))
 	}
+	w.began = false
+	return w.removePlan(names)
+}
+
+// removePlan removes files, then the journals, and then the plan, which marks the directory as a dataset.
+func (w *Writing) removePlan(names []string) error {
 	if err := w.erase(names...); err != nil {
 		return err
 	}
 	w.Root.Remove(IndexDir) // unless there is more in it
-	w.began = false
-	return w.removePlan()
-}
-
-// removePlan removes the journals and then the plan, which marks the directory as a dataset.
-func (w *Writing) removePlan() error {
+	if err := w.SyncNames("."); err != nil {
+		return err
+	}
 	if err := w.Root.RemoveAll(JournalsDir); err != nil {
 		return err
 	}

@@ -88,19 +88,19 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 		}
 	}
 	first, err := k.name(ctx, s.file, done)
+	if err == nil {
+		err = s.index.Replace(index)
+	}
+	if err == nil {
+		err = k.out.SyncNames(".", dataset.IndexDir)
+	}
+	if err == nil {
+		err = k.out.Deliver(ctx, done, k.watcher.Moved)
+	}
+	if err == nil {
+		err = k.journal.Add(*done)
+	}
 	if err != nil {
-		return err
-	}
-	if err := s.index.Replace(index); err != nil {
-		return err
-	}
-	if err := k.out.SyncNames(".", dataset.IndexDir); err != nil {
-		return err
-	}
-	if err := k.out.Deliver(ctx, done, k.watcher.Moved); err != nil {
-		return err
-	}
-	if err := k.journal.Add(*done); err != nil {
 		return err
 	}
 	k.count(*done, first, done.Verified)

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -15,7 +16,7 @@ import (
 // stay. The caller must have verified all other shards. The source must have the same parts in the
 // same order; their paths and times may differ. parts may be nil if no shard needs writing: Repair then
 // restores the other files from the plan.
-func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, out *dataset.Writing, opts Options) (*Report, error) {
+func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, out *dataset.Writing, opts Options) (report *Report, err error) {
 	if parts == nil {
 		parts = absent{kept.Plan}
 	}
@@ -28,7 +29,7 @@ func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, out *da
 	}
 	w.repair = true
 	j := w.journal
-	defer j.Close()
+	defer func() { err = cmp.Or(err, j.Close()) }()
 	j.Learn(kept.Shards)
 	for _, s := range kept.Shards {
 		f, done := j.Done[s.Name]
@@ -56,7 +57,7 @@ func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, out *da
 			return nil, j.Changed // the right content of this shard is not known
 		}
 	}
-	report, err := w.run(ctx)
+	report, err = w.run(ctx)
 	if err == nil {
 		err = w.finish(ctx, report)
 	}

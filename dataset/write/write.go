@@ -26,16 +26,16 @@ import (
 //
 // A PartProvider may fetch the parts of the next shard while others are written, and only then find a bad
 // part. If that ends the first run before any shard is finished, All removes the plan.
-func All(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.Writing, opts Options) (*Report, error) {
+func All(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.Writing, opts Options) (report *Report, err error) {
 	w, err := newWhole(parts, p, out, opts)
 	if err != nil {
 		return nil, err
 	}
-	defer w.journal.Close()
+	defer func() { err = cmp.Or(err, w.journal.Close()) }()
 	if err := w.journal.Changed; err != nil {
 		return nil, err
 	}
-	report, err := w.run(ctx)
+	report, err = w.run(ctx)
 	if err != nil && !errors.Is(err, ErrDrained) && p.Whole && ctx.Err() == nil && w.written+len(w.journal.Was) == 0 {
 		err = errors.Join(err, out.Rollback(p))
 	}

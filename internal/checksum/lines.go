@@ -28,16 +28,12 @@ func Line(v any) ([]byte, error) {
 
 // PutLine appends the line of v to a file and syncs it.
 func PutLine(f *os.File, v any) error {
-	if err := writeLine(f, v); err != nil {
-		return err
-	}
-	return f.Sync()
-}
-
-func writeLine(f *os.File, v any) error {
 	line, err := Line(v)
 	if err == nil {
 		_, err = f.Write(line)
+	}
+	if err == nil {
+		err = f.Sync()
 	}
 	return err
 }
@@ -51,5 +47,9 @@ func ResumeLines(f *os.File, whole int64, head any) error {
 	if _, err := f.Seek(whole, io.SeekStart); err != nil || whole > 0 {
 		return err
 	}
-	return writeLine(f, head)
+	line, err := Line(head)
+	if err == nil {
+		_, err = f.Write(line)
+	}
+	return err
 }

@@ -157,23 +157,23 @@ func (d *Dir) Put(ctx context.Context, u *Upload) (Object, error) {
 		return Object{}, d.fault(u.URL, err)
 	}
 	defer w.Discard()
-	if err := CopyBlocks(ctx, w, u.From, u.Size, u.Progress); err != nil {
-		return Object{}, d.fault(u.URL, err)
-	}
-	if err := w.Sync(); err != nil {
-		return Object{}, d.fault(u.URL, err)
-	}
 	commit := w.Replace
 	if u.New {
 		commit = w.Commit
 	}
-	switch err := commit(u.URL); {
-	case errors.Is(err, fs.ErrExist):
-		return Object{}, exists(filepath.Join(d.Root.Name(), u.URL))
-	case err != nil:
-		return Object{}, d.fault(u.URL, err)
+	if err = CopyBlocks(ctx, w, u.From, u.Size, u.Progress); err == nil {
+		err = w.Sync()
 	}
-	if err := files.SyncDir(d.Root, path.Dir(u.URL)); err != nil {
+	if err == nil {
+		err = commit(u.URL)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return Object{}, exists(filepath.Join(d.Root.Name(), u.URL))
+	}
+	if err == nil {
+		err = files.SyncDir(d.Root, path.Dir(u.URL))
+	}
+	if err != nil {
 		return Object{}, d.fault(u.URL, err)
 	}
 	return d.Stat(ctx, u.URL)

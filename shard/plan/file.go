@@ -109,16 +109,26 @@ func (p *Plan) copies() bool {
 // Digest returns the digest of the plan file.
 func (p *Plan) Digest() (string, error) { return p.Write(io.Discard) }
 
-// Read reads a plan file of size bytes. The returned plan is consistent: shards have their numbered names, runs
+// Plan reads all of a plan file. The returned plan is consistent: shards have their numbered names, runs
 // lie inside their parts, and the digest matches. Writing it again gives the same bytes.
+func (f *File) Plan() (*Plan, error) {
+	s, err := f.Slice(Task{}, true)
+	if err == nil {
+		err = f.checkWhole(s.Plan)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.Plan, nil
+}
+
+// Read is OpenFile and Plan. Its error is ErrVersion, ErrUnreadable or ErrDamaged.
 func Read(r io.ReaderAt, size int64) (*Plan, error) {
 	f, err := OpenFile(r, size)
 	if err == nil {
-		var s *Slice
-		if s, err = f.Slice(Task{}, true); err == nil {
-			if err = f.checkWhole(s.Plan); err == nil {
-				return s.Plan, nil
-			}
+		var p *Plan
+		if p, err = f.Plan(); err == nil {
+			return p, nil
 		}
 	}
 	if errors.Is(err, ErrVersion) || errors.Is(err, ErrUnreadable) {
