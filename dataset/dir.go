@@ -110,15 +110,15 @@ func makeDir(dir string) error {
 // ownDirs refuses a link or a file where this program makes a directory. It removes and replaces files in these
 // directories, and a link would lead it to files of others.
 func (d *Dir) ownDirs(names ...string) error {
-	return d.only(true, "a link or another thing that is not a directory", names...)
+	return only(d, true, "a link or another thing that is not a directory", names...)
 }
 
 // noDirectory refuses a directory in the place of a file: no file can be given its name.
 func (d *Dir) noDirectory(name string) error {
-	return d.only(false, "a directory in the place of a file", name)
+	return only(d, false, "a directory in the place of a file", name)
 }
 
-func (d *Dir) only(dirs bool, other string, names ...string) error {
+func only(d *Dir, dirs bool, other string, names ...string) error {
 	for _, name := range names {
 		st, err := d.Lookup(name)
 		if err == nil && st != nil && st.IsDir() != dirs {

@@ -126,7 +126,7 @@ func (j *Journal) readMain() error {
 }
 
 // openJournal opens the journal of all shards to append to it, or begins it where there is none of the plan of head. The
-// caller must be the only writer.
+// caller must be the only writer, and syncs its directory.
 func openJournal(d *Dir, head journalHead) (*Journal, error) {
 	j, err := readJournal(d, head.Plan, len(head.Pins), 0, maxShards)
 	if err != nil {
@@ -140,7 +140,11 @@ func openJournal(d *Dir, head journalHead) (*Journal, error) {
 	if j.file, err = d.OpenFile(JournalName); err != nil {
 		return nil, err
 	}
-	err = j.begin()
+	st, err := j.file.Stat()
+	if err == nil {
+		j.Mended, j.unsynced = j.whole < st.Size() || j.whole == 0, true
+		err = checksum.ResumeLines(j.file, j.whole, j.head)
+	}
 	if err == nil {
 		err = j.Fold(sums)
 	}
@@ -148,17 +152,6 @@ func openJournal(d *Dir, head journalHead) (*Journal, error) {
 		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
-}
-
-// begin cuts the journal behind its last whole line and, if it is empty, writes the head. The caller syncs its directory.
-func (j *Journal) begin() error {
-	st, err := j.file.Stat()
-	if err != nil {
-		return err
-	}
-	j.Mended = j.whole < st.Size() || j.whole == 0
-	j.unsynced = true
-	return checksum.ResumeLines(j.file, j.whole, j.head)
 }
 
 // Fold rewrites the journal of all shards from memory if tasks have left journals, or if always is set, and then removes
@@ -220,29 +213,25 @@ func (t *Task) ResumeJournal(s *plan.Slice, src []converters.Part) (*Journal, er
 	}
 	t.SHA256 = t.SHA256 || j.summed()
 	j.Compare(s.Plan, s.First, src)
-	j.open = func() (*os.File, error) {
-		return beginTaskJournal(t.Dir, s.Digest, path.Join(JournalsDir, fmt.Sprintf("%05d-%05d.%s", s.From, to-1, t.token)))
+	j.open = func() (*os.File, error) { // when its first shard is finished
+		if err := t.Mkdir(JournalsDir); err != nil {
+			return nil, err
+		}
+		name := path.Join(JournalsDir, fmt.Sprintf("%05d-%05d.%s", s.From, to-1, t.token))
+		f, err := files.Blocking(t.Root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
+		if err != nil {
+			return nil, err
+		}
+		if err = checksum.ResumeLines(f, 0, journalHead{Plan: s.Digest}); err == nil {
+			err = t.SyncNames(JournalsDir)
+		}
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		return f, nil
 	}
 	return j, nil
-}
-
-// beginTaskJournal makes the journal of a task, when its first shard is finished.
-func beginTaskJournal(d *Dir, digest, name string) (*os.File, error) {
-	if err := d.Mkdir(JournalsDir); err != nil {
-		return nil, err
-	}
-	f, err := files.Blocking(d.Root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
-	if err != nil {
-		return nil, err
-	}
-	if err = checksum.ResumeLines(f, 0, journalHead{Plan: digest}); err == nil {
-		err = d.SyncNames(JournalsDir)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
 }
 
 // notItsJournal says that a directory with a plan has no sound journal of that plan. It is [plan.ErrDamaged].

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -183,10 +184,8 @@ func (t *target) begin() (err error) {
 	if err := checksum.ResumeLines(t.file, t.whole, journalHead{t.request}); err != nil || t.whole > 0 {
 		return err
 	}
-	if err := t.file.Sync(); err != nil { // before a tar has its name: without the journal it would be a file of others
-		return err
-	}
-	return t.SyncNames(dataset.WorkDir)
+	// Before a tar has its name: without the journal it would be a file of others.
+	return cmp.Or(t.file.Sync(), t.SyncNames(dataset.WorkDir))
 }
 
 // add adds a finished file, which has its final name, to the journal.

@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// A Temp is a file under a temporary name until Commit or Replace gives it its final one. Both names must be on one
-// file system. It is synced before that. After an error of Sync it must be discarded: the kernel may have dropped the pages
-// that it could not write, and a second fsync would succeed.
+// A Temp is a file under a temporary name until, once it is synced, Commit or Replace gives it its final one, on the same file
+// system. After an error of Sync it must be discarded: the kernel may have dropped pages, and a second fsync would succeed.
 type Temp struct {
 	*os.File
 	Dir  *os.Root // of Tmp
