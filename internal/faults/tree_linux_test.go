@@ -133,7 +133,7 @@ var large = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out := filepath.Join(base, "reference-large")
+	out := filepath.Join(base, "reference-big")
 	_, err = referenceOf(out, convertFrom(tars, out))
 	return filepath.Join(out, "PART_00000.ffr"), err
 })
