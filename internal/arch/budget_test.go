@@ -18,9 +18,9 @@ var budget = []struct {
 	limit, goal int
 	count       func(product []*pkg) (n int, where string)
 }{
-	{"lines", 95158, 77000, sum(func(p *pkg) int { return p.lines })},
-	{"exported names, methods among them", 1880, 1300, sum(func(p *pkg) int { return p.exported })},
-	{"types", 960, 780, sum(func(p *pkg) int { return p.types })},
+	{"lines", 94744, 77000, sum(func(p *pkg) int { return p.lines })},
+	{"exported names, methods among them", 1866, 1300, sum(func(p *pkg) int { return p.exported })},
+	{"types", 948, 780, sum(func(p *pkg) int { return p.types })},
 	{"interfaces", 32, 32, sum(func(p *pkg) int { return p.interfaces })},
 	{"packages", 59, 59, sum(func(*pkg) int { return 1 })},
 	{"functions of more than 5 parameters", 0, 0, sum(func(p *pkg) int { return len(p.crowded) })},
