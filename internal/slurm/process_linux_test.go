@@ -46,12 +46,12 @@ func (p process) variable(name string) string {
 
 func (p process) proc(name string) string { return filepath.Join("/proc", strconv.Itoa(p.pid), name) }
 
-// writes says whether the process has a temporary file of a dataset open.
+// writes says whether the process has the temporary file of a shard open.
 func (p process) writes(out string) bool {
 	open, _ := filepath.Glob(p.proc("fd/*"))
 	return slices.ContainsFunc(open, func(fd string) bool {
 		name, err := os.Readlink(fd)
-		return err == nil && strings.HasPrefix(name, filepath.Join(out, ".ffconvert", "tmp")+string(os.PathSeparator))
+		return err == nil && strings.HasPrefix(name, filepath.Join(out, ".ffconvert", "tmp")+string(os.PathSeparator)) && strings.HasSuffix(name, ".ffr.tmp")
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 )
 
@@ -101,7 +100,7 @@ func (r *benchReport) print(w io.Writer) error {
 	if !r.Direct {
 		from = "through the page cache"
 	}
-	if r.Backend == aio.Pread.String() {
+	if r.Fallback != "" {
 		from += "; no AIO: " + r.Fallback
 	}
 	if r.CachedBytes > 0 {
