@@ -1,7 +1,10 @@
 package encode
 
 import (
+	"errors"
+	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -18,7 +21,12 @@ func TestAlike(t *testing.T) {
 				{Name: "a", Value: converters.Int(int64(rnd.Uint64()) >> rnd.IntN(64))},
 				{Name: "x", Value: converters.Float(rnd.Float64())},
 				{Name: "b", Value: converters.Int(int64(rnd.Uint64()) >> rnd.IntN(64))},
+				{Name: "bytes", Value: converters.Opaque(int64(1)<<rnd.IntN(31) + rnd.Int64N(3) - 1)},
+				{Name: "text", Value: converters.Text(make([]byte, rnd.IntN(1<<rnd.IntN(18))))},
 			}}
+			if i >= 1000 { // the same fields, with a key
+				s.Key = strings.Repeat("k", 1+rnd.IntN(300))
+			}
 			want, err := fresh.Encode(s)
 			if err != nil {
 				t.Fatal(err)
@@ -36,6 +44,13 @@ func TestAlike(t *testing.T) {
 			if size != want.Size {
 				t.Fatalf("%+v, sample %d: %d bytes, want %d", opts, i, size, want.Size)
 			}
+		}
+	}
+	enc := newEncoder(t, Options{Encoding: "msgpack"})
+	for i, size := range []int64{1, 2, 3, 1 << 33} {
+		_, err := enc.Alike(&converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Opaque(size)}}})
+		if large := size > math.MaxUint32; errors.Is(err, converters.ErrLimit) != large {
+			t.Errorf("sample %d of %d bytes: %v", i, size, err)
 		}
 	}
 }

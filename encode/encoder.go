@@ -32,7 +32,7 @@ type Encoder struct {
 	picks  []pick
 	values []converters.Field
 	rec    Record
-	fixed  int64 // size of the last record without its integers, if Alike may use it; 0: it may not
+	fixed  int64 // size of the last record without what differs between alike samples, if Alike may use it; 0: it may not
 
 	inspect inspector
 	damaged string                                            // Options.Damaged
@@ -102,18 +102,23 @@ func (e *Encoder) Encode(s *converters.Sample) (*Record, error) {
 	return &e.rec, nil
 }
 
-// Alike returns the size of the record of s, which is alike the previous sample: see [converters.Span]. It encodes the first
-// such sample; a later one differs by the sizes of its integers.
+// Alike returns the size of the record of s, whose fields have the names and kinds of those of the last sample; both have
+// keys or neither has. It encodes the first such sample. Later ones differ by the lengths of keys, bytes and texts and by
+// the sizes of integers.
 func (e *Encoder) Alike(s *converters.Sample) (int64, error) {
 	if e.fixed > 0 {
-		return e.fixed + e.build.form.integers(s), nil
+		if n, ok := e.build.form.varying(&e.build, s); ok {
+			return e.fixed + n, nil
+		}
 	}
 	rec, err := e.Encode(s)
 	if err != nil {
 		return 0, err
 	}
-	if e.build.form != nil && e.takesAll() {
-		e.fixed = rec.Size - e.build.form.integers(s)
+	if form := e.build.form; form != nil && e.takesAll() && e.damaged == "" {
+		if n, ok := form.varying(&e.build, s); ok {
+			e.fixed = rec.Size - n
+		}
 	}
 	return rec.Size, nil
 }

@@ -104,25 +104,44 @@ func (m *mapForm) text(b *Builder, s string) error {
 	return nil
 }
 
-// integers returns the size of the integers among the fields of s, in bytes.
-func (m *mapForm) integers(s *converters.Sample) (size int64) {
-	var b [16]byte
+// varying returns the bytes of the record of s that may differ in a sample with fields of the same names and kinds. It is
+// false if more may differ, or if s does not fit. It overwrites b.
+func (m *mapForm) varying(b *Builder, s *converters.Sample) (size int64, ok bool) {
+	b.written = b.written[:0]
+	if s.Key != "" {
+		size = int64(len(s.Key))
+		m.put(b, tokenText, uint64(size))
+	}
 	for i := range s.Fields {
-		if v := &s.Fields[i].Value; v.Kind() == converters.KindInt {
-			size += int64(len(m.syntax(b[:0], tokenInt, uint64(v.Int()))))
+		switch v := &s.Fields[i].Value; v.Kind() {
+		case converters.KindBytes, converters.KindText:
+			n := v.Len()
+			if uint64(n) > m.limit {
+				return 0, false
+			}
+			m.put(b, tokenOf(v), uint64(n))
+			size += n
+		case converters.KindInt:
+			m.put(b, tokenInt, uint64(v.Int()))
+		case converters.KindNested:
+			return 0, false
 		}
 	}
-	return size
+	return size + int64(len(b.written)), true
+}
+
+// tokenOf returns the token before bytes or a text.
+func tokenOf(v *converters.Value) token {
+	if v.Kind() == converters.KindText {
+		return tokenText
+	}
+	return tokenBytes
 }
 
 func (m *mapForm) value(b *Builder, v *converters.Value) error {
 	switch v.Kind() {
 	case converters.KindBytes, converters.KindText:
-		t := tokenBytes
-		if v.Kind() == converters.KindText {
-			t = tokenText
-		}
-		if err := m.head(b, t, v.Len()); err != nil {
+		if err := m.head(b, tokenOf(v), v.Len()); err != nil {
 			return err
 		}
 		b.Value(v)

@@ -260,6 +260,7 @@ type sizer struct {
 // A sizedField is a field of the last sized sample. It counts that field in consecutive samples with the same names.
 type sizedField struct {
 	FieldCount
+	kind converters.Kind
 	size int64
 }
 
@@ -308,39 +309,50 @@ func (z *sizer) size(span *converters.Span, a *Account) (int64, error) {
 		return z.record, nil
 	}
 	z.count(a)
-	rec, err := z.enc.Encode(span.Shape)
+	s, err := span.Shape, error(nil)
+	if same := z.same(s); same && z.sized && z.record >= 0 {
+		z.record, err = z.enc.Alike(s)
+	} else {
+		if !same {
+			z.learn(s, a)
+		}
+		var rec *encode.Record
+		if rec, err = z.enc.Encode(s); err == nil {
+			z.record, z.put, z.damaged = rec.Size, rec.Fields, false
+		}
+	}
 	switch {
 	case err == nil:
-		z.record, z.put, z.damaged = rec.Size, rec.Fields, false
 	case errors.Is(err, encode.ErrSkip):
 		z.record, z.put, z.damaged = -1, 0, errors.Is(err, encode.ErrSkipDamaged)
 	default:
 		return 0, err
 	}
-	z.take(span.Shape, a)
+	for i := range z.fields {
+		z.fields[i].size = s.Fields[i].Value.Len()
+	}
+	z.sized, z.alike = true, 1
 	return z.record, nil
 }
 
-// take sizes s, and compares the next samples with it.
-func (z *sizer) take(s *converters.Sample, a *Account) {
-	same := len(z.fields) == len(s.Fields)
+// same reports whether s has the fields of the last sized sample, and a key if that had one.
+func (z *sizer) same(s *converters.Sample) bool {
+	same := len(z.fields) == len(s.Fields) && z.keyed == (s.Key != "")
 	for i := 0; same && i < len(z.fields); i++ { // slices.EqualFunc would copy each field
-		same = z.fields[i].Name == s.Fields[i].Name
+		same = z.fields[i].Name == s.Fields[i].Name && z.fields[i].kind == s.Fields[i].Value.Kind()
 	}
-	if !same {
-		z.flush(a)
-		z.fields = z.fields[:0]
-		for i := range s.Fields {
-			z.fields = append(z.fields, sizedField{FieldCount: FieldCount{Name: s.Fields[i].Name}})
-		}
+	return same
+}
+
+// learn takes the names and kinds of the fields of s.
+func (z *sizer) learn(s *converters.Sample, a *Account) {
+	z.flush(a)
+	z.fields, z.integers, z.keyed = z.fields[:0], false, s.Key != ""
+	for i := range s.Fields {
+		kind := s.Fields[i].Value.Kind()
+		z.fields = append(z.fields, sizedField{FieldCount: FieldCount{Name: s.Fields[i].Name}, kind: kind})
+		z.integers = z.integers || kind == converters.KindInt
 	}
-	z.integers = false
-	for i := range z.fields {
-		v := &s.Fields[i].Value
-		z.fields[i].size = v.Len()
-		z.integers = z.integers || v.Kind() == converters.KindInt
-	}
-	z.keyed, z.sized, z.alike = s.Key != "", true, 1
 }
 
 // count adds the alike samples to the account.
