@@ -137,11 +137,13 @@ func fill(to []byte, r io.Reader, size int64) ([]byte, error) {
 			return to, err
 		}
 	}
-	// Reading the end verifies a checksum.
-	if n, err := r.Read(make([]byte, 1)); n > 0 || err == nil {
+	// Reading the end verifies a checksum. A Reader may return no byte and no error before it, as Brotli's does.
+	switch _, err := io.ReadFull(r, make([]byte, 1)); err {
+	case nil:
 		return to, ErrSize
-	} else if err != io.EOF {
+	case io.EOF:
+		return to, nil
+	default:
 		return to, err
 	}
-	return to, nil
 }

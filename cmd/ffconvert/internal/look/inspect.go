@@ -77,7 +77,7 @@ func (in *Inspector) sums(ctx context.Context, dir string, stdout io.Writer) err
 	}
 	w := bufio.NewWriter(stdout)
 	if err := m.WriteSums(w); err != nil {
-		return fmt.Errorf("%s: %w (ffconvert finish --verify %s adds them)", dir, err, text.ShellWord(dir))
+		return fmt.Errorf("%s: %w (ffconvert finish --sha256 %s adds them)", dir, err, text.ShellWord(dir))
 	}
 	return w.Flush()
 }
