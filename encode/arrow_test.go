@@ -132,8 +132,8 @@ func TestArrowTable(t *testing.T) {
 			t.Fatalf("sample %d: two encodings differ", i)
 		}
 		var arrows Builder
-		if err := (&arrowForm{}).rows(&arrows, s, rows); err != nil || !bytes.Equal(arrows.written, data) {
-			t.Fatalf("sample %d, %d rows: Arrow writes\n%x, %v, want\n%x", i, rows, arrows.written, err, data)
+		if err := (&arrowForm{}).rows(&arrows, s, rows); err != nil || !bytes.Equal(arrows.Written, data) {
+			t.Fatalf("sample %d, %d rows: Arrow writes\n%x, %v, want\n%x", i, rows, arrows.Written, err, data)
 		}
 	}
 }

@@ -22,23 +22,23 @@ func (a *arrowForm) batch(b *Builder) error {
 	if err := a.schema(); err != nil {
 		return err
 	}
-	b.written = append(b.written, a.head...)
+	b.Written = append(b.Written, a.head...)
 	meta := a.message(1)
-	b.written = binary.LittleEndian.AppendUint32(b.written, arrowContinuation)
-	b.written = binary.LittleEndian.AppendUint32(b.written, uint32(len(meta)+arrowPadding(int64(len(meta)))))
-	b.written = append(b.written, meta...)
+	b.Written = binary.LittleEndian.AppendUint32(b.Written, arrowContinuation)
+	b.Written = binary.LittleEndian.AppendUint32(b.Written, uint32(len(meta)+arrowPadding(int64(len(meta)))))
+	b.Written = append(b.Written, meta...)
 	b.pad(int64(len(meta)))
 	for i := range a.buffers {
 		f := &a.buffers[i]
 		if f.value != nil {
 			b.Value(f.value)
 		} else {
-			b.written = append(b.written, f.data...)
+			b.Written = append(b.Written, f.data...)
 		}
 		b.pad(f.size())
 	}
-	b.written = binary.LittleEndian.AppendUint32(b.written, arrowContinuation)
-	b.written = binary.LittleEndian.AppendUint32(b.written, 0) // the end of the stream
+	b.Written = binary.LittleEndian.AppendUint32(b.Written, arrowContinuation)
+	b.Written = binary.LittleEndian.AppendUint32(b.Written, 0) // the end of the stream
 	return nil
 }
 
@@ -47,7 +47,7 @@ func arrowPadding(n int64) int { return int(-n & (arrowAlignment - 1)) }
 
 func (b *Builder) pad(n int64) {
 	var zeros [arrowAlignment]byte
-	b.written = append(b.written, zeros[:arrowPadding(n)]...)
+	b.Written = append(b.Written, zeros[:arrowPadding(n)]...)
 }
 
 // schema sets a.head, by Arrow's writer.

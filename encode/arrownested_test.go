@@ -258,5 +258,5 @@ func hostileRecord(t *testing.T, a *arrowForm) []byte {
 	if err := a.batch(&b); err != nil {
 		t.Fatal(err)
 	}
-	return b.written
+	return b.Written
 }

@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -108,11 +109,14 @@ func (a *arrowForm) rows(to *Builder, s *converters.Sample, rows int) error {
 		}
 	}
 	schema := arrow.NewSchema(slices.Clone(a.fields), nil)
-	w := ipc.NewWriter(to, ipc.WithSchema(schema))
+	out := bytes.NewBuffer(to.Written)
+	w := ipc.NewWriter(out, ipc.WithSchema(schema))
 	if err := w.Write(array.NewRecord(schema, a.arrays, int64(rows))); err != nil {
 		return err
 	}
-	return w.Close()
+	err := w.Close()
+	to.Written = out.Bytes()
+	return err
 }
 
 func (a *arrowForm) column(name string, c converters.Column) error {

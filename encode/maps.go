@@ -85,7 +85,7 @@ func checkName(s *converters.Sample, f *converters.Field) error {
 	return nil
 }
 
-func (m *mapForm) put(b *Builder, t token, n uint64) { b.written = m.syntax(b.written, t, n) }
+func (m *mapForm) put(b *Builder, t token, n uint64) { b.Written = m.syntax(b.Written, t, n) }
 
 // head puts a token with a length or a number of elements.
 func (m *mapForm) head(b *Builder, t token, n int64) error {
@@ -100,7 +100,7 @@ func (m *mapForm) text(b *Builder, s string) error {
 	if err := m.head(b, tokenText, int64(len(s))); err != nil {
 		return err
 	}
-	b.written = append(b.written, s...)
+	b.Written = append(b.Written, s...)
 	return nil
 }
 

@@ -12,13 +12,13 @@ func openTuple() Form { return encodeTuple }
 
 // encodeTuple writes the values of the fields, in their order, as a Python tuple. It has neither their names nor the key.
 func encodeTuple(b *Builder, s *converters.Sample) error {
-	b.written = pickle.BeginTuple(pickle.Begin(b.written), len(s.Fields))
+	b.Written = pickle.BeginTuple(pickle.Begin(b.Written), len(s.Fields))
 	for i := range s.Fields {
 		if err := pickleForm.value(b, &s.Fields[i].Value); err != nil {
 			return fmt.Errorf("field %q: %w", s.Fields[i].Name, err)
 		}
 	}
-	b.written = append(pickle.EndTuple(b.written, len(s.Fields)), pickle.Stop)
+	b.Written = append(pickle.EndTuple(b.Written, len(s.Fields)), pickle.Stop)
 	return nil
 }
 

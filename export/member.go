@@ -11,11 +11,12 @@ import (
 type members struct {
 	ordinal bool // keys are numbers
 	mtime   int64
+	sizes   bool // append only sizes
 
 	number int64  // of the next sample; only if ordinal
 	proof  *proof // nil: no proof
 
-	head    []byte
+	name    []byte
 	names   nameChecks
 	writers []fileWriter
 	files   []converters.Field
@@ -46,10 +47,15 @@ func (m *members) encode(b *encode.Builder, s *converters.Sample) error {
 		}
 		m.files = append(m.files, converters.Field{Name: f.Name, Value: content})
 		size := content.Len()
-		m.head = appendHeader(m.head[:0], key+"."+f.Name, size, m.mtime)
-		b.Write(m.head)
+		m.name = append(append(append(m.name[:0], key...), '.'), f.Name...)
+		if m.sizes {
+			content = converters.Opaque(headerSize(m.name, size) + size + padding(size))
+			b.Value(&content)
+			continue
+		}
+		b.Written = appendHeader(b.Written, m.name, size, m.mtime)
 		b.Value(&content)
-		b.Write(zeros[:padding(size)])
+		b.Written = append(b.Written, zeros[:padding(size)]...)
 	}
 	if m.proof != nil {
 		m.proof.add(s, key, m.files)

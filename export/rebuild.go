@@ -58,6 +58,9 @@ func (w *tarWriter) rebuild(ctx context.Context, t *template) (command, not stri
 
 // even reports whether a plan with the same number of shards would have the same cuts.
 func (w *tarWriter) even(ctx context.Context) (bool, error) {
+	if len(w.src.Heads) == 1 {
+		return true, nil
+	}
 	spec, err := wholeForm()
 	if err != nil {
 		return false, err

@@ -16,8 +16,8 @@ func TestLargeMember(t *testing.T) {
 	t.Parallel()
 	const size = 9 << 30
 	path := filepath.Join(t.TempDir(), "large.tar")
-	first := appendHeader(nil, "a.bin", size, 0)
-	second := append(appendHeader(nil, "b.txt", 2, 0), "hi"...)
+	first := appendHeader(nil, []byte("a.bin"), size, 0)
+	second := append(appendHeader(nil, []byte("b.txt"), 2, 0), "hi"...)
 	second = append(second, zeros[:padding(2)+trailer]...)
 	f, err := os.Create(path)
 	if err != nil {

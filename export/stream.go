@@ -32,7 +32,7 @@ func Stream(ctx context.Context, w io.Writer, src *Source, format string, opts O
 	switch format {
 	case "msgpack", "cbor":
 	case "jsonl":
-		spec = spec.WithForm(func() encode.Form { return new(line).encode })
+		spec = spec.WithForm(func() encode.Form { return encodeLine })
 	case "arrow":
 		t := &table{w: out, byName: make(map[string]*column)}
 		end = t.close
@@ -89,12 +89,10 @@ func (s *Source) failed(part int, sample *converters.Sample, err error) error {
 	return &converters.Error{Where: s.Samples.Parts()[part].Name, Off: sample.Off, Entry: sample.Key, Err: err, Hint: place.HintOf(err)}
 }
 
-// A line is an encoder for JSON Lines.
-type line struct{ buf []byte }
-
-// encode appends an object and a newline.
-func (l *line) encode(b *encode.Builder, s *converters.Sample) (err error) {
-	buf := append(l.buf[:0], '{')
+// encodeLine is an encoder for JSON Lines: it appends an object and a newline.
+func encodeLine(b *encode.Builder, s *converters.Sample) (err error) {
+	from := len(b.Written)
+	buf := append(b.Written, '{')
 	if s.Key != "" {
 		buf = jsonvalue.AppendString(append(jsonvalue.AppendString(buf, converters.KeyField), ':'), s.Key)
 	}
@@ -103,7 +101,7 @@ func (l *line) encode(b *encode.Builder, s *converters.Sample) (err error) {
 		if f.Name == converters.KeyField && s.Key != "" {
 			return fmt.Errorf("field %q: %w: the key has that name", f.Name, converters.ErrDuplicate)
 		}
-		if len(buf) > 1 {
+		if len(buf)-from > 1 {
 			buf = append(buf, ',')
 		}
 		buf = append(jsonvalue.AppendString(buf, f.Name), ':')
@@ -111,7 +109,6 @@ func (l *line) encode(b *encode.Builder, s *converters.Sample) (err error) {
 			return fmt.Errorf("field %q: %w", f.Name, err)
 		}
 	}
-	l.buf = append(buf, "}\n"...)
-	_, err = b.Write(l.buf)
-	return err
+	b.Written = append(buf, "}\n"...)
+	return nil
 }

@@ -1,9 +1,9 @@
 package export
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // Sizes of the tar format in bytes.
@@ -42,21 +42,29 @@ var zeros [recordSize]byte
 // padding returns how many zeros follow n bytes of a member.
 func padding(n int64) int64 { return -n & (blockSize - 1) }
 
+// headerSize returns the size of the headers of a file.
+func headerSize(name []byte, size int64) int64 {
+	if _, _, ok := splitPath(name); ok && size <= maxOctal {
+		return blockSize
+	}
+	return int64(len(appendHeader(nil, name, size, 0)))
+}
+
 // appendHeader appends the headers of a file to b: ustar, preceded by PAX if the name or the size does not
 // fit. mtime is in Unix seconds.
-func appendHeader(b []byte, name string, size, mtime int64) []byte {
+func appendHeader(b, name []byte, size, mtime int64) []byte {
 	var records []byte
 	prefix, base, ok := splitPath(name)
 	if !ok {
-		records = appendPAX(records, "path", name)
-		prefix, base = "", plainName(name)
+		records = appendPAX(records, "path", string(name))
+		prefix, base = nil, plainName(name)
 	}
 	if size > maxOctal {
 		records = appendPAX(records, "size", strconv.FormatInt(size, 10))
 	}
 	if records != nil {
-		paxBase := "PaxHeaders.0/" + base[max(0, len(base)-(nameEnd-len("PaxHeaders.0/"))):]
-		b = ustar{"", paxBase, int64(len(records)), mtime, typePAX}.append(b)
+		paxBase := append([]byte("PaxHeaders.0/"), base[max(0, len(base)-(nameEnd-len("PaxHeaders.0/"))):]...)
+		b = ustar{nil, paxBase, int64(len(records)), mtime, typePAX}.append(b)
 		b = append(b, records...)
 		b = append(b, zeros[:padding(int64(len(records)))]...)
 	}
@@ -64,33 +72,33 @@ func appendHeader(b []byte, name string, size, mtime int64) []byte {
 }
 
 // splitPath splits a name into the two fields of ustar. ok is false if it does not fit, or is not ASCII.
-func splitPath(name string) (prefix, base string, ok bool) {
+func splitPath(name []byte) (prefix, base []byte, ok bool) {
 	for i := range len(name) {
 		if name[i] >= 0x80 || name[i] == 0 {
-			return "", "", false
+			return nil, nil, false
 		}
 	}
 	if len(name) <= nameEnd {
-		return "", name, true
+		return nil, name, true
 	}
 	// The prefix has at most 155 bytes, the base at most 100; the slash between them is stored in neither.
 	head := name[:min(len(name), 156)]
-	slash := strings.LastIndexByte(head, '/')
+	slash := bytes.LastIndexByte(head, '/')
 	if slash <= 0 || len(name)-slash-1 > nameEnd || slash == len(name)-1 {
-		return "", "", false
+		return nil, nil, false
 	}
 	return name[:slash], name[slash+1:], true
 }
 
 // plainName returns the end of a name for readers that do not know PAX, with _ for bytes that are not ASCII.
-func plainName(name string) string {
-	plain := []byte(name)
+func plainName(name []byte) []byte {
+	plain := bytes.Clone(name)
 	for i, c := range plain {
 		if c >= 0x80 || c == 0 {
 			plain[i] = '_'
 		}
 	}
-	return string(plain[max(0, len(plain)-nameEnd):])
+	return plain[max(0, len(plain)-nameEnd):]
 }
 
 // appendPAX appends a record: its length in decimal (including the length field), a space, KEY=VALUE and a newline.
@@ -116,16 +124,16 @@ var blank, blankSum = func() (h [blockSize]byte, sum int64) {
 	return h, sumOf(h[:])
 }()
 
-func sumOf[T string | []byte](s T) (sum int64) {
-	for i := range len(s) {
-		sum += int64(s[i])
+func sumOf(s []byte) (sum int64) {
+	for _, c := range s {
+		sum += int64(c)
 	}
 	return sum
 }
 
 // A ustar is what one header says.
 type ustar struct {
-	prefix, base string
+	prefix, base []byte
 	size, mtime  int64
 	kind         byte
 }

@@ -38,11 +38,11 @@ func TestHeader(t *testing.T) {
 	t.Parallel()
 	for _, row := range headerNames {
 		for _, size := range []int64{0, 1, 511, 512, 513, maxOctal, maxOctal + 1, 1 << 40} {
-			head := appendHeader(nil, row.name, size, 17)
+			head := appendHeader(nil, []byte(row.name), size, 17)
 			if len(head)%blockSize != 0 {
 				t.Fatalf("%.40s: %d bytes", row.name, len(head))
 			}
-			_, _, fits := splitPath(row.name)
+			_, _, fits := splitPath([]byte(row.name))
 			if pax := row.pax && strings.Count(row.name, "/") < 80; fits && pax {
 				t.Errorf("%.40s: no PAX header", row.name)
 			}
@@ -69,7 +69,7 @@ func (zeroReader) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func TestHeaderIsUstar(t *testing.T) {
 	t.Parallel()
 	for _, row := range headerNames {
-		if _, _, ok := splitPath(row.name); !ok {
+		if _, _, ok := splitPath([]byte(row.name)); !ok {
 			continue
 		}
 		var want bytes.Buffer
@@ -77,7 +77,7 @@ func TestHeaderIsUstar(t *testing.T) {
 		if err := w.WriteHeader(&tar.Header{Name: row.name, Mode: 0o444, Size: 700, ModTime: time.Unix(5, 0), Format: tar.FormatUSTAR, Typeflag: tar.TypeReg}); err != nil {
 			t.Fatal(err)
 		}
-		if got := appendHeader(nil, row.name, 700, 5); !bytes.Equal(got, want.Bytes()) {
+		if got := appendHeader(nil, []byte(row.name), 700, 5); !bytes.Equal(got, want.Bytes()) {
 			t.Errorf("%.40s:\n%q\nGo writes\n%q", row.name, got, want.Bytes())
 		}
 	}
@@ -154,7 +154,7 @@ func FuzzMember(f *testing.F) {
 			t.Errorf("%q.%q is split into %q.%q", key, field, k, suffix)
 		}
 		size &= 1<<50 - 1
-		head := appendHeader(nil, key+"."+field, size, 0)
+		head := appendHeader(nil, []byte(key+"."+field), size, 0)
 		h, err := tar.NewReader(io.MultiReader(bytes.NewReader(head), zeroReader{})).Next()
 		if err != nil || h.Name != key+"."+field || h.Size != size {
 			t.Errorf("%q.%q, %d bytes: %+v, %v", key, field, size, h, err)

@@ -188,7 +188,7 @@ type tarJob struct {
 func (w *tarWriter) plan(ctx context.Context, t *template) error {
 	prove := w.whyNotRebuilt() == ""
 	spec := w.spec.WithForm(func() encode.Form {
-		m := &members{ordinal: w.opts.Ordinal, mtime: w.opts.ModTime}
+		m := &members{ordinal: w.opts.Ordinal, sizes: true}
 		if prove {
 			m.proof, _ = newProof(w.src.Dataset.Encode)
 			w.mu.Lock()
