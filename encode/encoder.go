@@ -67,6 +67,7 @@ func (s *Spec) NewSizer() *Encoder {
 type Record struct {
 	Parts   [][]byte // in order, without unread payloads
 	Size    int64    // bytes, including unread payloads
+	CRC     uint32   // Value.CRC of the field of which it is a copy; else 0
 	Fields  int      // fields of the sample in the record
 	LeftOut int      // fields of the sample not in the record
 	Damaged []Damage // fields in the record that are not whole, where their bytes are known
@@ -98,6 +99,9 @@ func (e *Encoder) Encode(s *converters.Sample) (*Record, error) {
 		return nil, refuse(e.rec.Damaged, e.damaged == DamagedSkip)
 	}
 	e.build.record(&e.rec)
+	if e.Verbatim {
+		e.rec.CRC = chosen.Fields[0].Value.CRC
+	}
 	e.rec.Fields, e.rec.LeftOut = len(chosen.Fields), len(s.Fields)-len(chosen.Fields)
 	return &e.rec, nil
 }

@@ -114,23 +114,26 @@ func (w *Writer) Append(parts ...[]byte) (Extent, error) {
 	return e, nil
 }
 
-// AppendBatch appends samples that are adjacent in data: sample k ends at ends[k], the last one at
-// len(data). The file is the same as with one Append per sample, but many small samples take less
-// time. AppendBatch appends their extents to at and returns at. It does not keep data.
-func (w *Writer) AppendBatch(at []Extent, data []byte, ends []int) ([]Extent, error) {
-	if err := w.accept(int64(len(ends)), int64(len(data))); err != nil {
-		return at, err
+// AppendBatch appends samples that are adjacent in data and fill it. at has their sizes, and their CRCs where the caller
+// knows them: 0 is computed. The file is the same as with one Append per sample, but many small samples take less time.
+// AppendBatch completes at. It does not keep data.
+func (w *Writer) AppendBatch(at []Extent, data []byte) error {
+	if err := w.accept(int64(len(at)), int64(len(data))); err != nil {
+		return err
 	}
-	start, from := w.data.end(), 0
-	for _, end := range ends {
-		e := Extent{Off: start + int64(from), Size: int64(end - from), CRC: updateCRC(0, data[from:end])}
-		w.enter(&e)
-		at = append(at, e)
-		from = end
+	off, rest := w.data.end(), data
+	for i := range at {
+		e := &at[i]
+		e.Off = off
+		if e.CRC == 0 {
+			e.CRC = updateCRC(0, rest[:e.Size])
+		}
+		w.enter(e)
+		off, rest = off+e.Size, rest[e.Size:]
 	}
 	w.put(&w.data, data)
 	w.putRows()
-	return at, w.err
+	return w.err
 }
 
 // enter adds the table rows of a sample to w.rows.

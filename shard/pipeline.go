@@ -136,24 +136,23 @@ func (p *pipeline) fail(s *segment, err error) {
 // A batch is consecutive records of a segment: small ones, concatenated in data, or one large record.
 type batch struct {
 	data    []byte
-	ends    []int
 	large   [][]byte // pieces of the large record, valid until the batch is sent to home
 	rows    []entry
 	keys    []byte // concatenated, if the index has keys
 	keyEnds []int
-	at      []record.Extent // extents in the shard
+	at      []record.Extent // sizes and known CRCs; in the shard, after they are appended
 	home    chan *batch     // receives the batch after it is appended
 }
 
 // make allocates room for a full batch, without keys.
 func (b *batch) make() {
 	b.data = make([]byte, 0, batchBytes+plan.SmallRecord)
-	b.ends = make([]int, 0, batchRows)
+	b.at = make([]record.Extent, 0, batchRows)
 	b.rows = make([]entry, 0, batchRows)
 }
 
 func (b *batch) reset() {
-	b.data, b.ends, b.rows, b.keys, b.keyEnds = b.data[:0], b.ends[:0], b.rows[:0], b.keys[:0], b.keyEnds[:0]
+	b.data, b.at, b.rows, b.keys, b.keyEnds = b.data[:0], b.at[:0], b.rows[:0], b.keys[:0], b.keyEnds[:0]
 }
 
 func (b *batch) addKey(key string) {
@@ -180,7 +179,7 @@ func (p *pipeline) append(b *batch) error {
 		at, err = p.writer.Append(b.large...)
 		b.at = append(b.at[:0], at)
 	} else {
-		b.at, err = p.writer.AppendBatch(b.at[:0], b.data, b.ends)
+		err = p.writer.AppendBatch(b.at, b.data)
 	}
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -135,7 +136,7 @@ func (r *reader) add(part int, s *converters.Sample, rec *encode.Record) error {
 	for _, part := range rec.Parts {
 		b.data = append(b.data, part...)
 	}
-	b.ends = append(b.ends, len(b.data)) // separate statements, so that append works in place
+	b.at = append(b.at, record.Extent{Size: rec.Size, CRC: rec.CRC}) // separate statements, so that append works in place
 	b.rows = append(b.rows, row)
 	if r.index.shape.Keys {
 		b.addKey(s.Key)
@@ -171,11 +172,9 @@ func (r *reader) addRows(part int, all iter.Seq2[converters.Rows, error]) error 
 				b.make()
 			}
 			n := min(left, batchRows-len(b.rows), (batchBytes-len(b.data)+max(1, size)-1)/max(1, size))
-			end := len(b.data)
 			b.data = append(b.data, rows.Data[:n*size]...)
 			for range n {
-				end += size
-				b.ends = append(b.ends, end)
+				b.at = append(b.at, record.Extent{Size: int64(size)})
 				b.rows = append(b.rows, row)
 			}
 			rows.Data = rows.Data[n*size:]

@@ -161,7 +161,9 @@ func (x *shard) sample(r *reader, i int64, e record.Extent) (*converters.Sample,
 		return nil, x.fail(i, e.Off, row.Key, err)
 	}
 	if x.decode == nil {
-		return r.whole.sample(row, e, converters.Bytes(payload)), nil
+		v := converters.Bytes(payload)
+		v.CRC = e.CRC
+		return r.whole.sample(row, e, v), nil
 	}
 	sample, err := x.decode(payload)
 	if err != nil {
