@@ -108,17 +108,17 @@ func (d *Decoder) has(name string) bool {
 }
 
 // name returns b as the name of the next field. Records of a dataset mostly have the same fields: the name
-// that the last record had in this place costs no allocation.
-func (d *Decoder) name(b []byte) string {
+// that the last record had in this place costs no check and no allocation.
+func (d *Decoder) name(b []byte) (string, error) {
 	if string(b) == converters.KeyField {
-		return converters.KeyField
+		return converters.KeyField, nil
 	}
 	if n := len(d.sample.Fields); n < cap(d.sample.Fields) {
 		if last := d.sample.Fields[:n+1][n].Name; last == string(b) {
-			return last
+			return last, nil
 		}
 	}
-	return string(b)
+	return string(b), checkUTF8(b)
 }
 
 // put adds an entry of a map: the key of the sample, or a field.

@@ -39,7 +39,10 @@ func (d *Decoder) entries(record []byte) error {
 		if err != nil {
 			return err
 		}
-		text := d.name(name)
+		text, err := d.name(name)
+		if err != nil {
+			return err
+		}
 		v, after, err := t.fieldValue(text, after, depth)
 		if err != nil {
 			return err
@@ -60,10 +63,7 @@ func (t *items) fieldName(data []byte) (name, rest []byte, err error) {
 	case h.Kind != heads.Text:
 		return nil, nil, badName()
 	}
-	if name, rest, err = t.bytes(rest, h.Arg); err != nil {
-		return nil, nil, err
-	}
-	return name, rest, checkUTF8(name)
+	return t.bytes(rest, h.Arg)
 }
 
 // fieldValue reads the value of a field at the start of data. Bytes and text are not copied.

@@ -33,7 +33,7 @@ func (b *tarBody) encoder() *encode.Encoder {
 // write writes the samples one after another.
 func (b *tarBody) write(ctx context.Context) error {
 	return b.src.encode(ctx, b.job.Runs, b.encoder(), func(part int, s *converters.Sample, rec *encode.Record) error {
-		if err := b.addKey(part, s.Off, []byte(s.Key)); err != nil {
+		if err := b.addKey(part, s.Off, s.Key); err != nil {
 			return err
 		}
 		for _, p := range rec.Parts {
@@ -53,12 +53,12 @@ func (b *tarBody) count(samples, fields, bytes int64) {
 }
 
 // addKey returns an error if the tar already has the key.
-func (b *tarBody) addKey(part int, off int64, key []byte) error {
+func (b *tarBody) addKey(part int, off int64, key string) error {
 	if b.keys == nil || b.keys.add(key) {
 		return nil
 	}
 	err := place.WithHint(fmt.Errorf("%w: the key %q comes twice in one tar", converters.ErrDuplicate, key), hintKey)
-	return b.src.failed(part, &converters.Sample{Key: string(key), Off: off}, err)
+	return b.src.failed(part, &converters.Sample{Key: key, Off: off}, err)
 }
 
 // Several readers fill a tar of small samples. Each reads a run and sends its members in chunks, which are
@@ -171,9 +171,9 @@ func take(ctx context.Context, empty chan *chunk) *chunk {
 
 // append writes a chunk and empties it.
 func (b *tarBody) append(part int, c *chunk) error {
-	from := 0
+	keys, from := string(c.keys), 0
 	for i, end := range c.ends {
-		if err := b.addKey(part, c.offs[i], c.keys[from:end]); err != nil {
+		if err := b.addKey(part, c.offs[i], keys[from:end]); err != nil {
 			return err
 		}
 		from = end
