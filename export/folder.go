@@ -190,7 +190,7 @@ func (w *folderWriter) plan(ctx context.Context) error {
 	spec := w.spec.WithForm(func() encode.Form { return (&paths{w: w, tree: all, sample: newTree()}).encode })
 	var err error
 	opts := w.opts
-	opts.Sizes = plan.Sizes{ShardSize: pieceSize, MaxSamples: pieceSamples}
+	opts.Sizes, opts.Ordinal = plan.Sizes{ShardSize: pieceSize, MaxSamples: pieceSamples}, true // the first of two equal paths is right
 	w.pieces, err = w.src.pieces(ctx, w.src.Samples, spec, opts)
 	for i := range w.pieces {
 		w.bytes += w.pieces[i].Bytes

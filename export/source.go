@@ -63,7 +63,11 @@ func (s *Source) pieces(ctx context.Context, src converters.Source, form *encode
 			chooser.Through() // all keys are compared
 		}
 	}
-	parts, err := plan.Index(ctx, src, plan.IndexOptions{
+	indexed := src
+	if opts.Ordinal {
+		indexed = struct{ converters.Source }{src} // in order: it cannot be indexed in runs
+	}
+	parts, err := plan.Index(ctx, indexed, plan.IndexOptions{
 		Encodings: plan.OneEncoding(form), Bare: true, Choose: chooser, Workers: opts.Workers, Progress: opts.Progress,
 	})
 	if err := cmp.Or(err, chooser.Finish()); err != nil {

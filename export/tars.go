@@ -109,10 +109,6 @@ func Tars(ctx context.Context, src *Source, name string, opts Options) (report *
 			report = nil
 		}
 	}()
-	if opts.Choice.IsZero() && !opts.Ordinal {
-		copied := *src
-		copied.Samples, src = divide(src.Samples, src.Heads), &copied
-	}
 	w := &tarWriter{target: out, src: src, spec: spec, opts: opts, progress: opts.Progress}
 	report = &Report{Path: out.Path(out.manifest)}
 	if earlier != nil {
@@ -171,7 +167,7 @@ type tarWriter struct {
 	readers  int // number of readers for a tar of small samples
 
 	mu      sync.Mutex
-	proofs  []*proof // one for each part of the source
+	proofs  []*proof // one for each run of the index
 	written int
 	backend string
 }

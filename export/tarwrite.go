@@ -12,6 +12,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/ffr"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/internal/files"
@@ -128,7 +129,7 @@ func (w *tarWriter) samples(ctx context.Context, j *tarJob, out *direct.Stream, 
 		body.keys = newKeySet()
 	}
 	write := body.write
-	if _, small := w.src.Samples.(*divided); small && w.readers > 1 {
+	if _, shards := w.src.Samples.(*ffr.Source); shards && w.readers > 1 && body.keys != nil && w.opts.Choice.IsZero() && j.Bytes <= j.Samples*plan.SmallRecord {
 		write = body.writeTogether
 	}
 	if err := write(ctx); err != nil {

@@ -3,6 +3,8 @@ package ffr
 import (
 	"context"
 	"iter"
+	"math"
+	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
@@ -13,17 +15,43 @@ import (
 // Index yields the samples of a shard. It checks the header, the last record and the index, and reads no other
 // payload unless records are decoded or Options.Load is set.
 func (s *Source) Index(ctx context.Context, part int) iter.Seq2[*converters.Span, error] {
+	return s.indexRun(ctx, converters.Run{Part: part, Count: math.MaxInt64}, func() error { return s.checkShard(part) })
+}
+
+// indexSamples is the number of samples in an iterator of IndexRuns. Only shards of small samples have several.
+const (
+	indexSamples = 32 << 10
+	indexSmall   = 4 << 10 // bytes
+)
+
+// IndexRuns is Index in several iterators, which may be used concurrently.
+func (s *Source) IndexRuns(ctx context.Context, part int) (all []iter.Seq2[*converters.Span, error]) {
+	size := s.Parts()[part].Size
+	if size <= indexSamples*record.FileSize(1, 0) {
+		return append(all, s.Index(ctx, part))
+	}
+	head, err := s.Head(part)
+	if err != nil || size > head.Samples*indexSmall {
+		return append(all, s.Index(ctx, part))
+	}
+	check := sync.OnceValue(func() error { return s.checkShard(part) })
+	for first := int64(0); first < head.Samples; first += indexSamples {
+		all = append(all, s.indexRun(ctx, converters.Run{Part: part, First: first, Count: min(indexSamples, head.Samples-first)}, check))
+	}
+	return all
+}
+
+func (s *Source) indexRun(ctx context.Context, run converters.Run, check func() error) iter.Seq2[*converters.Span, error] {
 	return func(yield func(*converters.Span, error) bool) {
-		if err := s.CheckShard(part); err != nil {
+		if err := check(); err != nil {
 			yield(nil, err)
 			return
 		}
-		s.Source.Index(ctx, part)(yield)
+		scan.Spans(ctx, s.Source, run)(yield)
 	}
 }
 
-// CheckShard makes the checks of Index.
-func (s *Source) CheckShard(part int) error {
+func (s *Source) checkShard(part int) error {
 	f, err := s.open(s.Parts()[part], converters.Cached)
 	if err != nil {
 		return err
@@ -41,12 +69,6 @@ func (s *Source) CheckShard(part int) error {
 		return err
 	}
 	return x.checkIndex()
-}
-
-// IndexRun yields the samples of a run as Index does. The caller must have called CheckShard; then several runs of one
-// shard can be indexed concurrently.
-func (s *Source) IndexRun(ctx context.Context, run converters.Run) iter.Seq2[*converters.Span, error] {
-	return scan.Spans(ctx, s.Source, run)
 }
 
 // A whole makes samples that hold the whole record.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"runtime"
 	"slices"
 
@@ -91,22 +92,56 @@ func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]Par
 		workers = 1
 	}
 	g.SetLimit(workers)
+	found := make([][]PartIndex, len(only)) // of the runs of each part
+	failed := make([][]error, len(only))
 	for _, i := range unread {
-		g.Go(func() error {
-			if errs[i] = ctx.Err(); errs[i] == nil {
-				n := enc.Number(only[i])
-				how := &indexer{enc: enc.Specs[n].NewSizer(), row: opts.row(), chooser: opts.Choose, progress: progress}
-				indexes[i], errs[i] = indexPart(ctx, src, only[i], how)
-				indexes[i].Encode = n
-			}
-			return nil
-		})
+		runs := indexRuns(ctx, src, only[i], opts.Choose)
+		found[i], failed[i] = make([]PartIndex, len(runs)), make([]error, len(runs))
+		for k, run := range runs {
+			g.Go(func() error {
+				if failed[i][k] = ctx.Err(); failed[i][k] == nil {
+					n := enc.Number(only[i])
+					how := &indexer{enc: enc.Specs[n].NewSizer(), row: opts.row(), chooser: opts.Choose, progress: progress}
+					how.run, how.size = run, parts[only[i]].Size/int64(len(runs))
+					found[i][k], failed[i][k] = indexPart(ctx, src, only[i], how)
+					found[i][k].Encode = n
+				}
+				return nil
+			})
+		}
 	}
 	g.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	for _, i := range unread {
+		indexes[i], errs[i] = found[i][0], cmp.Or(failed[i]...)
+		for k := range found[i][1:] {
+			indexes[i].join(&found[i][k+1])
+		}
+	}
 	return indexes, errors.Join(distinct(errs)...)
+}
+
+// indexRuns returns the samples of a part in runs, which can be indexed concurrently. A chooser takes them one after another.
+func indexRuns(ctx context.Context, src converters.Source, part int, chooser *choose.Chooser) []iter.Seq2[*converters.Span, error] {
+	if s, ok := src.(interface {
+		IndexRuns(ctx context.Context, part int) []iter.Seq2[*converters.Span, error]
+	}); ok && chooser == nil {
+		return s.IndexRuns(ctx, part)
+	}
+	return []iter.Seq2[*converters.Span, error]{src.Index(ctx, part)}
+}
+
+// join appends the samples of the next run of the part.
+func (p *PartIndex) join(next *PartIndex) {
+	for _, c := range next.chunks {
+		c.first += p.N
+		c.end += p.Cost
+		p.chunks = append(p.chunks, c)
+	}
+	p.N, p.Cost, p.Largest = p.N+next.N, p.Cost+next.Cost, max(p.Largest, next.Largest)
+	p.Account.Merge(&next.Account)
 }
 
 // distinct removes repetitions from the errors of several parts: an error of the filter program, which is not
@@ -165,6 +200,9 @@ type indexer struct {
 	row      int64           // bytes that a sample costs in addition to its record
 	chooser  *choose.Chooser // nil: all samples
 	progress Progress
+
+	run  iter.Seq2[*converters.Span, error] // samples of the part
+	size int64                              // about the bytes of the run
 }
 
 func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) (PartIndex, error) {
@@ -189,7 +227,7 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 		sizer.chosen = how.chooser.Part(part.Name)
 	}
 	first, at := int64(-1), int64(0) // offsets of the first and the last sample
-	for span, err := range src.Index(ctx, i) {
+	for span, err := range how.run {
 		if err != nil {
 			return idx, err
 		}
@@ -226,7 +264,7 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 	if filtered {
 		idx.filtered(filter.Filtered(i))
 	} else {
-		progress.Add(0, idx.Size-(at-max(0, first)))
+		progress.Add(0, how.size-(at-max(0, first)))
 	}
 	idx.Trim()
 	return idx, nil

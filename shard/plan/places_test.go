@@ -91,3 +91,32 @@ func TestPlacesMemory(t *testing.T) {
 		}
 	}
 }
+
+// Indexes of the runs of a part, joined, are the index of the part.
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(7, 7))
+	var whole, joined, run PartIndex
+	off := int64(0)
+	for i := range 4*placesChunk + 100 {
+		size := rng.Int64N(1000) - 1 // -1: left out
+		for _, idx := range []*PartIndex{&whole, &run} {
+			idx.Add(off, size)
+			idx.Account.Samples++
+		}
+		if off += 1000; i == 0 || i == 10 || i%6000 == 0 {
+			joined.join(&run)
+			run = PartIndex{}
+		}
+	}
+	joined.join(&run)
+	if joined.N != whole.N || joined.Cost != whole.Cost || joined.Largest != whole.Largest || joined.Account.Samples != whole.Account.Samples {
+		t.Errorf("%d samples of %d bytes, the largest has %d, want %d, %d and %d", joined.N, joined.Cost, joined.Largest, whole.N, whole.Cost, whole.Largest)
+	}
+	for i := range whole.N {
+		off, end := joined.At(i)
+		if wantOff, wantEnd := whole.At(i); off != wantOff || end != wantEnd || joined.CostOf(i) != whole.CostOf(i) {
+			t.Fatalf("sample %d: %d, %d, want %d, %d", i, off, end, wantOff, wantEnd)
+		}
+	}
+}
