@@ -11,7 +11,7 @@ import (
 
 // Values of Options.Damaged.
 const (
-	DamagedKeep  = "keep"  // write the field as it is; the Record says so
+	DamagedKeep  = "keep"  // write the field as it is; Encoder.Damaged has it
 	DamagedSkip  = "skip"  // leave the sample out, and count it
 	DamagedError = "error" // refuse the input
 )

@@ -70,7 +70,6 @@ type Record struct {
 	CRC     uint32   // Value.CRC of the field of which it is a copy; else 0
 	Fields  int      // fields of the sample in the record
 	LeftOut int      // fields of the sample not in the record
-	Damaged []Damage // fields in the record that are not whole, where their bytes are known
 }
 
 // Encode encodes s. The record is valid until the next call, and only as long as s is valid. If s
@@ -95,8 +94,10 @@ func (e *Encoder) Encode(s *converters.Sample) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.rec.Damaged = e.look(s, chosen); len(e.rec.Damaged) > 0 && e.damaged != "" {
-		return nil, refuse(e.rec.Damaged, e.damaged == DamagedSkip)
+	if e.damaged != "" {
+		if found := e.Damaged(s); len(found) > 0 {
+			return nil, refuse(found, e.damaged == DamagedSkip)
+		}
 	}
 	e.build.record(&e.rec)
 	if e.Verbatim {
@@ -130,9 +131,10 @@ func (e *Encoder) Alike(s *converters.Sample) (int64, error) {
 // takesAll reports whether all fields of a sample are in its record, unchanged.
 func (e *Encoder) takesAll() bool { return e.decode == nil && e.tensor == nil && e.fields.all() }
 
-// look returns the fields of the record that are not whole. chosen is s, or has its selected fields.
-func (e *Encoder) look(s, chosen *converters.Sample) []Damage {
-	if chosen != s {
+// Damaged returns the fields that are not whole in the record of s, the last encoded sample, where their bytes are known. The
+// result is valid until the next call.
+func (e *Encoder) Damaged(s *converters.Sample) []Damage {
+	if !e.takesAll() {
 		return e.inspect.look(s.Fields, e.picks)
 	}
 	if e.inside != nil && len(s.Fields) > 0 && (e.encoded || s.Fields[0].Name == itemName || s.Fields[0].Name == recordName) {

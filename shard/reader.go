@@ -98,8 +98,8 @@ func (r *reader) readSegment(ctx context.Context, src converters.Source) error {
 				return err
 			}
 			r.fields += int64(rec.Fields)
-			if len(rec.Damaged) > 0 {
-				r.addFields(r.segment.at, sample.Key, sample.Off, rec.Damaged)
+			if damaged := enc.Damaged(sample); len(damaged) > 0 {
+				r.addFields(r.segment.at, sample.Key, sample.Off, damaged)
 			}
 			r.progress.Add(1, rec.Size)
 		}
