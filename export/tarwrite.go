@@ -129,7 +129,8 @@ func (w *tarWriter) samples(ctx context.Context, j *tarJob, out *direct.Stream, 
 		body.keys = newKeySet()
 	}
 	write := body.write
-	if _, shards := w.src.Samples.(*ffr.Source); shards && w.readers > 1 && body.keys != nil && w.opts.Choice.IsZero() && j.Bytes <= j.Samples*plan.SmallRecord {
+	_, shards := w.src.Samples.(*ffr.Source) // they are read from any sample on
+	if shards && w.readers > 1 && !w.opts.Ordinal && w.opts.Choice.IsZero() && j.Bytes <= j.Samples*plan.SmallRecord {
 		write = body.writeTogether
 	}
 	if err := write(ctx); err != nil {

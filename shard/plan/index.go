@@ -53,7 +53,7 @@ type IndexOptions struct {
 	Only      []int                            // numbers of the parts to index; nil: all. The others need not be local
 	Known     func(part int) (PartIndex, bool) // returns the index of a part that is not read again; nil: none
 	Bare      bool                             // a sample costs only its record, since the container is not FFRecord and has no table
-	Workers   int                              // parts indexed at once; default: the CPUs that this process may use
+	Workers   int                              // parts, or runs of a shard, indexed at once; default: the CPUs that this process may use
 	Progress  Progress                         // may be nil
 
 	// Choose chooses samples; nil: all. If it counts samples over all parts, parts are indexed one after
