@@ -107,7 +107,7 @@ func (m *mapForm) text(b *Builder, s string) error {
 // varying returns the bytes of the record of s that may differ in a sample with fields of the same names and kinds. It is
 // false if more may differ, or if s does not fit. It overwrites b.
 func (m *mapForm) varying(b *Builder, s *converters.Sample) (size int64, ok bool) {
-	b.written = b.written[:0]
+	b.Written = b.Written[:0]
 	if s.Key != "" {
 		size = int64(len(s.Key))
 		m.put(b, tokenText, uint64(size))
@@ -127,7 +127,7 @@ func (m *mapForm) varying(b *Builder, s *converters.Sample) (size int64, ok bool
 			return 0, false
 		}
 	}
-	return size + int64(len(b.written)), true
+	return size + int64(len(b.Written)), true
 }
 
 // tokenOf returns the token before bytes or a text.
