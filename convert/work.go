@@ -193,7 +193,7 @@ func Staging(p plan.Progress, found []input.Name) func(string, int64) {
 // writeOptions returns the options for package write. It calls Drain.
 func (w *work) writeOptions() write.Options {
 	opts := write.Options{
-		Workers: w.Workers, Overwrite: w.Overwrite, NoVerify: w.NoVerify, Verify: w.Verify,
+		Workers: w.desc.AtOnce(w.Workers), Overwrite: w.Overwrite, NoVerify: w.NoVerify, Verify: w.Verify,
 		OpenFiles: openFiles(), AIO: w.AIO, Progress: w.Progress, Tool: w.Tool, Named: w.named(),
 	}
 	if w.Drain != nil {

@@ -137,12 +137,21 @@ type Description struct {
 	// states it.
 	HeaderMissed bool `json:"-"`
 
+	// Held is the memory in bytes that each concurrent Read or Index takes, roughly, if that is much; else 0.
+	Held int64 `json:"-"`
+
 	Classes []string     `json:"classes,omitempty"` // class names by number, the value of the field cls
 	Columns []ColumnType `json:"columns,omitempty"` // of a table, in order
 	Added   []AddedField `json:"added,omitempty"`   // fields from other tables
 	Shape   []int64      `json:"shape,omitempty"`   // rows and columns of a raw record (the last one of a part may have fewer rows), or height, width and colours
 	DType   string       `json:"dtype,omitempty"`   // of the numbers of a raw record without columns: uint8; else ""
 }
+
+// mostHeld is the memory in bytes that readers with much of it take together, unless one takes more.
+const mostHeld = 144 << 20
+
+// AtOnce returns how many of n readers may work at once: fewer if each holds much memory.
+func (d *Description) AtOnce(n int) int { return max(1, min(n, int(mostHeld/max(1, d.Held)))) }
 
 // An AddedField is a field that comes from a table, not from the source.
 type AddedField struct {

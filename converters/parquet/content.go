@@ -3,6 +3,7 @@ package parquet
 import (
 	"fmt"
 	"hash/crc32"
+	"io"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
@@ -17,6 +18,27 @@ const keptBuffer = 1 << 20
 type holding struct {
 	bytes, most int64
 	cursors     []*cursor // of the reader
+}
+
+// estimate returns the memory of a reader in bytes by the first pages of each column. A page that is refused later counts
+// nothing.
+func (r *reader) estimate(f io.ReaderAt) (n int64) {
+	for i, c := range r.asm.cursors {
+		if c == nil {
+			continue
+		}
+		n += int64(r.window)
+		at := r.table.groups[0].chunks[i]
+		for err := c.begin(f, at, true); err == nil && c.w.Offset() < c.last; c.w.Skip(c.page.size) {
+			if err = c.header(); err == nil && c.page.kind != pageIndex && !c.streams() && !c.flows() {
+				n += min(c.page.expanded, r.src.opts.MaxPage)
+			}
+			if c.page.kind != pageDictionary {
+				break
+			}
+		}
+	}
+	return n
 }
 
 // take counts n bytes. If they exceed the limit, it frees buffers that hold no page.

@@ -100,6 +100,29 @@ func TestFlowMemory(t *testing.T) {
 	}
 }
 
+// A description has the memory of a reader: of the chosen columns, by their first pages and dictionaries. As many
+// read at once as have room together.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	const each, columns = 8 << 20, 12
+	for _, row := range []struct {
+		name       string
+		dictionary bool
+		fields     [][]string
+		held, jobs int
+	}{{"pages", false, nil, columns * each, 1}, {"dictionaries", true, nil, columns * each, 1}, {"chosen", false, [][]string{{"c3"}, {"c5"}}, 2 * each, 8}} {
+		parts, open := convertertest.InMemory(".parquet", zeroColumns(t, columns, each, pq.Snappy, row.dictionary))
+		s, err := openSource(parts, Options{Fields: row.fields}, open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := s.Describe()
+		if d.Held < int64(row.held) || d.Held > int64(row.held+columns*readWindow) || d.AtOnce(100) != row.jobs || d.AtOnce(2) != min(2, row.jobs) {
+			t.Errorf("%s: a reader holds %d bytes, %d of 100 at once", row.name, d.Held, d.AtOnce(100))
+		}
+	}
+}
+
 // zeros are endless.
 type zeros struct{}
 

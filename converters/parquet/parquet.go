@@ -107,7 +107,7 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 		if p > 0 && (s.width == 0 || parts[p].Path == "") {
 			continue
 		}
-		table, err := s.openTable(p)
+		table, held, err := s.openTable(p)
 		if err != nil {
 			if p == 0 {
 				return nil, err
@@ -116,7 +116,7 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 		}
 		desc := table.describe(opts.Fields)
 		if p == 0 {
-			s.desc = desc
+			s.desc, s.desc.Held = desc, held
 		}
 		if s.width = table.packed(desc); !opts.Pack || !slices.Equal(desc.Columns, s.desc.Columns) {
 			s.width = 0
@@ -128,14 +128,19 @@ func openSource(parts []converters.Part, opts Options, open scan.Opener) (*sourc
 	return s, nil
 }
 
-// openTable returns the footer of part p.
-func (s *source) openTable(p int) (*table, error) {
+// openTable returns the footer of part p, and, of the first part, the memory of a reader.
+func (s *source) openTable(p int) (t *table, held int64, err error) {
 	f, err := s.open(s.Parts()[p], converters.Cached)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer f.Close()
-	return s.table(p, f)
+	if t, err = s.table(p, f); err == nil && p == 0 && t.rows > 0 {
+		r := reader{src: s, table: t}
+		r.choose()
+		held = r.estimate(f)
+	}
+	return t, held, err
 }
 
 func (s source) with(parts []converters.Part) *source {

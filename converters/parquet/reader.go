@@ -17,9 +17,6 @@ import (
 // descriptor, in every run.
 const mostFiles = 8
 
-// mostKept is the memory of pages that a reader keeps for the next run, in bytes.
-const mostKept = 64 << 20
-
 // A reader reads rows of one part. It must not be used concurrently.
 type reader struct {
 	src   *source
@@ -63,7 +60,9 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 	if kept && table == r.table && group == r.group && group < len(groups) && groups[group].first+r.row <= p.Run.First {
 		return r.begin(p.Run.First-groups[group].first, true)
 	}
-	r.release()
+	for _, c := range r.all {
+		c.forget()
+	}
 	r.choose()
 	if p.Index && r.table.rows > 0 || r.src.width > 0 {
 		if err := r.compare(); err != nil {
@@ -113,31 +112,26 @@ func (r *reader) Next(_ context.Context, want int64) ([]converters.Span, error) 
 }
 
 // End closes the files. Those with read-ahead are last, since closing them reports the size of samples. A pass over
-// several rows leaves its pages to the next pass, which mostly begins where it ended.
+// several rows leaves its pages to the next pass, which mostly begins where it ended; at the end of the part they go.
 func (r *reader) End() {
 	r.files.Close()
 	for _, f := range r.own {
 		f.Close()
 	}
-	r.kept = r.kept && !r.index && r.pass.Run.Count > 1 && r.rows.next == r.rows.n && r.held.bytes+int64(cap(r.raw)) <= mostKept
+	end := r.index || r.table != nil && r.pass.Run.First+r.pass.Run.Count >= r.table.rows
+	r.kept = r.kept && !end && r.pass.Run.Count > 1 && r.rows.next == r.rows.n
 	for _, c := range r.all {
 		c.w.File = nil
 		r.kept = r.kept && c.flow == nil // which reads a file
 	}
-	if !r.kept {
-		r.release()
+	if r.kept {
+		return
 	}
-}
-
-// release frees what the cursors hold of a row group.
-func (r *reader) release() {
 	for _, c := range r.all {
 		c.forget()
 	}
-	if r.held.bytes > mostKept {
+	if end {
 		r.held.reclaim()
-	}
-	if cap(r.raw) > mostKept {
 		r.raw = nil
 	}
 }

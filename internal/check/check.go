@@ -85,8 +85,9 @@ func Source(ctx context.Context, src converters.Source, opts Options) (*findings
 			r.Level = findings.Note
 		}
 	}
+	var about converters.Description
 	if src != nil {
-		about := converters.Describe(src)
+		about = converters.Describe(src)
 		c.classes = about.Classes
 		c.opts.Encode.Encoding = cmp.Or(c.opts.Encode.Encoding, about.Encoding)
 		c.parts = src.Parts()
@@ -99,9 +100,7 @@ func Source(ctx context.Context, src converters.Source, opts Options) (*findings
 	if c.opts.MaxPixels <= 0 {
 		c.opts.MaxPixels = picture.DefaultMaxPixels
 	}
-	if c.opts.Workers <= 0 {
-		c.opts.Workers = runtime.GOMAXPROCS(0)
-	}
+	c.opts.Workers = about.AtOnce(cmp.Or(max(0, c.opts.Workers), runtime.GOMAXPROCS(0)))
 	for _, f := range opts.Refused {
 		if !slices.ContainsFunc(c.report.Files, func(file findings.File) bool { return file.Name == f.Place.File }) {
 			c.report.Files = append(c.report.Files, findings.File{Name: f.Place.File})

@@ -87,7 +87,8 @@ func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]Par
 	}
 	progress := StartPhase(opts.Progress, "index", total)
 	var g errgroup.Group
-	workers := cmp.Or(max(0, opts.Workers), runtime.GOMAXPROCS(0))
+	desc := converters.Describe(src)
+	workers := desc.AtOnce(cmp.Or(max(0, opts.Workers), runtime.GOMAXPROCS(0)))
 	if opts.Choose.Ordered() {
 		workers = 1
 	}

@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -83,9 +84,18 @@ type Format struct {
 
 // A Source is an opened list of parts. It holds no file open between calls.
 type Source struct {
-	parts   []converters.Part
-	format  Format
-	readers sync.Pool // of Reader
+	parts  []converters.Part
+	format Format
+
+	mu   sync.Mutex
+	idle []idle // Readers without a pass; the last one was used last
+}
+
+// An idle is a Reader, and where its last pass ended.
+type idle struct {
+	Reader
+	part int
+	next int64 // ordinal of the sample after the pass
 }
 
 var (
@@ -168,6 +178,24 @@ func each[T any](ctx context.Context, s *Source, run converters.Run, index bool,
 	}
 }
 
+// reader returns the idle Reader whose last pass ended where the run begins, because it may continue; else the one that
+// was used last, else a new one. A sync.Pool may make a new one while another thread's is idle.
+func (s *Source) reader(run converters.Run) Reader {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.idle)
+	if n == 0 {
+		return s.format.Reader()
+	}
+	i := slices.IndexFunc(s.idle, func(r idle) bool { return r.part == run.Part && r.next == run.First })
+	if i < 0 {
+		i = n - 1
+	}
+	r := s.idle[i].Reader
+	s.idle = slices.Delete(s.idle, i, i+1)
+	return r
+}
+
 // Each calls f with the spans of a run, several at a time. f returns how many samples of the run it used, and whether
 // to continue. A part with fewer samples than the run is an error, unless index is set.
 func Each(ctx context.Context, s *Source, run converters.Run, index bool, f func(Reader, []converters.Span) (int64, bool)) error {
@@ -185,16 +213,15 @@ func Each(ctx context.Context, s *Source, run converters.Run, index bool, f func
 		}
 		p.File = f
 	}
-	r, ok := s.readers.Get().(Reader)
-	if !ok {
-		r = s.format.Reader()
-	}
+	r := s.reader(run)
 	defer func() {
 		if p.File != nil {
 			p.File.Close()
 		}
 		r.End()
-		s.readers.Put(r)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.idle = append(s.idle, idle{r, run.Part, run.First + run.Count})
 	}()
 	if err := r.Begin(ctx, &p); err != nil {
 		return err

@@ -49,10 +49,10 @@ func (s divisible) WithParts(first int, parts []converters.Part) converters.Sour
 	return divisible{&some}
 }
 
-// Describe returns the classes and added fields of the inner source: the program may change its columns and types.
+// Describe returns the classes, added fields and memory of the inner source: the program may change its columns and types.
 func (s *source) Describe() converters.Description {
 	desc := converters.Describe(s.Source)
-	return converters.Description{Classes: desc.Classes, Added: desc.Added}
+	return converters.Description{Classes: desc.Classes, Added: desc.Added, Held: desc.Held}
 }
 
 func (s *source) Doubts() []converters.Doubt {

@@ -156,7 +156,7 @@ func (s *mixture) Doubts() []converters.Doubt {
 func (s *mixture) Describe() converters.Description { return s.desc }
 
 func (s *mixture) describe(collections []Collection) error {
-	named := -1 // the first collection with classes
+	named, held := -1, int64(0) // the first collection with classes; the most that a reader holds
 	var added []converters.AddedField
 	for i, c := range collections {
 		desc := converters.Describe(c.Source)
@@ -173,6 +173,7 @@ func (s *mixture) describe(collections []Collection) error {
 			return &converters.Error{Where: c.Name, Off: -1, Err: err, Hint: "give both the same list of classes"}
 		}
 		added = append(added, desc.Added...)
+		held, desc.Held, s.desc.Held = max(held, desc.Held), 0, 0
 		desc.Classes, s.desc.Classes = nil, nil
 		desc.Added, s.desc.Added = nil, nil
 		if !reflect.DeepEqual(desc, s.desc) {
@@ -180,7 +181,7 @@ func (s *mixture) describe(collections []Collection) error {
 		}
 		s.desc.Classes = classes
 	}
-	s.desc.Added = added
+	s.desc.Added, s.desc.Held = added, held
 	return nil
 }
 
