@@ -12,7 +12,7 @@ const (
 // more reads more bytes of a row that is incomplete in the window. If the window is full it measures the row first, so
 // that the window does not grow for a row longer than maxRow.
 func (s *splitter) more() error {
-	if !s.Full() {
+	if s.Unread() < windowSize {
 		s.Relax()
 		return s.Fill(s.Unread() + 1)
 	}

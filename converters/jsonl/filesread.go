@@ -3,9 +3,7 @@ package jsonl
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"syscall"
@@ -13,6 +11,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/files"
 )
 
@@ -35,7 +34,7 @@ func (s *paths) rooted(ctx context.Context, p int, f func(d *folder, root *os.Ro
 func (s *paths) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, error] {
 	return func(yield func(*converters.Span, error) bool) {
 		err := s.rooted(ctx, p, func(d *folder, root *os.Root) error {
-			others := &others{make(map[uint64]struct{})}
+			named := make(map[uint64]struct{}) // hashes of paths: 20 bytes of memory for each
 			stopped := false
 			err := d.list(ctx, root, func(l *lister) (bool, error) {
 				if l.sample == nil {
@@ -43,7 +42,7 @@ func (s *paths) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, er
 					return !stopped, nil
 				}
 				for _, f := range l.files {
-					others.add(f.path)
+					named[xxhash.Sum64String(f.path)] = struct{}{}
 				}
 				shape, err := l.shape()
 				if err != nil {
@@ -55,7 +54,7 @@ func (s *paths) Index(ctx context.Context, p int) iter.Seq2[*converters.Span, er
 			if err != nil || stopped {
 				return err
 			}
-			return others.each(ctx, d, root, func(name string, skip string) bool {
+			return d.others(ctx, root, named, func(name string, skip string) bool {
 				return yield(&converters.Span{Entries: 1, Skip: skip, Name: name}, nil)
 			})
 		})
@@ -190,10 +189,7 @@ func (r *rowReader) Read(i int, b []byte) error {
 		}
 	}
 	line, b := b[:w.size], b[w.size:]
-	if n, err := r.meta.ReadAt(line, w.off); n < len(line) {
-		if errors.Is(err, io.EOF) {
-			err = fmt.Errorf("%w: it became shorter", converters.ErrChanged)
-		}
+	if err := scan.ReadFull(r.meta, line, w.off); err != nil {
 		return r.of.refuse(w, err)
 	}
 	s, err := r.decode(line)
@@ -242,10 +238,7 @@ func readFile(root *os.Root, path string, b []byte, trace *[]byte) (int, error) 
 		return 0, fmt.Errorf("%w: it has %d bytes", converters.ErrChanged, st.Size())
 	}
 	b = b[:st.Size()]
-	if _, err := io.ReadFull(f, b); err != nil {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = fmt.Errorf("%w: it became shorter", converters.ErrChanged)
-		}
+	if err := scan.ReadFull(f, b, 0); err != nil {
 		return 0, err
 	}
 	if trace != nil {

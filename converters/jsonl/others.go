@@ -13,15 +13,10 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// others finds the files of a directory that no line names. It takes some 20 bytes of memory for each file that a line
-// names.
-type others struct{ named map[uint64]struct{} }
-
-func (o *others) add(path string) { o.named[xxhash.Sum64String(path)] = struct{}{} }
-
-// each calls f for each unnamed file below the directory, in the order of their paths, with the reason for skipping it.
-// It ignores a directory with another metadata.jsonl: that is another part, or not in this dataset.
-func (o *others) each(ctx context.Context, d *folder, root *os.Root, f func(name, skip string) bool) error {
+// others calls f for each file below the directory whose path's hash is not in named, in the order of their paths, with
+// the reason for skipping it. It ignores a directory with another metadata.jsonl: that is another part, or not in this
+// dataset.
+func (d *folder) others(ctx context.Context, root *os.Root, named map[uint64]struct{}, f func(name, skip string) bool) error {
 	tree := root.FS()
 	err := fs.WalkDir(tree, ".", func(name string, e fs.DirEntry, err error) error {
 		if err == nil {
@@ -47,7 +42,7 @@ func (o *others) each(ctx context.Context, d *folder, root *os.Root, f func(name
 		case path.Dir(name) == "." && strings.HasPrefix(name, MetadataName):
 			return nil // the metadata.jsonl itself
 		}
-		if _, ok := o.named[xxhash.Sum64String(name)]; !ok && !f(name, skip) {
+		if _, ok := named[xxhash.Sum64String(name)]; !ok && !f(name, skip) {
 			return fs.SkipAll
 		}
 		return nil

@@ -19,16 +19,18 @@ type dictionary struct {
 }
 
 // get sets d to value i, a byte string.
-func (x *dictionary) get(i int, d *datum) {
-	switch {
-	case x.places != nil:
-		at := x.places[i]
-		end := at + binary.LittleEndian.Uint32(x.plain[at-4:])
-		d.set(x.plain[at:end:end])
-	default:
-		at := i * x.width
-		d.set(x.plain[at : at+x.width : at+x.width])
+func (x *dictionary) get(i uint32, d *datum) error {
+	if err := x.check(i); err != nil {
+		return err
 	}
+	at := int(i) * x.width
+	end := at + x.width
+	if x.places != nil {
+		at = int(x.places[i])
+		end = at + int(binary.LittleEndian.Uint32(x.plain[at-4:]))
+	}
+	d.set(x.plain[at:end:end])
+	return nil
 }
 
 // check returns an error unless there is a value i.

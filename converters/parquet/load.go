@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
@@ -78,7 +79,7 @@ func (c *cursor) readLevels(take func(n int64) ([]byte, error)) error {
 		if err != nil {
 			return malformed(err)
 		}
-		*l.runs = newRuns(b, levelWidth(l.most))
+		*l.runs = runs{b: b, width: bits.Len(uint(l.most))}
 	}
 	return nil
 }

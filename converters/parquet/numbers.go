@@ -47,7 +47,7 @@ func newNumbers(l *leaf, encoding int32, b []byte, dictionary *dictionary) (func
 		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
 			return nil, errShort
 		}
-		bits := newRuns(b[4:4+binary.LittleEndian.Uint32(b)], 1)
+		bits := runs{b: b[4 : 4+binary.LittleEndian.Uint32(b)], width: 1}
 		return func(to []uint64) (int, error) {
 			var all [batchValues]uint32
 			n, err := bits.read(all[:len(to)])

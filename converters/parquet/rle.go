@@ -3,7 +3,6 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
-	"math/bits"
 )
 
 var errShort = errors.New("its values end early")
@@ -20,12 +19,6 @@ type runs struct {
 	bits  []byte // remaining packed numbers, nil for a repeated run
 	at    int    // offset in bits of the next number
 }
-
-// newRuns returns a decoder of numbers of a width.
-func newRuns(b []byte, width int) runs { return runs{b: b, width: width} }
-
-// levelWidth returns the width of levels from 0 to most.
-func levelWidth(most int) int { return bits.Len(uint(most)) }
 
 // read decodes the next numbers. With an error it returns how many it decoded before.
 func (r *runs) read(to []uint32) (n int, err error) {

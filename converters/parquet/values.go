@@ -51,11 +51,7 @@ func newDecoder(l *leaf, encoding int32, b []byte, dictionary *dictionary) (func
 			if _, err := indexes.read(i[:]); err != nil {
 				return err
 			}
-			if err := dictionary.check(i[0]); err != nil {
-				return err
-			}
-			dictionary.get(int(i[0]), d)
-			return nil
+			return dictionary.get(i[0], d)
 		}, err
 	case encoding == encodingDeltaLength && l.physical == typeBytes:
 		return newLengths(b)
@@ -88,7 +84,7 @@ func newIndexes(b []byte, dictionary *dictionary) (runs, error) {
 	case b[0] > 32:
 		return runs{}, fmt.Errorf("%w: indexes of %d bits", converters.ErrMalformed, b[0])
 	}
-	return newRuns(b[1:], int(b[0])), nil
+	return runs{b: b[1:], width: int(b[0])}, nil
 }
 
 // width returns the size of a plain value in bytes, 0 if it varies.

@@ -25,7 +25,7 @@ func NewObjects(keyField string, maxDepth, maxValues int) func(text []byte) (*co
 
 // sampleOf decodes one JSON object.
 func (r *reader) sampleOf(text []byte) (*converters.Sample, error) {
-	r.unquoted, r.sample.Key, r.sample.Fields = r.unquoted[:0], "", r.sample.Fields[:0]
+	r.sample.Key, r.sample.Fields = "", r.sample.Fields[:0]
 	r.start(text)
 	if k := r.dec.PeekKind(); k != '{' {
 		return nil, r.noObject(k)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -39,13 +40,20 @@ type reader struct {
 	open int   // lists and maps that are not closed
 	seen int   // values in lists and maps
 
+	values   []any          // of lists that are not closed
+	pairs    converters.Map // of maps that are not closed
+	unquoted []byte         // texts that had escapes
+	known    map[string]any // short strings that were read
+
 	beyond []beyond // numbers that JSON does not have and that are to be read, in their order
 
 	// Of objects that are samples; see NewObjects.
 	keyField string
 	sample   converters.Sample
-	unquoted []byte // texts that had escapes
 }
+
+// Limits of reader.known: bytes of a string, and strings.
+const mostShort, mostKnown = 32, 1024
 
 // mostDepth is the deepest nesting that the library reads.
 const mostDepth = 10_000
@@ -81,8 +89,9 @@ func (r *reader) start(text []byte) {
 	text, r.beyond = withoutNaN(text, r.beyond[:0])
 	r.text = *bytes.NewBuffer(text)
 	r.size, r.open, r.seen = int64(len(text)), 0, 0
+	r.values, r.pairs, r.unquoted = r.values[:0], r.pairs[:0], r.unquoted[:0]
 	if r.dec == nil {
-		r.dec = new(jsontext.Decoder)
+		r.dec, r.known, r.values, r.pairs = new(jsontext.Decoder), make(map[string]any), []any{}, converters.Map{}
 	}
 	r.dec.Reset(&r.text)
 }
@@ -120,15 +129,14 @@ func (r *reader) value() (any, error) {
 		return r.object()
 	case '0':
 		return r.number()
+	case '"':
+		return r.string()
 	}
 	token, err := r.dec.ReadToken()
 	if err != nil {
 		return nil, r.bad(err)
 	}
-	switch token.Kind() {
-	case '"':
-		return token.String(), nil
-	case 'n':
+	if token.Kind() == 'n' {
 		return nil, nil
 	}
 	return token.Bool(), nil
@@ -166,17 +174,19 @@ func (r *reader) list() (any, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	list := []any{}
+	from := len(r.values)
 	for {
 		more, err := r.more(']')
 		if !more {
+			list := slices.Clone(r.values[from:])
+			r.values = r.values[:from]
 			return list, err
 		}
 		x, err := r.value()
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, x)
+		r.values = append(r.values, x)
 	}
 }
 
@@ -184,23 +194,41 @@ func (r *reader) object() (any, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	m := converters.Map{}
+	from := len(r.pairs)
 	for {
 		more, err := r.more('}')
 		if !more {
+			m := slices.Clone(r.pairs[from:])
+			r.pairs = r.pairs[:from]
 			return r.plain(m), err
 		}
-		key, err := r.dec.ReadToken()
+		name, err := r.string() // the library refuses other keys, and keys that come twice
 		if err != nil {
-			return nil, r.bad(err)
+			return nil, err
 		}
-		name := key.String() // ReadToken refuses other keys, and keys that come twice
 		x, err := r.value()
 		if err != nil {
 			return nil, err
 		}
-		m = append(m, converters.Pair{Key: name, Value: x})
+		r.pairs = append(r.pairs, converters.Pair{Key: name, Value: x})
 	}
+}
+
+// string reads a string. Short ones that have come before cost no memory.
+func (r *reader) string() (any, error) {
+	quoted, err := r.dec.ReadValue()
+	if err != nil {
+		return nil, r.bad(err)
+	}
+	text := r.unquote(quoted)
+	x, ok := r.known[string(text)]
+	if !ok {
+		s := string(text)
+		if x = s; len(s) <= mostShort && len(r.known) < mostKnown {
+			r.known[s] = x
+		}
+	}
+	return x, nil
 }
 
 // plain returns the bytes that m stands for, or m.
@@ -215,6 +243,7 @@ func (r *reader) plain(m converters.Map) any {
 	return m
 }
 
+// number reads a number: without a point and an exponent an integer, else a float64.
 func (r *reader) number() (any, error) {
 	text, err := r.dec.ReadValue()
 	if err != nil {
@@ -226,19 +255,10 @@ func (r *reader) number() (any, error) {
 		r.beyond = r.beyond[1:]
 		return x, nil
 	}
-	x, err := parseNumber(text)
-	if err != nil {
-		return nil, &Error{at, err}
-	}
-	return x, nil
-}
-
-// parseNumber returns a number without a point and an exponent as an integer, any other one as a float64.
-func parseNumber(text []byte) (any, error) {
 	if bytes.ContainsAny(text, ".eE") {
 		x, err := strconv.ParseFloat(string(text), 64)
 		if err != nil {
-			return nil, fmt.Errorf("%w: the number %.40s does not fit into a float64", converters.ErrUnsupported, text)
+			return nil, &Error{at, fmt.Errorf("%w: the number %.40s does not fit into a float64", converters.ErrUnsupported, text)}
 		}
 		return x, nil
 	}
@@ -247,7 +267,7 @@ func parseNumber(text []byte) (any, error) {
 	}
 	n, err := strconv.ParseUint(string(text), 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the integer %.40s does not fit into 64 bits", converters.ErrUnsupported, text)
+		return nil, &Error{at, fmt.Errorf("%w: the integer %.40s does not fit into 64 bits", converters.ErrUnsupported, text)}
 	}
 	return n, nil
 }

@@ -5,11 +5,10 @@ import "sync"
 // mostTables limits the metadata that a Tables keeps, in bytes.
 const mostTables = 32 << 20
 
-// Tables caches the metadata of the parts that were read last. The zero value is ready.
+// Tables caches the metadata of parts. The zero value is ready.
 type Tables[T any] struct {
 	mu    sync.Mutex
 	known map[int]sized[T]
-	order []int // oldest first
 	bytes int64
 }
 
@@ -36,12 +35,13 @@ func (all *Tables[T]) Get(part int, read func() (t T, bytes int64, err error)) (
 		if all.known == nil {
 			all.known = make(map[int]sized[T])
 		}
-		all.known[part], all.order, all.bytes = sized[T]{t, n}, append(all.order, part), all.bytes+n
+		all.known[part], all.bytes = sized[T]{t, n}, all.bytes+n
 	}
-	for all.bytes > mostTables && len(all.order) > 1 {
-		all.bytes -= all.known[all.order[0]].bytes
-		delete(all.known, all.order[0])
-		all.order = all.order[1:]
+	for other, has := range all.known {
+		if other != part && all.bytes > mostTables {
+			all.bytes -= has.bytes
+			delete(all.known, other)
+		}
 	}
 	return t, nil
 }

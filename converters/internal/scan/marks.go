@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -63,36 +62,27 @@ func (m *Marks) Mark(ctx context.Context, f converters.Field, part io.ReaderAt, 
 	if m == nil {
 		return f.Name == BeginMark, nil
 	}
-	return true, m.mark(ctx, f.Name, f.Value, part, off)
-}
-
-func (m *Marks) mark(ctx context.Context, name string, value converters.Value, part io.ReaderAt, off int64) error {
-	if m.ended {
-		return m.after("a mark")
-	}
-	says, ok := value.Nested().(converters.Map)
-	if !ok {
-		return fmt.Errorf("%w: the value of the mark %s is not a map", converters.ErrMalformed, name)
-	}
-	if name == BeginMark {
-		return m.begin(says)
+	says, ok := f.Value.Nested().(converters.Map)
+	switch {
+	case m.ended:
+		return true, m.after("a mark")
+	case !ok:
+		return true, fmt.Errorf("%w: the value of the mark %s is not a map", converters.ErrMalformed, f.Name)
+	case f.Name == BeginMark:
+		return true, m.begin(says)
 	}
 	m.ended = true
-	for _, p := range says {
-		var err error
-		switch p.Key {
+	for i := 0; i < len(says) && err == nil; i++ {
+		switch p := says[i]; p.Key {
 		case "count":
 			err = m.count(p.Value)
 		case "sha256":
 			err = digest(ctx, p.Value, part, off)
 		default:
-			err = unknown(name, p)
-		}
-		if err != nil {
-			return err
+			err = unknown(f.Name, p)
 		}
 	}
-	return nil
+	return true, err
 }
 
 func (m *Marks) begin(says converters.Map) error {
@@ -125,10 +115,7 @@ func digest(ctx context.Context, value any, part io.ReaderAt, n int64) error {
 			return err
 		}
 		b := buf[:min(n-off, block)]
-		if got, err := part.ReadAt(b, off); got < len(b) {
-			if err == nil || errors.Is(err, io.EOF) {
-				err = fmt.Errorf("%w: it became shorter", converters.ErrChanged)
-			}
+		if err := ReadFull(part, b, off); err != nil {
 			return err
 		}
 		sum.Write(b)

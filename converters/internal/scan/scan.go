@@ -25,7 +25,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -88,14 +87,7 @@ type Source struct {
 	format Format
 
 	mu   sync.Mutex
-	idle []idle // Readers without a pass; the last one was used last
-}
-
-// An idle is a Reader, and where its last pass ended.
-type idle struct {
-	Reader
-	part int
-	next int64 // ordinal of the sample after the pass
+	idle map[Reader]converters.Run // Readers without a pass, and the last run of each
 }
 
 var (
@@ -108,7 +100,7 @@ var (
 
 // New returns a source of parts; it does not open them.
 func New(parts []converters.Part, format Format) *Source {
-	return &Source{parts: parts, format: format}
+	return &Source{parts: parts, format: format, idle: make(map[Reader]converters.Run)}
 }
 
 func (s *Source) WithParts(first int, parts []converters.Part) converters.Source {
@@ -178,21 +170,20 @@ func each[T any](ctx context.Context, s *Source, run converters.Run, index bool,
 	}
 }
 
-// reader returns the idle Reader whose last pass ended where the run begins, because it may continue; else the one that
-// was used last, else a new one. A sync.Pool may make a new one while another thread's is idle.
-func (s *Source) reader(run converters.Run) Reader {
+// reader returns the idle Reader whose last run ended where this one begins, because it may continue; else any idle one,
+// else a new one. A sync.Pool may make a new one while another thread's is idle.
+func (s *Source) reader(run converters.Run) (r Reader) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := len(s.idle)
-	if n == 0 {
+	for some, was := range s.idle {
+		if r = some; was.Part == run.Part && was.First+was.Count == run.First {
+			break
+		}
+	}
+	if r == nil {
 		return s.format.Reader()
 	}
-	i := slices.IndexFunc(s.idle, func(r idle) bool { return r.part == run.Part && r.next == run.First })
-	if i < 0 {
-		i = n - 1
-	}
-	r := s.idle[i].Reader
-	s.idle = slices.Delete(s.idle, i, i+1)
+	delete(s.idle, r)
 	return r
 }
 
@@ -221,7 +212,7 @@ func Each(ctx context.Context, s *Source, run converters.Run, index bool, f func
 		r.End()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.idle = append(s.idle, idle{r, run.Part, run.First + run.Count})
+		s.idle[r] = run
 	}()
 	if err := r.Begin(ctx, &p); err != nil {
 		return err

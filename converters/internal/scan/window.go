@@ -73,9 +73,6 @@ func (w *Window) Unread() int { return len(w.Buf) - w.Pos }
 // Complete reports whether the buffer reaches the end of the part.
 func (w *Window) Complete() bool { return w.base+int64(len(w.Buf)) >= w.Size }
 
-// Full reports whether at least a usual buffer is unread.
-func (w *Window) Full() bool { return w.Unread() >= w.sizes.Usual }
-
 // Fill reads until n bytes are unread.
 func (w *Window) Fill(n int) error {
 	if n <= len(w.Buf)-w.Pos {
