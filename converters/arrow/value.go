@@ -1,7 +1,6 @@
 package arrow
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -188,14 +187,14 @@ func (r *reader) structure(a *array, i int64) (any, error) {
 		m = append(m, converters.Pair{Key: kid.Name, Value: v})
 	}
 	if at >= 0 && path != "" {
-		b, err := r.files.Read(path, r.rowRoom)
+		b, err := r.files.Value(path, true, r.rowRoom)
 		if err != nil {
 			return nil, err
 		}
-		if r.rowRoom -= int64(len(b)); r.rowRoom < 0 {
+		if r.rowRoom -= b.Len(); r.rowRoom < 0 {
 			return nil, columns.Over("max-value-size", "the nested values of the row")
 		}
-		m[at].Value = bytes.Clone(b)
+		m[at].Value = b.Data()
 	}
 	return m, nil
 }

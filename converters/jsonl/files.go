@@ -1,8 +1,6 @@
 package jsonl
 
 import (
-	"fmt"
-	"path/filepath"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -88,13 +86,4 @@ type named struct {
 	after int    // index of the member that names it
 	field string // its field
 	path  string // relative to the directory, in the system's form
-}
-
-// localPath converts a name to a path relative to the directory.
-func localPath(name string) (string, error) {
-	path := filepath.FromSlash(name)
-	if !filepath.IsLocal(path) {
-		return "", fmt.Errorf("%w: the name leads out of the directory", converters.ErrUnsupported)
-	}
-	return filepath.Clean(path), nil
 }

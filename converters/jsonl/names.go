@@ -3,6 +3,7 @@ package jsonl
 import (
 	"fmt"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -83,16 +84,16 @@ func join(prefix, name string) string {
 
 // add appends a file named by member i.
 func (n *namer) add(i int, prefix, name string) error {
-	file := named{after: i}
-	var err error
-	if file.path, err = localPath(name); err != nil {
-		return fmt.Errorf("%.200q: %w", name, err)
+	file := named{after: i, path: filepath.Clean(filepath.FromSlash(name))}
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return fmt.Errorf("%.200q: %w: the name leads out of the directory", name, converters.ErrUnsupported)
 	}
 	suffix := "data"
 	if ext := path.Ext(name); len(ext) > 1 {
 		suffix = ext[1:]
 	}
-	if suffix, err = n.suffixes.Of([]byte(suffix)); err != nil {
+	suffix, err := n.suffixes.Of([]byte(suffix))
+	if err != nil {
 		return fmt.Errorf("%.200q: %w", name, err)
 	}
 	file.field = join(prefix, suffix)

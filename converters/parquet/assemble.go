@@ -196,14 +196,14 @@ func (a *assembler) structure(n *node, rep int) (any, error) {
 		at, from = 1, 0
 	}
 	if path, ok := m[from].Value.(string); ok && m[at].Value == nil {
-		b, err := a.files.Read(path, a.room)
+		b, err := a.files.Value(path, true, a.room)
 		if err == nil {
-			err = a.spend(int64(len(b)))
+			err = a.spend(b.Len())
 		}
 		if err != nil {
 			return nil, a.fail(n.children[at].leaf, err)
 		}
-		m[at].Value = b
+		m[at].Value = b.Data()
 	}
 	return m, nil
 }

@@ -86,7 +86,11 @@ func (t *table) build(elements []element) error {
 	for i := int32(0); err == nil && i < root.children; i++ {
 		var n *node
 		if n, err = b.child(level{depth: 1}); err == nil {
-			t.columns = append(t.columns, newColumn(n))
+			c := &column{node: n}
+			if n.media {
+				c.bytes, c.path = n.part("bytes", scalarBytes), n.part("path", scalarText)
+			}
+			t.columns = append(t.columns, c)
 		}
 	}
 	if err == nil && b.at < len(elements) {
@@ -202,9 +206,7 @@ func (b *builder) list(n *node, e element, at level) error {
 	if err != nil {
 		return err
 	}
-	at = at.in(r.name)
-	at.def, at.rep, at.depth = at.def+1, at.rep+1, at.depth+1
-	n.elementDef, n.elementRep = at.def, at.rep
+	at = n.repeat(r, at)
 	var c *node
 	if r.physical >= 0 || r.children != 1 || r.is(logicalList, convertedList) || r.is(logicalMap, convertedMap) || r.name == "array" || r.name == e.name+"_tuple" {
 		c, err = b.value(r, at)
@@ -213,6 +215,12 @@ func (b *builder) list(n *node, e element, at level) error {
 	}
 	n.children = []*node{c}
 	return err
+}
+
+// repeat sets the levels of the elements of n, a list or a map, to those of its child r, and returns the level of r.
+func (n *node) repeat(r element, at level) level {
+	n.elementDef, n.elementRep = at.def+1, at.rep+1
+	return level{at.in(r.name).path, n.elementDef, n.elementRep, at.depth + 1}
 }
 
 // mapping makes the keys and values of a map.
@@ -224,9 +232,7 @@ func (b *builder) mapping(n *node, e element, at level) error {
 	if err != nil {
 		return err
 	}
-	at = at.in(r.name)
-	at.def, at.rep, at.depth = at.def+1, at.rep+1, at.depth+1
-	n.elementDef, n.elementRep = at.def, at.rep
+	at = n.repeat(r, at)
 	for i := range r.children {
 		c, err := b.child(at)
 		if err != nil {
@@ -258,12 +264,4 @@ func (b *builder) newLeaf(n *node, e element, at level) error {
 	n.leaf = l
 	b.leaves = append(b.leaves, l)
 	return nil
-}
-
-func newColumn(n *node) *column {
-	c := &column{node: n}
-	if n.media {
-		c.bytes, c.path = n.part("bytes", scalarBytes), n.part("path", scalarText)
-	}
-	return c
 }

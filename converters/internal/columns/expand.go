@@ -2,6 +2,7 @@ package columns
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -60,10 +61,21 @@ func (x *Expander) Expand(to, b []byte, codec string, size int64) (_ []byte, err
 			return to, errors.Join(ErrSize, sizeErr)
 		}
 		to, err = s2.Decode(Sized(to, size), b)
-	case "lz4 block":
-		to, err = expandBlock(to, b, size)
-	case "lz4 hadoop":
-		return x.hadoop(to, b, size)
+	case "lz4 block", "lz4 hadoop":
+		if size > lz4Ratio*int64(len(b)) {
+			return to, ErrSize
+		}
+		to = Sized(to, size)
+		if codec == "lz4 block" {
+			n := 0
+			n, err = lz4.UncompressBlock(b, to)
+			to = to[:max(n, 0)]
+		} else if !expandHadoop(to, b) { // it is a frame, or one block
+			if codec = "lz4 block"; len(b) >= 4 && binary.LittleEndian.Uint32(b) == frameMagic {
+				codec = "lz4"
+			}
+			return x.Expand(to, b, codec, size)
+		}
 	default:
 		x.in.Reset(b)
 		s := x.streams[codec]

@@ -63,31 +63,21 @@ func (o *Files) open(path string, most int64) (*os.File, int64, error) {
 	return f, st.Size(), nil
 }
 
-// Read returns the content of a file in new memory.
-func (o *Files) Read(path string, most int64) ([]byte, error) {
+// Value returns the content of a file in new memory, or only its size unless load is set.
+func (o *Files) Value(path string, load bool, most int64) (v converters.Value, err error) {
 	f, n, err := o.open(path, most)
 	if err != nil {
-		return nil, err
+		return v, err
 	}
 	defer f.Close()
+	if !load {
+		return converters.Opaque(n), nil
+	}
 	b := make([]byte, n)
 	if _, err := io.ReadFull(f, b); err != nil {
-		return nil, fmt.Errorf("the file %.200q: %w: it became shorter", path, converters.ErrChanged)
+		return v, fmt.Errorf("the file %.200q: %w: it became shorter", path, converters.ErrChanged)
 	}
-	return b, nil
-}
-
-// Value returns the content of a file, or only its size unless load is set.
-func (o *Files) Value(path string, load bool, most int64) (converters.Value, error) {
-	if load {
-		b, err := o.Read(path, most)
-		return converters.Bytes(b), err
-	}
-	f, n, err := o.open(path, most)
-	if err != nil {
-		return converters.Value{}, err
-	}
-	return converters.Opaque(n), f.Close()
+	return converters.Bytes(b), nil
 }
 
 // Close closes the directory.
