@@ -23,7 +23,7 @@ import (
 const TableRow = 12
 
 // A PartIndex is the result of indexing one part: its account, and the place and cost of
-// each sample, in 8 bytes a sample.
+// each sample, in at most 8 bytes a sample.
 type PartIndex struct {
 	Part
 	places        // places and costs in shard bytes; a left-out sample costs 0

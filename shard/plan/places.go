@@ -10,10 +10,9 @@ import (
 // placesChunk is the largest number of samples in a chunk: 16 or 32 KiB.
 const placesChunk = 4096
 
-// places are the start of each sample of a part and the running sum of costs: eight bytes a sample, or
-// four if all cost the same, as rows of numbers do. They grow without being copied. Small
-// memory saves time as well: on a virtual machine each fresh megabyte may take
-// milliseconds.
+// places are the start of each sample of a part and the running sum of costs: eight bytes a sample; four if all cost the
+// same; one if they also lie evenly, as rows of numbers do. They grow without being copied. Small memory saves time as
+// well: on a virtual machine each fresh megabyte may take milliseconds.
 type places struct {
 	chunks []chunk
 	N      int
@@ -23,9 +22,11 @@ type places struct {
 // A chunk is consecutive samples. It stores 32-bit distances from its first sample, and ends where
 // a distance would not fit.
 type chunk struct {
-	first    int // ordinal of its first sample
+	first, n int // ordinal of its first sample, and how many it has
 	off, end int64
-	offs     []uint32 // start of each sample, from the first's
+	offs     []uint32 // start of each sample, from the first's; empty if near has them
+	near     []int8   // what each start is beyond an even distance from the one before
+	last     uint32   // start of the last sample, if near is set
 	ends     []uint32 // running sums of costs, without the first's; nil if all but the first cost the same
 	each     uint32   // that cost
 }
@@ -41,16 +42,35 @@ func (p *places) add(off, cost int64) {
 // newChunk makes a chunk of one sample. After a full chunk it reserves the room of a full one; other
 // chunks grow as samples are added.
 func (p *places) newChunk(off, end int64) chunk {
-	room := 1
-	if p.N > 0 && len(p.chunks[len(p.chunks)-1].offs) == placesChunk {
-		room = placesChunk
+	c := chunk{first: p.N, n: 1, off: off, end: end}
+	if p.N > 0 && p.chunks[len(p.chunks)-1].n == placesChunk {
+		c.offs = p.chunks[len(p.chunks)-1].even()
 	}
-	return chunk{first: p.N, off: off, end: end, offs: make([]uint32, 1, room)}
+	c.offs = append(c.offs[:0], 0)
+	return c
 }
+
+// even moves the starts of a full chunk to near, if they fit there. It returns room for those of the next chunk.
+func (c *chunk) even() []uint32 {
+	var near [placesChunk]int8
+	c.last = c.offs[placesChunk-1]
+	for k, off := range c.offs {
+		beyond := int64(off) - c.line(k)
+		if near[k] = int8(beyond); int64(near[k]) != beyond {
+			return make([]uint32, placesChunk)
+		}
+	}
+	room := c.offs
+	c.near, c.offs = slices.Clone(near[:]), nil
+	return room
+}
+
+// line returns where sample k of a full chunk starts if all lie evenly.
+func (c *chunk) line(k int) int64 { return int64(k) * int64(c.last) / (placesChunk - 1) }
 
 // add appends the next sample. It returns false if the chunk is full.
 func (c *chunk) add(off, end int64) bool {
-	o, e, n := uint64(off-c.off), uint64(end-c.end), len(c.offs)
+	o, e, n := uint64(off-c.off), uint64(end-c.end), c.n
 	if o > math.MaxUint32 || e > math.MaxUint32 || n == placesChunk {
 		return false
 	}
@@ -63,7 +83,7 @@ func (c *chunk) add(off, end int64) bool {
 			c.ends[i] = uint32(i) * c.each
 		}
 	}
-	c.offs = push(c.offs, uint32(o))
+	c.offs, c.n = push(c.offs, uint32(o)), n+1
 	if c.ends != nil {
 		c.ends = push(c.ends, uint32(e))
 	}
@@ -99,12 +119,17 @@ func (p *places) Trim() {
 func (p *places) At(i int) (off, end int64) {
 	c := p.chunk(i)
 	k := i - c.first
-	return c.off + int64(c.offs[k]), c.end + c.beyond(k)
+	if c.near != nil {
+		off = c.line(k) + int64(c.near[k])
+	} else {
+		off = int64(c.offs[k])
+	}
+	return c.off + off, c.end + c.beyond(k)
 }
 
 func (p *places) chunk(i int) *chunk {
 	k := i / placesChunk // the chunk number if all chunks before it are full
-	if k >= len(p.chunks) || i < p.chunks[k].first || i-p.chunks[k].first >= len(p.chunks[k].offs) {
+	if k >= len(p.chunks) || i < p.chunks[k].first || i-p.chunks[k].first >= p.chunks[k].n {
 		k = sort.Search(len(p.chunks), func(k int) bool { return p.chunks[k].first > i }) - 1
 	}
 	return &p.chunks[k]
