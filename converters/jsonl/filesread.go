@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"syscall"
@@ -206,12 +207,12 @@ func (r *rowReader) Read(i int, b []byte) error {
 	sizes, b := b[:0:8*len(files)], b[8*len(files):]
 	r.trace = r.trace[:0]
 	for _, f := range files {
-		n, err := readFile(r.root, f.path, b, &r.trace)
+		st, err := readFile(r.root, f.path, b)
 		if err != nil {
 			return r.of.refuse(w, fileError(f.path, err))
 		}
-		sizes = binary.LittleEndian.AppendUint64(sizes, uint64(n))
-		b = b[n:]
+		sizes, r.trace = binary.LittleEndian.AppendUint64(sizes, uint64(st.Size())), appendTrace(r.trace, st)
+		b = b[st.Size():]
 	}
 	if xxhash.Sum64(r.trace) != w.trace || len(b) > 0 {
 		return r.of.refuse(w, fmt.Errorf("%w: a file that the line names", converters.ErrChanged))
@@ -222,33 +223,28 @@ func (r *rowReader) Read(i int, b []byte) error {
 // openFlags keep open from blocking if a file has become a fifo.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
 
-// readFile reads a file of at most len(b) bytes, and returns its size. It is an error if the file changes during the
-// read. readFile appends the size and time of the file to trace.
-func readFile(root *os.Root, path string, b []byte, trace *[]byte) (int, error) {
+// readFile reads a file of at most len(b) bytes. It is an error if the file changes during the read.
+func readFile(root *os.Root, path string, b []byte) (fs.FileInfo, error) {
 	f, err := files.Blocking(root.OpenFile(path, openFlags, 0))
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if !st.Mode().IsRegular() || st.Size() > int64(len(b)) {
-		return 0, fmt.Errorf("%w: it has %d bytes", converters.ErrChanged, st.Size())
+		return nil, fmt.Errorf("%w: it has %d bytes", converters.ErrChanged, st.Size())
 	}
-	b = b[:st.Size()]
-	if err := scan.ReadFull(f, b, 0); err != nil {
-		return 0, err
-	}
-	if trace != nil {
-		*trace = appendTrace(*trace, st)
+	if err := scan.ReadFull(f, b[:st.Size()], 0); err != nil {
+		return nil, err
 	}
 	after, err := f.Stat()
 	if err == nil && (after.Size() != st.Size() || !after.ModTime().Equal(st.ModTime())) {
 		err = fmt.Errorf("%w: while it was read", converters.ErrChanged)
 	}
-	return len(b), err
+	return st, err
 }
 
 // sample returns the sample of a row that Read has read into b.

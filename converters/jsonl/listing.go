@@ -137,7 +137,7 @@ func (l *lister) shape() (*converters.Sample, error) {
 			continue
 		}
 		b := make([]byte, l.sizes[i]) // at most Options.MaxSample
-		if _, err := readFile(l.root, f.path, b, nil); err != nil {
+		if _, err := readFile(l.root, f.path, b); err != nil {
 			return nil, l.refuseFile(f.path, err)
 		}
 		values[i] = converters.Bytes(b)

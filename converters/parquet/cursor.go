@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
@@ -121,13 +122,10 @@ func (c *cursor) look() error {
 
 // malformed wraps err, an error of the values of a page, in an error of package converters.
 func malformed(err error) error {
-	for _, kind := range []error{converters.ErrMalformed, converters.ErrUnsupported, converters.ErrLimit, converters.ErrChanged} {
-		if errors.Is(err, kind) {
-			return err
-		}
-	}
-	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return err // an error of reading the page
+	_, reading := errors.AsType[*fs.PathError](err)
+	kinds := []error{converters.ErrMalformed, converters.ErrUnsupported, converters.ErrLimit, converters.ErrChanged}
+	if reading || slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) }) {
+		return err
 	}
 	return fmt.Errorf("%w: a page: %w", converters.ErrMalformed, err)
 }

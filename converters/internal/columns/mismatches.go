@@ -34,7 +34,7 @@ func (u *Mismatches) Compare(part string, first, here converters.Description) er
 			differs = fmt.Sprintf("it has a column %q, the first part has none", c.Name)
 		case first.Columns[i].DType != c.DType:
 			differs = fmt.Sprintf("its column %q is %s, that of the first part %s", c.Name, c.DType, first.Columns[i].DType)
-			if ofTime(c.DType) || ofTime(first.Columns[i].DType) {
+			if both := c.DType + first.Columns[i].DType; strings.Contains(both, "datetime64") || strings.Contains(both, "timedelta64") {
 				return refuse(differs, "convert it by itself, or leave the column out by option fields")
 			}
 		}
@@ -53,11 +53,6 @@ func (u *Mismatches) Compare(part string, first, here converters.Description) er
 		u.parts[part] = differs
 	}
 	return nil
-}
-
-// ofTime reports whether a type is a number of units of time.
-func ofTime(dtype string) bool {
-	return strings.HasPrefix(dtype, "datetime64") || strings.HasPrefix(dtype, "timedelta64")
 }
 
 // Doubts reports the first part whose columns differ from those of the first part.

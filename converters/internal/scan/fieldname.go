@@ -21,32 +21,24 @@ type FieldNames struct{ known []fieldName }
 type fieldName struct{ suffix, name string }
 
 // Of returns the name of the field with this suffix: its lower case as in Python's str.lower. It refuses the names that
-// WebDataset reserves.
+// WebDataset reserves. In Python the lower case of Σ depends on its place in the word, and İ becomes two letters, so it
+// refuses these two.
 func (n *FieldNames) Of(suffix []byte) (string, error) {
 	for i := range n.known {
 		if n.known[i].suffix == string(suffix) {
 			return n.known[i].name, nil
 		}
 	}
-	name, err := lowerText(string(suffix))
+	name := strings.ToLower(string(suffix))
 	switch {
-	case err != nil:
-		return "", err
+	case strings.ContainsAny(string(suffix), "İΣ"):
+		return "", fmt.Errorf("%w: the lower case of %q is not one to rely on", converters.ErrUnsupported, suffix)
 	case name == converters.KeyField || name == "__url__":
 		return "", fmt.Errorf("%w: a field named %s, which is a sample's own", converters.ErrUnsupported, name)
 	case len(suffix) <= maxSuffixLen && len(n.known) < maxSuffixes:
 		n.known = append(n.known, fieldName{string(suffix), name})
 	}
 	return name, nil
-}
-
-// lowerText returns the lower case of a suffix. In Python the lower case of Σ depends on its place in the word, and İ
-// becomes two letters, so these two are refused.
-func lowerText(suffix string) (string, error) {
-	if strings.ContainsAny(suffix, "İΣ") {
-		return "", fmt.Errorf("%w: the lower case of %q is not one to rely on", converters.ErrUnsupported, suffix)
-	}
-	return strings.ToLower(suffix), nil
 }
 
 // manyNames is the number of names above which a map is faster than a loop.
