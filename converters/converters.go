@@ -147,8 +147,9 @@ type Description struct {
 	DType   string       `json:"dtype,omitempty"`   // of the numbers of a raw record without columns: uint8; else ""
 }
 
-// mostHeld is the memory in bytes that readers with much of it take together, unless one takes more.
-const mostHeld = 144 << 20
+// mostHeld is the memory in bytes that readers with much of it take together, unless one takes more. The garbage collector
+// lets the heap grow to twice that.
+const mostHeld = 64 << 20
 
 // AtOnce returns how many of n readers may work at once: fewer if each holds much memory.
 func (d *Description) AtOnce(n int) int { return max(1, min(n, int(mostHeld/max(1, d.Held)))) }

@@ -110,7 +110,7 @@ func TestHeld(t *testing.T) {
 		dictionary bool
 		fields     [][]string
 		held, jobs int
-	}{{"pages", false, nil, columns * each, 1}, {"dictionaries", true, nil, columns * each, 1}, {"chosen", false, [][]string{{"c3"}, {"c5"}}, 2 * each, 8}} {
+	}{{"pages", false, nil, columns * each, 1}, {"dictionaries", true, nil, columns * each, 1}, {"chosen", false, [][]string{{"c3"}, {"c5"}}, 2 * each, 3}} {
 		parts, open := convertertest.InMemory(".parquet", zeroColumns(t, columns, each, pq.Snappy, row.dictionary))
 		s, err := openSource(parts, Options{Fields: row.fields}, open)
 		if err != nil {
