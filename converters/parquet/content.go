@@ -30,7 +30,7 @@ func (r *reader) estimate(f io.ReaderAt) (n int64) {
 		n += int64(r.window)
 		at := r.table.groups[0].chunks[i]
 		for err := c.begin(f, at, true); err == nil && c.w.Offset() < c.last; c.w.Skip(c.page.size) {
-			if err = c.header(); err == nil && c.page.kind != pageIndex && !c.streams() && !c.flows() {
+			if err = c.header(); err == nil && c.page.kind != pageIndex && !c.page.streams(c.codec, c.physical) && !c.flows() {
 				n += min(c.page.expanded, r.src.opts.MaxPage)
 			}
 			if c.page.kind != pageDictionary {

@@ -17,7 +17,7 @@ func (c *cursor) readData() error {
 	if p.repLevels == encodingBitPacked && c.leaf.rep > 0 || p.defLevels == encodingBitPacked && c.leaf.def > 0 {
 		return fmt.Errorf("%w: levels of the encoding BIT_PACKED, which is deprecated", converters.ErrUnsupported)
 	}
-	if c.streams() {
+	if p.streams(c.codec, c.physical) {
 		c.values, c.stream, c.bytes = &c.w, c.w.Offset()+p.size, c.streamed
 		return c.readLevels(c.copied(c.ahead))
 	}
@@ -56,9 +56,8 @@ func (c *cursor) readData() error {
 }
 
 // streams reports whether values are read from the file one by one.
-func (c *cursor) streams() bool {
-	p := &c.page
-	return (c.codec == "" || p.kind == pageDataV2 && !p.compressed) && !p.checked && p.encoding == encodingPlain && c.physical == typeBytes
+func (p *page) streams(codec string, physical int32) bool {
+	return (codec == "" || p.kind == pageDataV2 && !p.compressed) && !p.checked && p.encoding == encodingPlain && physical == typeBytes
 }
 
 // readLevels takes the levels of a page, which precede its values. The bytes that take returns must stay valid.

@@ -65,17 +65,19 @@ func TestFormats(t *testing.T) {
 			format  string
 			set     func() (string, error)
 			samples func(set string) int64
+			jobs    string
 		}{
-			{"folder", files, func(set string) int64 { return int64(len(filesUnder(t, set))) }},
-			{"csv", pairs, func(string) int64 { return pairRows() }},
-			{"cbor", strings100, func(string) int64 { return stringCount() }},
-			{"parquet", pictures, func(string) int64 { return pictureCount() }},
-			{"parquet", columns10, func(string) int64 { return columns10Rows() }},
+			{"folder", files, func(set string) int64 { return int64(len(filesUnder(t, set))) }, "2"},
+			{"csv", pairs, func(string) int64 { return pairRows() }, "2"},
+			{"cbor", strings100, func(string) int64 { return stringCount() }, "2"},
+			{"parquet", pictures, func(string) int64 { return pictureCount() }, "2"},
+			{"parquet", columns10, func(string) int64 { return columns10Rows() }, "2"},
+			{"parquet", columns60, func(string) int64 { return columns10Rows() / 6 }, "8"},
 		} {
 			set := setOf(t, f.set)
 			samples := f.samples(set)
-			p := watchFormat(t, f.format, set, "2")
-			record(figure{work: fmt.Sprintf("peak anonymous memory of %s, %d samples, `--jobs 2`", f.format, samples), value: series{float64(p.anon)}, unit: memory,
+			p := watchFormat(t, f.format, set, f.jobs)
+			record(figure{work: fmt.Sprintf("peak anonymous memory of %s, %d samples, `--jobs %s`", f.format, samples, f.jobs), value: series{float64(p.anon)}, unit: memory,
 				target: atMost(float64(mostMemory + 32*samples)), ours: "with file pages " + memory.one(float64(p.peak))})
 		}
 	})

@@ -37,16 +37,21 @@ var pictures = sync.OnceValues(func() (string, error) {
 
 func pictureCount() int64 { return max(volume*20_000/(2<<30)/800, 1) * 800 }
 
-// columns10 is a Parquet file of ten columns of float64 in row groups of 122,880, one page each, compressed with snappy; 10
-// million rows at 2 GiB.
-var columns10 = sync.OnceValues(func() (string, error) {
+// columns10 and columns60 are Parquet files of ten and of sixty columns of float64 in row groups of 122,880, one page each,
+// compressed with snappy; 10 million rows at 2 GiB, and a sixth of that.
+var (
+	columns10 = sync.OnceValues(func() (string, error) { return numbersOf("columns10", 10, columns10Rows()) })
+	columns60 = sync.OnceValues(func() (string, error) { return numbersOf("columns60", 60, columns10Rows()/6) })
+)
+
+func numbersOf(name string, columns int, all int64) (string, error) {
 	random := rand.New(rand.NewPCG(7, 8))
-	return makeParts("columns10", 1, "parquet", func(w *bufio.Writer, _ int) {
+	return makeParts(name, 1, "parquet", func(w *bufio.Writer, _ int) {
 		const rows = 122_880
 		f := parquettest.NewWriter(w)
 		var schema []parquettest.Element
 		var chunks []parquettest.Chunk
-		for i := range 10 {
+		for i := range columns {
 			var b []byte
 			for range rows {
 				b = binary.LittleEndian.AppendUint64(b, math.Float64bits(random.Float64()))
@@ -55,12 +60,12 @@ var columns10 = sync.OnceValues(func() (string, error) {
 			schema = append(schema, parquettest.Element{Name: fmt.Sprint("c", i), Type: parquettest.Double, Converted: parquettest.None})
 			chunks = append(chunks, parquettest.Chunk{Type: parquettest.Double, Codec: parquettest.Snappy, Values: rows, Pages: []parquettest.Page{page}})
 		}
-		for range columns10Rows() / rows {
+		for range max(all/rows, 1) {
 			f.Group(rows, chunks...)
 		}
-		f.Close(append([]parquettest.Element{{Name: "schema", Type: parquettest.Group, Children: 10, Converted: parquettest.None}}, schema...), nil)
+		f.Close(append([]parquettest.Element{{Name: "schema", Type: parquettest.Group, Children: columns, Converted: parquettest.None}}, schema...), nil)
 	})
-})
+}
 
 func columns10Rows() int64 { return max(volume*10_000_000/(2<<30)/122_880, 1) * 122_880 }
 
