@@ -18,10 +18,10 @@ var budget = []struct {
 	limit, goal int
 	count       func(product []*pkg) (n int, where string)
 }{
-	{"lines", 94744, 77000, sum(func(p *pkg) int { return p.lines })},
-	{"exported names, methods among them", 1866, 1300, sum(func(p *pkg) int { return p.exported })},
-	{"types", 948, 780, sum(func(p *pkg) int { return p.types })},
-	{"interfaces", 32, 32, sum(func(p *pkg) int { return p.interfaces })},
+	{"lines", 94756, 77000, sum(func(p *pkg) int { return p.lines })},
+	{"exported names, methods among them", 1861, 1300, sum(func(p *pkg) int { return p.exported })},
+	{"types", 944, 780, sum(func(p *pkg) int { return p.types })},
+	{"interfaces", 31, 32, sum(func(p *pkg) int { return p.interfaces })},
 	{"packages", 59, 59, sum(func(*pkg) int { return 1 })},
 	{"functions of more than 5 parameters", 0, 0, sum(func(p *pkg) int { return len(p.crowded) })},
 	{"methods of the largest type", 25, 25, methods},
