@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -54,13 +55,13 @@ func (o *globalOptions) apply(cmd *cobra.Command) error {
 		p.Value = "none"
 	}
 	p.Verbose, p.Color = o.verbose, o.color.Value
-	ballast = make([]byte, ballastSize)
+	ballast()
 	return nil
 }
 
 // ballast is memory that is never touched, so it takes none, but the garbage collector counts it. With a heap of a few MiB it
 // would run a hundred times a second (S6 in docs/benchmarks.md). Commands without --progress end before that matters.
-var ballast []byte
+var ballast = sync.OnceValue(func() []byte { return make([]byte, ballastSize) })
 
 const ballastSize = 8 << 20 // bytes
 

@@ -11,7 +11,6 @@ import (
 	"io"
 	"log"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -24,7 +23,6 @@ import (
 func main() {
 	stage.Guard()
 	status := run(os.Args[1:], terminal.Patience)
-	runtime.KeepAlive(ballast)
 	os.Exit(status)
 }
 

@@ -1,6 +1,7 @@
 package ffr
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"math"
@@ -31,7 +32,11 @@ func (s *Source) IndexRuns(ctx context.Context, part int) (all []iter.Seq2[*conv
 		return append(all, s.Index(ctx, part))
 	}
 	head, err := s.Head(part)
-	if err != nil || size > head.Samples*indexSmall {
+	if err != nil {
+		err = cmp.Or(s.checkShard(part), err) // the former says more of a damaged shard
+		return append(all, func(yield func(*converters.Span, error) bool) { yield(nil, err) })
+	}
+	if size > head.Samples*indexSmall {
 		return append(all, s.Index(ctx, part))
 	}
 	check := sync.OnceValue(func() error { return s.checkShard(part) })
