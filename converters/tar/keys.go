@@ -106,11 +106,11 @@ func (k *keys) probe(i int, hash uint32) int {
 
 // insert puts a sample into the table, whose key no other has.
 func (k *keys) insert(s slot) {
-	i, mask := int(s.hash), len(k.slots)-1
-	for k.slots[i&mask].sample != 0 {
-		i++
+	i := k.probe(int(s.hash), s.hash)
+	for k.slots[i].sample != 0 {
+		i = k.probe(i+1, s.hash)
 	}
-	k.slots[i&mask] = s
+	k.slots[i] = s
 }
 
 // tabulate puts all keys into a new table.
