@@ -5,22 +5,29 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/ffconvert/ffconvert/loader"
 )
 
-// TestEndsAtOnce: a loop that is left, fails or is cancelled leaves no goroutine, and the loader can be used.
+// TestEndsAtOnce: a loop that is left, fails or is cancelled leaves no goroutine, and the loader can be used. What its
+// readers keep for the next loop ends with Close.
 func TestEndsAtOnce(t *testing.T) {
 	dir := made(t, "raw:bin", 0, 400, 3)
+	before := goroutines("")
 	l := opened(t, loader.Options{Order: loader.Order{Batch: 4}, Prefetch: 8, Readers: 4}, dir)
-	before := runtime.NumGoroutine()
-	idle := func(what string) {
+	const kept = "/aio.(*pool).work"
+	idle := func(what, except string) {
 		t.Helper()
-		for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; { // a context that was cancelled may have a goroutine yet
+		for end := time.Now().Add(10 * time.Second); ; { // a context that was cancelled may have a goroutine yet
+			now := goroutines(except)
+			if len(now) <= len(before) {
+				return
+			}
 			if time.Now().After(end) {
-				t.Fatalf("%s: %d goroutines, %d before", what, runtime.NumGoroutine(), before)
+				t.Fatalf("%s: %d goroutines, %d before:\n%s", what, len(now), len(before), strings.Join(now, "\n\n"))
 			}
 			time.Sleep(time.Millisecond)
 		}
@@ -33,7 +40,7 @@ func TestEndsAtOnce(t *testing.T) {
 			break
 		}
 	}
-	idle("left")
+	idle("left", kept)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -48,7 +55,7 @@ func TestEndsAtOnce(t *testing.T) {
 	if n != 1 || !errors.Is(last, context.Canceled) {
 		t.Errorf("cancelled: %d more batches, %v", n, last)
 	}
-	idle("cancelled")
+	idle("cancelled", kept)
 	for _, err := range l.Batches(ctx) {
 		last = err
 	}
@@ -62,11 +69,22 @@ func TestEndsAtOnce(t *testing.T) {
 			panic("in the loop")
 		}
 	}()
-	idle("panic")
+	idle("panic", kept)
 	if steps := epoch(t, l); len(steps) != 100-22 {
 		t.Errorf("after all that %d batches are left", len(steps))
 	}
-	idle("ended")
+	idle("ended", kept)
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	idle("closed", "")
+}
+
+// goroutines returns the stack of each goroutine, less those in the function except.
+func goroutines(except string) []string {
+	buf := make([]byte, 1<<20)
+	stacks := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
+	return slices.DeleteFunc(stacks, func(s string) bool { return except != "" && strings.Contains(s, except) })
 }
 
 // TestOneLoop: a loader in a loop refuses what would disturb it.

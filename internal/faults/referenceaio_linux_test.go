@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -98,13 +99,14 @@ func TestReference4096SlotsAReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range []struct {
-		args []string
-		want []uint64
+		args    []string
+		readers int // at most: one that comes late finds nothing to read
+		want    uint64
 	}{
-		{[]string{"verify", path}, []uint64{32}},
-		{[]string{"verify", "--queue-depth", "5", path}, []uint64{5}},
-		{[]string{"verify", "--queue-depth", "6", "-j2", path, path}, []uint64{3, 3}},
-		{convert(filepath.Join(dir, "out"), "-j3", "--backend", "aio"), []uint64{10, 10, 10}},
+		{[]string{"verify", path}, 1, 32},
+		{[]string{"verify", "--queue-depth", "5", path}, 1, 5},
+		{[]string{"verify", "--queue-depth", "6", "-j2", path, path}, 2, 3},
+		{convert(filepath.Join(dir, "out"), "-j3", "--backend", "aio"), 3, 10},
 	} {
 		for _, source := range sources { // one that is not in the page cache is read by a queue of its own
 			if _, err := os.ReadFile(source); err != nil {
@@ -116,8 +118,9 @@ func TestReference4096SlotsAReader(t *testing.T) {
 			slots = append(slots, c.args[0])
 			return verdict{}
 		}, row.args...)
-		if fmt.Sprint(slots) != fmt.Sprint(row.want) || err != nil || r.code != 0 {
-			t.Errorf("%q asks io_setup for %d slots, want %d: %v, %v", row.args, slots, row.want, r, err)
+		other := slices.ContainsFunc(slots, func(n uint64) bool { return n != row.want })
+		if other || len(slots) == 0 || len(slots) > row.readers || err != nil || r.code != 0 {
+			t.Errorf("%q asks io_setup for %d slots, want %d for each of %d readers: %v, %v", row.args, slots, row.want, row.readers, r, err)
 		}
 	}
 
