@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -16,6 +17,7 @@ import (
 type process struct {
 	seconds float64 // wall time
 	cpu     float64 // seconds of processors: user and system
+	faults  int64   // page faults that read nothing
 	stdout  []byte
 	anon    int64 // most anonymous memory in bytes, where it was watched
 	peak    int64 // VmHWM: with the pages of files too
@@ -82,6 +84,7 @@ func finish(t *testing.T, cmd *exec.Cmd, watched bool) (p process) {
 				t.Fatalf("%s: %v\n%s", cmd, err, stderr.Bytes())
 			}
 			p.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+			p.faults = cmd.ProcessState.SysUsage().(*syscall.Rusage).Minflt
 			p.stdout = stdout.Bytes()
 			return p
 		}

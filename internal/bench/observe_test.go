@@ -91,8 +91,14 @@ var elsewhere = regexp.MustCompile(`"/(proc|sys|etc|usr|lib|dev)/`)
 // and writes aside.
 func operations(t *testing.T, args []string) float64 {
 	t.Helper()
+	return calls(t, named, args)
+}
+
+// calls counts some system calls of the program.
+func calls(t *testing.T, which string, args []string) float64 {
+	t.Helper()
 	trace := filepath.Join(work, "trace")
-	execute(t, "strace", append([]string{"-f", "-o", trace, "-e", "trace=" + named, program}, args...)...)
+	execute(t, "strace", append([]string{"-f", "-o", trace, "-e", "trace=" + which, program}, args...)...)
 	lines, err := os.ReadFile(trace)
 	if err != nil {
 		t.Fatal(err)

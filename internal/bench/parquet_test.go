@@ -76,3 +76,18 @@ func TestP1(t *testing.T) {
 			figure{work: fmt.Sprintf("%d images of 100 KB in Parquet, snappy", pictureCount()), against: copied, target: atMost(1.2)})
 	})
 }
+
+// TestP2 finds and converts rows of numbers.
+func TestP2(t *testing.T) {
+	measure(t, "P2", func(record func(figure)) {
+		set, rows := setOf(t, columns10), float64(columns10Rows())
+		all := compete(t, warm, set, rounds, convert("parquet", "--dry-run"), convert("parquet", "--no-verify"))
+		index, whole := all[0].cpu(), all[1].cpu()
+		what := fmt.Sprintf("%.0f rows of ten numbers in Parquet, snappy", rows)
+		record(figure{work: what + ": index, processor time a row", value: index.each(func(x float64) float64 { return x / rows }), unit: micros, target: atMost(0.29e-6), ours: seconds.all(index)})
+		record(figure{work: what + ", `--no-verify`: rows by the second of a processor", value: whole.under(rows), unit: millions("rows"), target: atLeast(2e6),
+			ours: seconds.all(whole) + ", wall " + seconds.all(all[1].seconds())})
+		written := float64(outputSize(t, set, convert("parquet", "--no-verify")))
+		record(figure{work: what + ": bytes written, those of the numbers alone being 1", value: series{written / (rows * 80)}, unit: ratio, target: atMost(1.16), ours: size(int64(written))})
+	})
+}

@@ -19,7 +19,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// planVariable makes this binary plan so many samples and do nothing else: what it takes
+// planVariable, "SAMPLES/PARTS", makes this binary plan so many samples and do nothing else: what it takes
 // is then that of the plan alone.
 const planVariable = "FFCONVERT_BENCH_PLAN"
 
@@ -27,10 +27,10 @@ const planVariable = "FFCONVERT_BENCH_PLAN"
 func TestS9(t *testing.T) {
 	measure(t, "S9", func(record func(figure)) {
 		most := volume * 100_000_000 / (2 << 30)
-		few := runs{planOf(t, most/10)}
+		few := runs{planOf(t, most/10, syntheticParts)}
 		var many runs
 		for range longRounds {
-			many = append(many, planOf(t, most))
+			many = append(many, planOf(t, most, syntheticParts))
 		}
 		what := fmt.Sprintf("plan of %d samples in %d parts", most, syntheticParts)
 		peak := many.each(func(p process) float64 { return float64(p.peak) })
@@ -43,15 +43,15 @@ func TestS9(t *testing.T) {
 	})
 }
 
-// planOf plans so many samples in a process of its own.
-func planOf(t *testing.T, samples int64) process {
+// planOf plans a source in a process of its own.
+func planOf(t *testing.T, samples int64, parts int) process {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", planVariable, samples), "TMPDIR="+work)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d/%d", planVariable, samples, parts), "TMPDIR="+work)
 	p := finish(t, cmd, true)
 	var said struct{ Samples, Peak int64 }
 	if err := json.Unmarshal(p.stdout, &said); err != nil || said.Samples != samples {
@@ -62,27 +62,29 @@ func planOf(t *testing.T, samples int64) process {
 }
 
 // planAlone is that process.
-func planAlone(samples string) int {
-	n, err := strconv.ParseInt(samples, 10, 64)
+func planAlone(what string) int {
+	var samples int64
+	var parts int
+	_, err := fmt.Sscanf(what, "%d/%d", &samples, &parts)
 	if err == nil {
-		err = planSynthetic(n)
+		err = planSynthetic(newSynthetic(samples, parts))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "plan:", err)
 		return 1
 	}
 	status, _ := os.ReadFile("/proc/self/status")
-	fmt.Printf(`{"Samples": %d, "Peak": %d}`, n, field(status, "VmHWM:"))
+	fmt.Printf(`{"Samples": %d, "Peak": %d}`, samples, field(status, "VmHWM:"))
 	return 0
 }
 
 // planSynthetic does all that comes before the first byte of a shard is written.
-func planSynthetic(samples int64) error {
+func planSynthetic(source synthetic) error {
 	spec, err := encode.Parse(encode.Options{})
 	if err != nil {
 		return err
 	}
-	index, err := plan.Index(context.Background(), synthetic{samples}, plan.IndexOptions{Encodings: plan.OneEncoding(spec), Workers: runtime.GOMAXPROCS(0)})
+	index, err := plan.Index(context.Background(), source, plan.IndexOptions{Encodings: plan.OneEncoding(spec), Workers: runtime.GOMAXPROCS(0)})
 	if err != nil {
 		return err
 	}
@@ -90,8 +92,8 @@ func planSynthetic(samples int64) error {
 	if err != nil {
 		return err
 	}
-	if n, _ := plan.Totals(); n != samples {
-		return fmt.Errorf("%d samples are in the plan, not %d", n, samples)
+	if n, _ := plan.Totals(); n != source.samples {
+		return fmt.Errorf("%d samples are in the plan, not %d", n, source.samples)
 	}
 	f, err := os.CreateTemp("", "plan-*")
 	if err != nil {
@@ -104,25 +106,32 @@ func planSynthetic(samples int64) error {
 	return f.Close()
 }
 
-const syntheticParts = 1000
+const syntheticParts = 1000 // of S9
 
 // synthetic is a source of so many samples in parts of one to seven times the same
 // number, each sample a picture of 20 to 200 KB and its class. It cannot be read.
-type synthetic struct{ samples int64 }
+type synthetic struct {
+	samples int64
+	parts   int
+	made    []converters.Part
+}
 
 // begins returns the first sample of a part.
 func (s synthetic) begins(part int) int64 {
 	weight := func(p int) int64 { return int64(p/7*28 + p%7*(p%7+1)/2) } // of the parts before p
-	return s.samples * weight(part) / weight(syntheticParts)
+	return s.samples * weight(part) / weight(s.parts)
 }
 
-func (s synthetic) Parts() []converters.Part {
-	parts := make([]converters.Part, syntheticParts)
-	for i := range parts {
-		name := fmt.Sprintf("part-%03d.tar", i)
-		parts[i] = converters.Part{Name: name, Path: filepath.Join("none", name), Size: 205_000 * (s.begins(i+1) - s.begins(i))}
+func (s synthetic) Parts() []converters.Part { return s.made }
+
+// newSynthetic makes the source; Parts must cost nothing.
+func newSynthetic(samples int64, parts int) synthetic {
+	s := synthetic{samples: samples, parts: parts, made: make([]converters.Part, parts)}
+	for i := range s.made {
+		name := fmt.Sprintf("part-%05d.tar", i)
+		s.made[i] = converters.Part{Name: name, Path: filepath.Join("none", name), Size: 205_000 * (s.begins(i+1) - s.begins(i))}
 	}
-	return parts
+	return s
 }
 
 func (s synthetic) Index(_ context.Context, part int) iter.Seq2[*converters.Span, error] {

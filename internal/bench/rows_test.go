@@ -33,6 +33,8 @@ var rows = []row{
 	{id: "S14", does: "`pack` of the folder of S4, warm and cold, against a durable copy and a Python program that packs it as FFRecord's pack_folder"},
 	{id: "S15", does: "TFRecord of pictures of 100 KB, against a durable copy; its memory"},
 	{id: "S16", does: "S2 into a bucket of an S3 server on the same machine, against converting it to the disk and then `rclone copy`, or curl; its memory"},
+	{id: "S17", does: "samples from ten thousand to a hundred million in one to ten thousand parts: whether ten times as many take ten times as long; memory"},
+	{id: "S18", does: "the start of a command beside a Go program that prints; a conversion of 100 samples: time, `fsync`"},
 	{id: "G1", does: "`get` of one sample of ten million, by key and by number, cold and warm: a process each"},
 	{id: "B1", does: "what pages of `browse` ask of a dataset of ten million samples: pages, filters, keys, the survey; by the packages that answer"},
 	{id: "B2", does: "`browse` of ten million samples with keys: its pages, samples by key, its memory"},
@@ -45,12 +47,14 @@ var rows = []row{
 	{id: "R1", does: "the shards of S1 as the source of a conversion, against a durable copy of the dataset"},
 	{id: "R2", does: "the same with the shards of S3"},
 	{id: "P1", does: "Parquet files of images of 100 KB, compressed with snappy, against a durable copy"},
+	{id: "P2", does: "Parquet of ten columns of numbers: what its index takes a row, rows by the second of a processor, bytes written"},
 	{id: "X1", does: "`export tar` of the shards of S1, against a durable copy of tars of as many bytes; its memory"},
 	{id: "X2", does: "the same with the shards of S3"},
 	{id: "T1", does: "an epoch of random batches of 128 samples of 100 KB by package `loader`, cold, against the best that fio reads at random"},
 	{id: "T2", does: "an epoch of random batches by the Python package's DataLoader, two workers, against torch's own over the files that the shards were made of, and `bench read`"},
 	{id: "Index", does: "the pass that finds the samples, by itself", further: true},
 	{id: "Formats", does: "peak anonymous memory of the other formats", further: true},
+	{id: "Grid", does: "all of S17: each number of samples in each number of parts", further: true},
 	{id: "MillionFiles", does: "memory to plan a folder of a million files", further: true},
 }
 
