@@ -9,6 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/input"
+	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/stage"
 	"github.com/ffconvert/ffconvert/internal/text"
@@ -29,6 +30,9 @@ type inputs struct {
 func (c Conversion) begin(ctx context.Context) (*inputs, error) {
 	if err := c.checkOut(); err != nil {
 		return nil, err
+	}
+	if c.NoVerify && (c.SHA256 || c.Sign != nil) { // else an output to be replaced would be gone when the writer says so
+		return nil, place.Options("%s", option.Clash("sha256", "no-verify"))
 	}
 	if c.Choice.Split != "" && c.Choice.Side == "" || c.Choice.SplitBy != "" && c.Choice.Value == "" {
 		return nil, place.Options("a split makes a dataset of each side: see Conversion.Sides")
