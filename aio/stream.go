@@ -40,6 +40,7 @@ type Stream struct {
 	hint    int64    // bytes that the caller will read from the first offset
 	cached  int64    // the page cache has the file up to here
 	plain   bool     // never reads past the page cache
+	beyond  int64    // from here on the kernel reads ahead again, since the hint was too small; 0: it does already
 
 	r           *Reader // nil unless it reads past the page cache
 	direct      *File   // of the same descriptor; nil before the first read past the page cache
@@ -71,12 +72,17 @@ func (s *Stream) ReadAt(b []byte, off int64) (n int, err error) {
 // near reads through the page cache. It returns 0 bytes when it switches to reads past the page cache.
 func (s *Stream) near(b []byte, off int64) (int, error) {
 	switch {
-	case s.plain && s.hint == 0 || s.inCache(off, int64(len(b))):
+	case s.plain && s.hint == 0:
+		if s.beyond > 0 && off+int64(len(b)) > s.beyond {
+			s.beyond = 0
+			ReadAhead(s.file, true)
+		}
+	case s.inCache(off, int64(len(b))):
 	case !s.plain:
 		return 0, s.start(off)
 	default:
 		willNeed(s.file, off, s.hint)
-		s.hint = 0
+		s.beyond, s.hint = off+s.hint, 0
 	}
 	return s.file.ReadAt(b, off)
 }

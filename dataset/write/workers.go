@@ -154,8 +154,5 @@ func (w *writer) drop(s *filled) {
 func (w *writer) verifiedBy(s aio.Stats) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.backend == "" || s.Backend == aio.Pread {
-		w.backend = s.Backend.String()
-	}
-	w.fallback = cmp.Or(w.fallback, s.Fallback)
+	w.backend, w.fallback = s.Merge(w.backend, w.fallback)
 }
