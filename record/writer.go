@@ -124,6 +124,10 @@ func (w *Writer) AppendBatch(at []Extent, data []byte) error {
 	off, rest := w.data.end(), data
 	for i := range at {
 		e := &at[i]
+		if e.Size < 0 || e.Size > int64(len(rest)) {
+			w.err = fmt.Errorf("record: sample %d of a batch of %d has %d bytes; %d of the %d are left", i, len(at), e.Size, len(rest), len(data))
+			return w.err
+		}
 		e.Off = off
 		if e.CRC == 0 {
 			e.CRC = updateCRC(0, rest[:e.Size])

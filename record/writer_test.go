@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -324,6 +325,10 @@ func TestWriterBatch(t *testing.T) {
 	}
 	if !bytes.Equal(one.b, all.b) {
 		t.Error("files differ")
+	}
+	d, _ := NewWriter(&disk{}, 2)
+	if err := d.AppendBatch([]Extent{{Size: 1}, {Size: 2}}, []byte{1, 2}); err == nil || !strings.Contains(err.Error(), "sample 1 of a batch of 2 has 2 bytes") {
+		t.Errorf("more bytes than there are: %v", err)
 	}
 	c, _ := NewWriter(&disk{}, 1)
 	if err := c.AppendBatch([]Extent{{Size: 1}, {Size: 1}}, []byte{1, 2}); !errors.Is(err, errRange) {

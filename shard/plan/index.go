@@ -8,6 +8,7 @@ import (
 	"iter"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -102,11 +103,14 @@ func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]Par
 	for _, i := range unread {
 		runs := indexRuns(ctx, src, only[i], opts.Choose)
 		found[i], failed[i] = make([]PartIndex, len(runs)), make([]error, len(runs))
+		left := new(remains)
+		left.runs.Store(int64(len(runs)))
+		left.bytes.Store(parts[only[i]].Size)
 		for k, run := range runs {
 			g.Go(func() error {
 				if failed[i][k] = ctx.Err(); failed[i][k] == nil {
 					n := enc.Number(only[i])
-					how := &indexer{enc.Specs[n].NewSizer(), row, opts.Choose, progress, run, parts[only[i]].Size / int64(len(runs))}
+					how := &indexer{enc.Specs[n].NewSizer(), row, opts.Choose, progress, run, left}
 					found[i][k], failed[i][k] = indexPart(ctx, src, only[i], how)
 					found[i][k].Encode = n
 				}
@@ -197,8 +201,12 @@ type indexer struct {
 	chooser  *choose.Chooser // nil: all samples
 	progress Progress
 	run      iter.Seq2[*converters.Span, error] // samples of the part
-	size     int64                              // about the bytes of the run
+	left     *remains
 }
+
+// remains is what the runs of a part have not counted. The last one to end counts the bytes: that of the header, and of what
+// lies after the last samples.
+type remains struct{ runs, bytes atomic.Int64 }
 
 func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) (PartIndex, error) {
 	part := src.Parts()[i]
@@ -258,8 +266,8 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 	}
 	if filtered {
 		idx.filtered(filter.Filtered(i))
-	} else {
-		progress.Add(0, how.size-(at-max(0, first)))
+	} else if left := how.left.bytes.Add(max(0, first) - at); how.left.runs.Add(-1) == 0 {
+		progress.Add(0, left)
 	}
 	idx.Trim()
 	return idx, nil
