@@ -131,21 +131,29 @@ func only(d *Dir, dirs bool, other string, names ...string) error {
 	return nil
 }
 
+// closeTemps closes the directory of temporary files; the next one opens it again.
+func (d *Dir) closeTemps() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.temps != nil {
+		d.temps.Close()
+	}
+	d.temps = nil
+}
+
 // Close unlocks the directory. One in which nothing was begun is left as it was found, unless it is shared. A scratch is
 // removed.
 func (d *Dir) Close() error {
 	if d.token == "" {
 		return d.Root.Close()
 	}
+	d.closeTemps()
 	if d.scratch {
 		err := errors.Join(d.empty(), d.Remove(LockName), d.Remove(WorkDir), d.release(), d.Root.Close())
 		if gone := os.Remove(d.path); !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)
 		}
 		return err
-	}
-	if d.temps != nil {
-		d.temps.Close()
 	}
 	d.Root.RemoveAll(d.Temp(""))
 	if !d.began && !d.shared {

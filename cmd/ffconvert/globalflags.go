@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -55,7 +56,7 @@ func (o *globalOptions) apply(cmd *cobra.Command) error {
 		p.Value = "none"
 	}
 	p.Verbose, p.Color = o.verbose, o.color.Value
-	ballast()
+	time.AfterFunc(ballastAfter, func() { ballast() })
 	return nil
 }
 
@@ -63,7 +64,10 @@ func (o *globalOptions) apply(cmd *cobra.Command) error {
 // would run a hundred times a second (S6 in docs/benchmarks.md). Commands without --progress end before that matters.
 var ballast = sync.OnceValue(func() []byte { return make([]byte, ballastSize) })
 
-const ballastSize = 8 << 20 // bytes
+const (
+	ballastSize  = 8 << 20               // bytes
+	ballastAfter = 30 * time.Millisecond // since it begins with a collection, which would be a third of a command that takes no longer
+)
 
 // paintOf returns whether standard error is coloured.
 func paintOf(cmd *cobra.Command) terminal.Paint {

@@ -108,7 +108,7 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) error {
 
 func (r *reader) Offset() int64 { return r.splitter.Offset() }
 
-func (r *reader) End() { r.splitter.File = nil }
+func (r *reader) End() { r.splitter.End() }
 
 // Next returns the next samples. The header and empty lines are skipped entries.
 func (r *reader) Next(ctx context.Context, _ int64) ([]converters.Span, error) {

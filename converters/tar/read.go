@@ -58,7 +58,10 @@ func (r *reader) turn(off, end int64) {
 
 func (r *reader) Offset() int64 { return r.window.Offset() }
 
-func (r *reader) End() { r.window.File, r.scanner.class, r.seen = nil, nil, nil }
+func (r *reader) End() {
+	r.window.End()
+	r.scanner.class, r.seen = nil, nil
+}
 
 // Next returns the next samples and skipped entries. An index reads no payload, except for Options.Load and between
 // headers that are close to each other. The bytes of a sample are in the read buffer, not copied; the last read goes

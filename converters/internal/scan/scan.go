@@ -33,7 +33,8 @@ import (
 // An Opener opens a part, as converters.Files.Open does.
 type Opener = func(converters.Part, converters.Access) (converters.File, error)
 
-// A Reader reads the samples of one part after another. It must not be used concurrently.
+// A Reader reads the samples of one part after another. It must not be used concurrently. It is a pointer: idle ones are
+// the keys of a map.
 type Reader interface {
 	// Begin prepares a pass. It is called again for the next pass, also after an error.
 	Begin(ctx context.Context, p *Pass) error

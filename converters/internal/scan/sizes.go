@@ -23,8 +23,17 @@ func (p *Pass) Sizes() Sizes {
 // Begin resets the window to the start of a pass.
 func (w *Window) Begin(p *Pass, sizes Sizes) { w.Reset(p.File, p.Part.Size, p.Run.Off, sizes) }
 
-// End releases the file.
-func (w *Window) End() { w.File = nil }
+// mostIdle is the capacity, in bytes, up to which a buffer is kept for the next pass. Idle readers are kept as long as
+// their source.
+const mostIdle = 16 << 20
+
+// End releases the file, and a buffer that has grown for large samples. No bytes of it may be used any more.
+func (w *Window) End() {
+	w.File = nil
+	if cap(w.Buf) > mostIdle {
+		w.Buf = nil
+	}
+}
 
 // reusable is the capacity, in elements, up to which a slice is reused for the next sample.
 const reusable = 64 << 10

@@ -227,3 +227,19 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// A buffer that grew for a large sample is not kept with an idle reader; another is.
+func TestEnd(t *testing.T) {
+	t.Parallel()
+	data := make([]byte, mostIdle+1)
+	for _, size := range []int{1000, len(data)} {
+		var w Window
+		w.Reset(bytes.NewReader(data), int64(len(data)), 0, Sizes{First: 100, Usual: 1000})
+		if _, err := w.Peek(size); err != nil {
+			t.Fatal(err)
+		}
+		if w.End(); w.File != nil || (w.Buf == nil) != (size > mostIdle) {
+			t.Errorf("%d bytes: %d are kept", size, cap(w.Buf))
+		}
+	}
+}
