@@ -171,7 +171,7 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f sourceFormat, set *option.Set
 	pick("encode", "fields", "rename", "decode", "tensor", "resize", "missing", "max-pixels")
 	flags.Lookup("max-pixels").Usage = "largest image that --deep and --tensor decode, pixels of all its frames"
 	o.workers = runtime.GOMAXPROCS(0)
-	cliflag.Jobs(flags, &o.workers, "parts looked at, at once, 1024 at most; by default the CPUs that this process may use")
+	cliflag.Jobs(flags, &o.workers, "parts looked at, at once: 32, or this if more; fewer, down to 8, where few files may be open; with --deep this; 1024 at most, by default the CPUs that this process may use")
 	pick("progress", "max-decode-size", "max-decode-depth", "max-names")
 	pick("cache-size", "cache-dir")
 	flags.Lookup("cache-dir").Usage = "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)"

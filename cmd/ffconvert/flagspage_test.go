@@ -38,7 +38,7 @@ func TestFlagsPage(t *testing.T) {
 		} else if f.Hidden {
 			old[shown], shown = merged, merged
 		}
-		r := row{g, at, shown, valueOf(f), f.Usage}
+		r := row{g, at, shown, valueOf(f), usageOf(f)}
 		if name := strings.TrimPrefix(c.CommandPath(), "ffconvert "); !slices.Contains(commands[r], name) {
 			commands[r] = append(commands[r], name)
 		}
@@ -77,6 +77,18 @@ func TestFlagsPage(t *testing.T) {
 	if page, err := os.ReadFile(flagsPage); err != nil || string(page) != b.String() {
 		t.Errorf("%s is not what the flags are (%v): go test ./cmd/ffconvert -run TestFlagsPage -update", flagsPage, err)
 	}
+}
+
+// usageOf returns the words of a flag, with its short form, and its default unless they say that.
+func usageOf(f *pflag.Flag) (usage string) {
+	usage = f.Usage
+	if f.Shorthand != "" {
+		usage += "; short `-" + f.Shorthand + "`"
+	}
+	if !slices.Contains([]string{"", "0", "false", "[]"}, f.DefValue) && !strings.Contains(usage, "default ") && !strings.Contains(usage, "default:") {
+		usage += " (default " + f.DefValue + ")"
+	}
+	return usage
 }
 
 // valueOf returns a word for what a flag takes; "" for none.

@@ -63,7 +63,7 @@ func newPlanFormatCommand(name string, convert func(adapt func(*conversion)) *co
 			cmd.Flags().AddFlag(flag)
 		}
 	})
-	cmd.Flags().Lookup("jobs").Usage = "parts indexed at once, 8 at least and 1024 at most; by default the CPUs that this process may use"
+	cmd.Flags().Lookup("jobs").Usage = "parts indexed at once: 32, or this if more; fewer, down to 8, where few files may be open; 1024 at most, by default the CPUs that this process may use"
 	cmd.Flags().Var(&task, "task", "index the K-th of N slices of the parts alone, counted from 0")
 	return cmd
 }

@@ -31,7 +31,7 @@ func (o *Conversion) AddChoice(flags *pflag.FlagSet) {
 	flags.Var(parsed(&o.drop, "@FILE", listFile), "drop-keys", "samples but those with the keys that a file lists: @FILE")
 	flags.Var(&o.unknown, "unknown-keys", "what to do about a listed key that no sample has: error, or skip")
 	flags.Var(parsed(&c.Sample, "fraction", keptFraction), "sample", "a fraction of the samples, drawn by a hash of --seed and key: 0.1")
-	flags.Var(checked(&c.Slice, "lo:hi:step", choose.CheckSlice), "slice", "of all samples in order, those from number lo to hi, every step-th: 1000:2000, ::10")
+	flags.Var(checked(&c.Slice, "lo:hi:step", choose.CheckSlice), "slice", "of the samples that the other options choose, numbers lo to hi-1, every step-th: 1000:2000, ::10")
 	flags.Var(option.AtLeast(&c.Limit, 1), "limit", "so many samples at most, the first ones")
 	flags.Var(checked(&c.Sort, "text", nil), "sort", "order of the samples: key, size, label, class, a field, or FIELD.size")
 	flags.Var(option.MaxSize(&o.maxKeys, choose.DefaultMaxKeys), "max-keys-size", "largest file of --keys accepted")
