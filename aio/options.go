@@ -87,10 +87,10 @@ func (o Options) withDefaults() (Options, error) {
 
 // Stats are statistics of a [Reader].
 type Stats struct {
-	Backend  Backend // AIO if every read so far, except of Cached, used Linux AIO, else Pread; never Auto
+	Backend  Backend // AIO if all reads but Cached and, with Auto, those before 8 MiB (see NewReader) used Linux AIO; else, and before, Pread
 	Direct   bool    // no file was read through the page cache, except for Cached
 	Depth    int     // most requests in flight
-	Fallback string  // reason for Pread; empty for AIO
+	Fallback string  // reason for Pread; empty for AIO, and with Auto before 8 MiB
 	Bytes    int64   // bytes passed to the caller
 	Cached   int64   // the part of Bytes that ReadBatch read from the page cache; see File.UsePageCache
 	Reads    int64   // requests that the kernel completed; reads from the page cache do not count

@@ -1,12 +1,11 @@
 // Package converters defines the interface of dataset sources.
 //
-// A [Source] is an ordered list of parts (a tar, a CSV part, a CBOR file), each an ordered list of
-// samples. It is read in two passes. Index reads the metadata of a part and yields the position and
-// the shape of every sample, from which a plan is made. Read then yields the samples of any run of
-// consecutive samples, with their bytes.
+// A [Source] is an ordered list of parts (a tar, a CSV part, a CBOR file), each an ordered list of samples. It is read
+// in two passes. Index reads the metadata of a part and yields the position and the shape of every sample, from which a
+// plan is made. Read then yields the samples of any run of consecutive samples, with their bytes.
 //
 //	for span, err := range src.Index(ctx, part) { … }       // sizes, no payload
-//	for sample, err := range src.Read(ctx, converters.Run{Part: part, Off: off, Count: n}) { … }
+//	for sample, err := range src.Read(ctx, converters.Run{Part: part, First: first, Off: off, Count: n}) { … }
 //
 // The sources of the module implement a Reader of converters/internal/scan, whose loop makes it a Source. Sources of other
 // modules need this package alone.
@@ -26,14 +25,13 @@ type Source interface {
 
 	// Index yields the samples of part p and the entries that it skips, in the order of the part. It reads metadata,
 	// and opaque payload only where skipping it would take longer. Index returns every error of the data that Read
-	// would return, because nothing is written before all parts have been indexed. A yielded Span and its Shape must
-	// not be changed, and are valid until the next iteration. An error is the last pair; spans yielded before it must
-	// not be used then.
+	// would return, because no shard is begun before its parts have been indexed: all parts, unless they are remote. A
+	// yielded Span and its Shape must not be changed, and are valid until the next iteration. An error is the last
+	// pair; spans yielded before it must not be used then.
 	Index(ctx context.Context, p int) iter.Seq2[*Span, error]
 
-	// Read yields the run.Count samples of one run, in order. A yielded Sample and its bytes are
-	// valid until the next iteration. An error is the last pair. A part that ends before
-	// run.Count samples is an error.
+	// Read yields the run.Count samples of one run, in order. A yielded Sample and its bytes are valid until the next
+	// iteration. An error is the last pair. A part that ends before run.Count samples is an error.
 	Read(ctx context.Context, run Run) iter.Seq2[*Sample, error]
 }
 
@@ -45,7 +43,7 @@ type Span struct {
 	Skip    string  // reason for skipping the entry, as a singular noun: "directory", "symbolic link"
 	Name    string  // name of the skipped entry
 
-	// Accepted marks a defect that an option of the source accepts, or an oddity that is only
+	// Accepted, "waived" in JSON, marks a defect that an option of the source accepts, or an oddity that is only
 	// reported. Such a Span has no entries, and Skip names the defect.
 	Accepted bool
 
@@ -57,10 +55,10 @@ type Span struct {
 	ModTime time.Time
 }
 
-// A Run is Count consecutive samples of one part.
+// A Run is Count consecutive samples of one part. Set all of it, from an index: a source may use First, Off or both.
 type Run struct {
 	Part  int   // index into Parts
-	First int64 // ordinal of its first sample in the part
+	First int64 // number of its first sample in the part, from 0
 	Off   int64 // Span.Off of that sample
 	Count int64 // samples
 }

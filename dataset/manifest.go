@@ -61,7 +61,7 @@ type Manifest struct {
 	Sources      []plan.Part     `json:"sources"`
 }
 
-// totals balance: samples found = written + skipped + left out.
+// totals balance: samples found = written + left out.
 type totals struct {
 	Shards         int              `json:"shards"`
 	Bytes          int64            `json:"bytes"` // of all shards

@@ -17,7 +17,7 @@ const (
 // Options choose the fields and the encoding of records. The zero value is all fields, encoded in
 // MessagePack. The JSON form is part of the plan file.
 type Options struct {
-	Encoding string   `json:"encoding"`          // a name of Names, "msgpack" by default; two take fields: "raw:FIELD", "pickle:FIELD,FIELD"
+	Encoding string   `json:"encoding"`          // msgpack (the default), cbor, pickle, arrow, raw, raw:FIELD or pickle:FIELD,FIELD
 	Fields   string   `json:"fields,omitempty"`  // fields to keep, in order: "jpg;png,cls"; ";" = first that exists; default all
 	Rename   []string `json:"rename,omitempty"`  // "image=jpg;png"; applied before Fields
 	Missing  string   `json:"missing,omitempty"` // MissingError (default) or MissingSkip
@@ -31,8 +31,7 @@ type Options struct {
 	// and below.
 	Encoded bool `json:"encoded,omitempty"`
 
-	// Decode decodes the fields of a record for which [decode.Decodable] reports true. The name before
-	// Rename counts.
+	// Decode decodes the fields of a record for which [decode.Decodable] reports true. The name before Rename counts.
 	Decode bool `json:"decode,omitempty"`
 
 	// Tensor names fields with pictures, by their suffixes, "jpg,png", or where they have no such suffix as a whole, "image/encoded". They

@@ -28,9 +28,9 @@ const folderManifest = dataset.WorkDir + "/export.json"
 
 // Folder writes the fields of the samples as files below dir, which must be empty or not exist. A file is named
 // KEY.FIELD; if the sample has a class, it is in the directory of the class. Folder checks all paths before it writes.
-// A file has its final name only when it is complete. At the end all files are synced, read again and compared, and
-// nothing else is left, because readers of folders take any directory for a class. To resume an interrupted export,
-// call Folder again; for a finished export it compares the files.
+// A file has its final name only when it is complete. At the end all files are synced and, without NoVerify, read again
+// and compared. Nothing else is left, no manifest either, because readers of folders take any directory for a class. To
+// resume an interrupted export, call Folder again; for a finished export it compares the files.
 func Folder(ctx context.Context, src *Source, dir string, opts Options) (report *Report, err error) {
 	began := time.Now()
 	opts.Encode.Encoding, opts.Encode.Decode = "", false

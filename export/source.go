@@ -17,8 +17,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A Source is a dataset in FFRecord shards. It need not be closed. Functions of this package only read it, and may use
-// it concurrently.
+// A Source is a dataset in FFRecord shards: what convert.Conversion.WithSamples opens, see the example. It need not be
+// closed. Functions of this package only read it, and may use it concurrently.
 type Source struct {
 	Samples converters.Source // decoded: samples have the fields of their records
 	Whole   converters.Source // the same shards with whole records as samples: its index reads no payload

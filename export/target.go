@@ -28,7 +28,7 @@ var errOccupied = place.New(place.Usage, "the target is not empty")
 // errMissing reports a missing file of a finished export.
 var errMissing = place.New(place.Refused, "it is missing, though its export is finished")
 
-// A Manifest describes a finished export. It is written last.
+// A Manifest describes a finished export. Tars write it last; of a folder only the Report has it.
 type Manifest struct {
 	Version      int             `json:"ffconvert_export"`
 	Tool         string          `json:"tool"`

@@ -28,8 +28,8 @@ type Options struct {
 	ModTime int64      // modification time of the members of tars, Unix seconds
 	Sizes   plan.Sizes // of tars
 
-	Workers  int // tars or groups of files written at once; 0: the CPUs that this process may use
-	NoVerify bool
+	Workers  int           // tars or groups of files written at once; 0: the CPUs that this process may use
+	NoVerify bool          // do not read files again and compare them
 	AIO      aio.Options   // for re-reading
 	Progress plan.Progress // may be nil
 	Tool     string        // name and version of the program, for the manifest
@@ -72,15 +72,15 @@ func (o *Options) bytes(name string) bytesOptions {
 // A Report describes a run of an export.
 type Report struct {
 	Manifest
-	Path    string  // of the manifest
+	Path    string  // of the manifest; of a folder, which has none, the directory
 	Written int     // number of files written by this run; the others were finished before
 	Seconds float64 // of this run
 	Backend string  // how files were re-read; "": none was
 }
 
 // Tars writes the samples to WebDataset tars. name is the name of a tar with a verb for its number:
-// "train-%06d.tar". A tar has its final name only when it is complete, synced, re-read and compared; a manifest is
-// written last. To resume an interrupted export, call Tars again.
+// "train-%06d.tar". A tar has its final name only when it is complete, synced and, without NoVerify, re-read and
+// compared; a manifest is written last. To resume an interrupted export, call Tars again.
 func Tars(ctx context.Context, src *Source, name string, opts Options) (report *Report, err error) {
 	began := time.Now()
 	t, err := parseTemplate(name)

@@ -1,7 +1,7 @@
 // Package loader delivers batches to a training loop, reading ahead at the speed of the device.
 //
-//	l, err := loader.Open([]string{"out"}, loader.Options{Order: Order{Seed: 7, Batch: 256}, Rank: rank, World: world, State: saved})
-//	if err != nil {
+//	l, err := loader.Open([]string{"out"}, loader.Options{Order: loader.Order{Seed: 7, Batch: 256}, Rank: rank, World: world, State: saved})
+//	if err != nil { // saved is a *loader.State, nil at the start
 //		return err
 //	}
 //	defer l.Close()
@@ -11,7 +11,7 @@
 //				return err
 //			}
 //			train(b)        // b.Sample(i) is valid until the next batch
-//			save(b.State)   // some 150 bytes of JSON: a run that is given them begins with the batch after b
+//			save(b.State)   // a loader.State, some 150 bytes of JSON: a run that is given them begins with the batch after b
 //		}
 //		if err := l.SetEpoch(l.Epoch() + 1); err != nil {
 //			return err
@@ -33,7 +33,7 @@
 //	   ▲                                                                │
 //	   └───────────────────── memory of a batch ────────────────────────┘
 //
-// In memory are the batch of the loop and Options.Prefetch more, together Options.Memory bytes at most. Each is one
-// slab, which is reused. In addition the loader takes 12 bytes a sample for the headers, 16 MiB for each reader, and
-// the memory of Options.Keys and mode Group.
+// In memory are the batch of the loop and Options.Prefetch more, together Options.Memory bytes at most, if that is not
+// 0; a larger batch is read alone. Each is one slab, which is reused. In addition the loader takes 12 bytes a sample
+// for the headers, 16 MiB for each reader, and the memory of Options.Keys and mode Group.
 package loader

@@ -89,6 +89,7 @@ func (l *Loader) Len() int64 { return l.order.size() }
 // Steps returns the number of batches of an epoch, which is the same for every rank.
 func (l *Loader) Steps() int64 { return l.order.steps() }
 
+// Epoch returns the number of the epoch that Batches delivers or continues.
 func (l *Loader) Epoch() uint64 { return l.number }
 
 // SetEpoch makes Batches begin with the first batch of epoch n, at most 2⁶³-1. In mode Group it sorts all samples.
@@ -106,7 +107,8 @@ func (l *Loader) SetEpoch(n uint64) error {
 // State returns the state after the last delivered batch, where Batches continues.
 func (l *Loader) State() State { return l.order.state(l.digest, l.number, l.step) }
 
-// Stats counts the batches delivered so far.
+// Stats counts the Batches, Samples and Bytes delivered so far, and the damaged samples Skipped in them; AIO says how
+// they were read.
 func (l *Loader) Stats() stats {
 	s := l.stats
 	s.AIO = l.data.reader.BatchStats()

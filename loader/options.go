@@ -32,11 +32,11 @@ type Options struct {
 	// until SetEpoch begins the next one.
 	State *State
 
-	Prefetch int   // batches in memory in addition to the one of the loop; 0: defaultPrefetch
+	Prefetch int   // batches in memory in addition to the one of the loop; 0: 4
 	Memory   int64 // limit on the bytes of all batches in memory; a larger batch is read alone. 0: no limit
-	Readers  int   // batches read at once; 0: defaultReaders, at most Prefetch
+	Readers  int   // batches read at once; 0: 2, at most Prefetch
 
-	// SkipDamaged skips damaged samples, which makes the batch smaller: see Batch.Damaged and Stats.Skipped. Without it
+	// SkipDamaged skips damaged samples, which makes the batch smaller: see Batch.Damaged and Loader.Stats. Without it
 	// the loop ends with an error that names shard, sample and byte. Damage is a wrong CRC, a truncated file or an error
 	// of the device (EIO); other errors still end the loop. Open reads the last sample of each shard, because only that
 	// shows where the file ends: its damage is an error of Open.

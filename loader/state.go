@@ -12,7 +12,7 @@ import (
 
 // A State is the position of a run: between two steps of an epoch. It is the same for every rank.
 type State struct {
-	Order    int    `json:"order"`   // version of docs/order.md
+	Order    int    `json:"order"`   // version of docs/order.md, not Options.Order
 	Dataset  string `json:"dataset"` // digest of the shards: see docs/order.md
 	Mode     Mode   `json:"mode"`
 	Seed     uint64 `json:"seed"`

@@ -9,19 +9,19 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 )
 
-// ReadBatch reads the samples of indices, in any order and with repetitions, as training loops
-// need them. Samples that the page cache has come from there, except with the backend AIO. ReadBatch
-// submits the reads of all others at once, past the page cache where the file system allows it, and
-// reads adjacent ones together. The result has sample indices[k] at k, in the memory of bufs[k]
-// if there is one and its capacity suffices, else in new memory. Elements of bufs must not overlap.
+// ReadBatch reads the samples of indices, in any order and with repetitions, as training loops need them. Samples that
+// the page cache has come from there, except with the backend AIO. ReadBatch submits the reads of all others at once,
+// past the page cache where the file system allows it, and reads those at most 16 KiB apart together. The result has
+// sample indices[k] at k, in the memory of bufs[k] if there is one and its capacity suffices, else in new memory.
+// Elements of bufs must not overlap.
 //
-// If an index is out of range the error is ErrRange, and nothing is read. Otherwise the error joins
-// one FormatError for each sample that could not be read or has a wrong CRC, in the order of indices.
-// The result is nil at such samples and has all others; an empty sample is an empty slice and not
-// nil. When ctx is cancelled the error is ctx.Err() and the result is nil.
+// If an index is out of range the error says so, and nothing is read. Otherwise the error joins one FormatError for
+// each sample that could not be read or has a wrong CRC, in the order of indices. The result is nil at such samples and
+// has all others; an empty sample is an empty slice and not nil. When ctx is cancelled the error is ctx.Err() and the
+// result is nil.
 //
-// Each concurrent call uses a queue of its own, with Options.AIO.Depth × BlockSize bytes of memory
-// (16 MiB by default). The Reader keeps the queues until Close.
+// Each concurrent call uses a queue of its own, with Options.AIO.Depth × BlockSize bytes of memory (16 MiB by default).
+// The Reader keeps the queues until Close.
 func (r *Reader) ReadBatch(ctx context.Context, indices []int, bufs [][]byte) ([][]byte, error) {
 	for _, i := range indices {
 		if _, _, err := r.find(i); err != nil {

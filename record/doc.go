@@ -1,9 +1,9 @@
 // Package record reads, writes and checks FFRecord files: shards of samples, each with a CRC-32.
 //
-// A [Writer] needs the number of samples first and writes the 12-byte head last. A [Reader] opens a
-// file, or all files of a directory as one sequence, and reads samples one by one or in batches. A
-// A scanner, of [NewScanner], checks a whole file that the caller passes block by block, without holding the payload.
-// Reader and scanner refuse the same files.
+// A [Writer] needs the number of samples first and writes the 12-byte head last. A [Reader] opens a file, or all files
+// of a directory as one sequence, and reads samples one by one or in batches. A scanner, of [NewScanner], checks a
+// whole file that the caller passes block by block, without holding the payload. Reader and scanner refuse the same
+// files.
 //
 //	w, err := record.NewWriter(file, 2)
 //	w.Append([]byte("hello"))                 // one sample
@@ -27,8 +27,7 @@
 //	checksums[i]  CRC-32 of sample i; 0 when it is empty
 //	offsets[i]    absolute position of sample i; offsets[0] = T, never decreasing
 //
-// Sample i ends where sample i+1 starts, the last one at the end of the file. CRC-32 uses the IEEE
-// polynomial, as zlib does. Exactly one CRC covers each byte but the first four, which are the
-// header CRC. The format is defined by HFAiLab/ffrecord 1.4.0; docs/format.md has an example in
-// hexadecimal and lists the files that are refused.
+// Sample i ends where sample i+1 starts, the last one at the end of the file. CRC-32 uses the IEEE polynomial, as zlib
+// does. Exactly one CRC covers each byte but the first four, which are the header CRC. The format is defined by
+// HFAiLab/ffrecord 1.4.0; docs/format.md has an example in hexadecimal and lists the files that are refused.
 package record

@@ -20,8 +20,8 @@ func (k kind) Is(target error) bool {
 // PlaceKind makes a damaged file end with the exit status of corruption.
 func (k kind) PlaceKind() place.Kind { return place.Corrupt }
 
-// ErrCorrupt matches (by errors.Is) every error that means that the bytes of a file are damaged. It
-// does not match I/O errors, ErrRange and ErrTooLarge.
+// ErrCorrupt matches (by errors.Is) every error that means that the bytes of a file are damaged. It does not match I/O
+// errors, samples out of range and ErrTooLarge.
 var ErrCorrupt = place.New(place.Corrupt, "corrupt shard")
 
 // Kinds of damage. Each also matches ErrCorrupt.

@@ -129,8 +129,8 @@ func (r *Reader) find(i int) (k int, j int64, err error) {
 	return k, int64(i - r.starts[k]), nil
 }
 
-// Extent returns the location of sample i: an index into Files and the extent in that file. The
-// error is ErrRange unless 0 ≤ i < Len.
+// Extent returns the location of sample i: an index into Files and the extent in that file. It is an error
+// unless 0 ≤ i < Len.
 func (r *Reader) Extent(i int) (file int, e Extent, err error) {
 	k, j, err := r.find(i)
 	if err != nil {

@@ -5,12 +5,11 @@ import (
 	"fmt"
 )
 
-// A scanner checks one whole shard, which the caller writes to it in consecutive blocks of any
-// size. It holds 12 bytes of memory per sample, allocated as the tables arrive, and no payload. It
-// must not be used concurrently.
+// A scanner checks one whole shard, which the caller writes to it in consecutive blocks of any size. It holds 12 bytes
+// of memory per sample, allocated as the tables arrive, and no payload. It must not be used concurrently.
 type scanner struct {
-	// Problem, if not nil, is called for each defect when it is found: once for the header, once
-	// for each bad sample. Set it before the first Write. The callee may keep the error.
+	// Problem, if not nil, is called for each defect when it is found: once for the header, once for each bad sample.
+	// Set it before the first Write. The callee may keep the error.
 	Problem func(*FormatError)
 
 	h     *header
@@ -26,7 +25,9 @@ type scanner struct {
 
 var errScanClosed = errors.New("scanner is closed")
 
-// NewScanner returns a scanner for a file of size bytes. path is for errors only.
+// NewScanner returns a scanner for a file of size bytes, an io.Writer to which the caller writes the file. Its Close
+// returns a FileInfo or the first problem, Samples how many samples were checked. Problem, a func(*FormatError) that
+// may be set before the first Write, is called for each problem. path is for errors only.
 func NewScanner(path string, size int64, opts Options) *scanner {
 	return &scanner{h: newHeader(path, size, opts, true)}
 }
@@ -34,10 +35,9 @@ func NewScanner(path string, size int64, opts Options) *scanner {
 // Samples returns the number of samples checked so far, sound or not.
 func (s *scanner) Samples() int64 { return s.i }
 
-// Write checks the next block and does not keep it. A bad sample, or a header with a wrong CRC but
-// valid tables, is passed to Problem, and the scan continues. Write returns an error if the tables
-// are invalid or the file is longer than announced. It passes that error to Problem, too, and all
-// later calls fail.
+// Write checks the next block and does not keep it. A bad sample, or a header with a wrong CRC but valid tables, is
+// passed to Problem, and the scan continues. Write returns an error if the tables are invalid or the file is longer
+// than announced. It passes that error to Problem, too, and all later calls fail.
 func (s *scanner) Write(block []byte) (int, error) {
 	if s.stop != nil {
 		return 0, s.stop
@@ -106,9 +106,8 @@ func (s *scanner) endSamples() {
 	}
 }
 
-// Close ends the scan. It returns nil if exactly size bytes were written and have no defect,
-// otherwise the first problem. The FileInfo is zero if the tables are invalid or bytes are missing.
-// A second Close returns an error.
+// Close ends the scan. It returns nil if exactly size bytes were written and have no defect, otherwise the first
+// problem. The FileInfo is zero if the tables are invalid or bytes are missing. A second Close returns an error.
 func (s *scanner) Close() (FileInfo, error) {
 	switch {
 	case s.stop != nil:

@@ -90,9 +90,9 @@ func NewWriter(w io.WriterAt, n int64) (*Writer, error) {
 	return wr, nil
 }
 
-// Append appends one sample, the concatenation of parts. Without parts, or with empty ones only, the
-// sample is empty. Append does not keep parts. Without SwapAt it does not copy a part of
-// 1 MiB or more if the buffer is empty. Appending more than n samples is ErrRange.
+// Append appends one sample, the concatenation of parts. Without parts, or with empty ones only, the sample is empty.
+// Append does not keep parts. Without SwapAt it does not copy a part of 1 MiB or more if the buffer is empty. Appending
+// more than n samples is an error.
 func (w *Writer) Append(parts ...[]byte) (Extent, error) {
 	size := int64(0)
 	for _, p := range parts {
@@ -171,9 +171,9 @@ func (w *Writer) accept(samples, size int64) error {
 	return nil
 }
 
-// Close writes the buffers and then the head. If fewer than n samples were appended, Close returns
-// ErrRange and readers refuse the file. The caller must sync, close and rename the file; it is
-// durable only if it is synced after Close. A second Close returns the same as the first.
+// Close writes the buffers and then the head. If fewer than n samples were appended, Close returns an error and readers
+// refuse the file. The caller must sync, close and rename the file; it is durable only if it is synced after Close. A
+// second Close returns the same as the first.
 func (w *Writer) Close() (FileInfo, error) {
 	if w.err != nil || w.done {
 		return w.sum, w.err

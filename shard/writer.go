@@ -18,7 +18,7 @@ type Job struct {
 	Plan   *plan.Plan        // of the shard; its Parts are the parts of Source
 	Source converters.Source // has the samples of the shard
 	Row    int               // of part 0 of Source in "sources" of the manifest
-	Shape  plan.Columns      // of the indexes of the dataset
+	Shape  plan.Columns      // which columns the indexes of the dataset have; not the Shape of a Span
 }
 
 // Written describes a shard that was written, and its index.
@@ -26,7 +26,7 @@ type Written struct {
 	record.FileInfo
 	Fields     int64             // of the source, in the records
 	NotWhole   int64             // pictures, sounds and films that are empty or cut: of these fields, or inside records that are copied
-	FirstNot   [mostFirst]string // describe the first of them; "": there are fewer
+	FirstNot   [mostFirst]string // describe the first three of them; "": there are fewer
 	IndexBytes int64
 	IndexCRC   uint32 // of all bytes of the index
 }

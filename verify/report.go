@@ -26,8 +26,8 @@ type Result struct {
 	From      aio.Origin      // where these bytes were read from
 	SHA256    string          // of a file without problems, hexadecimal, if Options.SHA256 is set
 	Refetched bool            // sound after it was fetched again
-	Problems  []Problem       // at most maxProblems
-	more      int64           // problems beyond maxProblems
+	Problems  []Problem       // at most 10,000
+	more      int64           // problems beyond these
 }
 
 // fault adds the problem of the whole file.

@@ -122,9 +122,9 @@ type source struct {
 	open    scan.Opener
 }
 
-// Open returns a source with these parts. It reads the header and the first rows of the first part that
-// has rows, to determine columns and types. Index and Read check that size and time of the file have
-// not changed.
+// Open returns a [converters.Source] with these parts, which is a Describer of the columns, a Divisible and a
+// RowSource, too. It reads the header and the first rows of the first part that has rows, to determine columns and
+// types. Index and Read check that size and time of the file have not changed.
 func Open(parts []converters.Part, opts Options) (*source, error) {
 	return openSource(parts, opts, new(converters.Files).Open)
 }

@@ -86,8 +86,9 @@ type source struct {
 	mismatches *columns.Mismatches // shared by all parts of the dataset
 }
 
-// Open returns a source with these parts. It reads the footer of the first one, for the columns and classes of the
-// dataset. Index and Read check that size and time of the files have not changed.
+// Open returns a [converters.Source] with these parts, which is a Describer of the columns, a Divisible and a RowSource,
+// too. It reads the footer of the first one, for the columns and classes of the dataset. Index and Read check that size
+// and time of the files have not changed.
 func Open(parts []converters.Part, opts Options) (*source, error) {
 	return openSource(parts, opts, new(converters.Files).Open)
 }

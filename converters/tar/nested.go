@@ -61,8 +61,9 @@ const (
 	maxInnerTars = 1 << 20 // per part; each takes some hundred bytes of memory
 )
 
-// OpenNested returns a source of the inner tars of the given tars. Without Options.Classes it reads the headers of the
-// outer tars to number the classes, unless there are labels, as members or in the first sample.
+// OpenNested returns a [converters.Source] of the inner tars of the given tars, which is a Describer of the classes, too.
+// Without Options.Classes it reads the headers of the outer tars to number them, unless there are labels, as members or
+// in the first sample.
 func OpenNested(ctx context.Context, parts []converters.Part, opts Options) (*nested, error) {
 	return openNested(ctx, Open(parts, opts))
 }

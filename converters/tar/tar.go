@@ -71,9 +71,8 @@ type Options struct {
 	// payload of its members plus 512 for each. 0: DefaultMaxSample.
 	MaxSample int64
 
-	// MaxHeader limits the size of a PAX header and of a GNU long name in bytes, because each is
-	// held in memory. On Linux a path has at most 4 KiB and an extended attribute 64 KiB.
-	// 0: DefaultMaxHeader.
+	// MaxHeader limits the size of a PAX header and of a GNU long name in bytes, because each is held in memory. On
+	// Linux a path has at most 4 KiB and an extended attribute 64 KiB. 0: DefaultMaxHeader.
 	MaxHeader int64
 }
 
@@ -85,8 +84,8 @@ type source struct {
 	tarInTar *atomic.Bool // see Doubts
 }
 
-// Open returns a source with these parts. It does not open files. Index and Read open them, and check that size and
-// time of the file have not changed.
+// Open returns a [converters.Source] with these parts, which is a Divisible, too. It does not open files. Index and Read
+// open them, and check that size and time of the file have not changed.
 func Open(parts []converters.Part, opts Options) *source {
 	if opts.MaxSample <= 0 {
 		opts.MaxSample = DefaultMaxSample

@@ -1,6 +1,5 @@
-// Package plan decides which shard holds which samples, and reads and writes plan files. It reads no
-// payload. The same index and options give the same plan file, byte for byte,
-// on every machine.
+// Package plan decides which shard holds which samples, and reads and writes plan files. It reads no payload. The same
+// index and options give the same plan file, byte for byte, on every machine.
 //
 //	index, err := plan.Index(ctx, src, plan.IndexOptions{}) // sizes and places of all samples
 //	p, err := plan.New(index, plan.Options{Sizes: plan.Sizes{ShardSize: 1 << 30}})
@@ -15,5 +14,5 @@
 //	slice     consecutive shards, those of a task, and the parts that their samples are in
 //	cost      bytes that a sample takes in a shard: its record, and 12 in the table of the header
 //	part-aligned  cut between parts, by their sizes alone; else within parts, at samples
-//	account   counts of the entries of a part: in a sample, skipped with a reason, left out
+//	account   counts of a part: entries, in a sample or skipped with a reason; samples and fields, written or left out
 package plan

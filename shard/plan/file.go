@@ -20,13 +20,12 @@ import (
 //	table             one row a part, then one row a shard, see planRow
 //	foot              JSON: the offset of the table, and the SHA-256 of everything before the foot
 //
-// A task finds the lines of its shards and parts by the table. The line of a shard and the lines of its parts
-// are enough to write that shard. A plan contains no time and no name of a machine, so the same input
-// and options give the same file anywhere.
+// A task finds the lines of its shards and parts by the table. The line of a shard and the lines of its parts are
+// enough to write that shard. A plan contains no time and no name of a machine, so the same input and options give the
+// same file anywhere.
 
-// FormatVersion is the version of a plan file. alikeVersion is the version of a plan with Columns.Alike;
-// programs that know only version 2 refuse it. choiceVersion is the version of a plan with a choice,
-// with records that are already encoded, with added fields, or with a filter.
+// FormatVersion is the least version of a plan file. Others are 3, with Columns.Alike, which programs that know only
+// version 2 refuse, and 4, with a choice, records that are already encoded, added fields, or a filter.
 const (
 	FormatVersion = 2
 	alikeVersion  = 3

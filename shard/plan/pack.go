@@ -43,11 +43,11 @@ func (p *places) Pack(b []byte, first, last int, unit int64) []byte {
 	return b
 }
 
+// ErrPlaces reports packed samples that are outside their part, more than it has, or damaged.
 var ErrPlaces = errors.New("its places are none of its part")
 
-// Unpack adds the samples in b. The first starts at off; size and samples of p are those of the whole
-// part. It returns the start of the sample after them. All added samples lie
-// inside the part, in order.
+// Unpack adds the samples in b. The first starts at off; size and samples of p are those of the whole part. It returns
+// the start of the sample after them. All added samples lie inside the part, in order.
 func (p *PartIndex) Unpack(b []byte, off, unit int64) (next int64, err error) {
 	if unit < 1 || off < 0 || off > p.Size {
 		return 0, ErrPlaces

@@ -28,6 +28,7 @@ type Tally struct {
 	samples, bytes int64
 }
 
+// Add counts; every few thousand samples or MiB go to To.
 func (t *Tally) Add(samples, bytes int64) {
 	t.samples += samples
 	t.bytes += bytes
@@ -36,6 +37,7 @@ func (t *Tally) Add(samples, bytes int64) {
 	}
 }
 
+// Flush passes on what is left. Call it at the end.
 func (t *Tally) Flush() {
 	t.To(t.samples, t.bytes)
 	t.samples, t.bytes = 0, 0

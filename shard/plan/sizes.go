@@ -85,4 +85,5 @@ func (s Sizes) count(total, samples int64) (int64, error) {
 	return min(n, samples), nil
 }
 
+// BytesText returns a size for people: 256 MiB.
 func BytesText(n int64) string { return humanize.IBytes(uint64(n)) }

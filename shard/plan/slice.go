@@ -31,6 +31,7 @@ func All(p *Plan) *Slice {
 	return &Slice{Plan: p, Shards: len(p.Shards), Parts: len(p.Parts)}
 }
 
+// ErrUnreadable reports a plan file that could not be read; it may be sound.
 var ErrUnreadable = errors.New("read plan")
 
 // first returns the number of the first shard of the k-th of n slices.

@@ -58,4 +58,5 @@ func (s *Slice) errorSources(n int) error {
 	return ForTask(ErrorChanged("the dataset", fmt.Sprintf("it was planned of %d sources, %d were found", s.Parts, n)))
 }
 
+// ErrIndivisible reports a source that is no [converters.Divisible] where some of its parts are needed.
 var ErrIndivisible = errors.New("part-aligned shards cannot be made of such a source")

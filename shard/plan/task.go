@@ -37,6 +37,7 @@ func (t Task) String() string {
 	return fmt.Sprintf("%d/%d", t.K, t.N)
 }
 
+// Check returns an error that wraps ErrTask unless 0 ≤ K < N, or both are 0.
 func (t Task) Check() error {
 	if t != (Task{}) && (t.N < 1 || t.K < 0 || t.K >= t.N) {
 		return fmt.Errorf("%w: %v; of N tasks the first is 0/N, the last N-1/N", ErrTask, t)
