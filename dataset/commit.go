@@ -109,6 +109,6 @@ func (w *Writing) Complete(plan *plan.Plan, j *Journal, tool string) (m *Manifes
 
 // sweep removes the claims and temporary files of this process and of dead ones.
 func (w *Writing) sweep() error {
-	w.closeTemps()
+	closeTemps(w.Dir)
 	return cmp.Or(w.Root.RemoveAll(RunningDir), w.Root.RemoveAll(TmpDir))
 }

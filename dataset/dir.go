@@ -132,7 +132,7 @@ func only(d *Dir, dirs bool, other string, names ...string) error {
 }
 
 // closeTemps closes the directory of temporary files; the next one opens it again.
-func (d *Dir) closeTemps() {
+func closeTemps(d *Dir) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.temps != nil {
@@ -147,7 +147,7 @@ func (d *Dir) Close() error {
 	if d.token == "" {
 		return d.Root.Close()
 	}
-	d.closeTemps()
+	closeTemps(d)
 	if d.scratch {
 		err := errors.Join(d.empty(), d.Remove(LockName), d.Remove(WorkDir), d.release(), d.Root.Close())
 		if gone := os.Remove(d.path); !errors.Is(gone, fs.ErrNotExist) {

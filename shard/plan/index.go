@@ -103,7 +103,7 @@ func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]Par
 	for _, i := range unread {
 		runs := indexRuns(ctx, src, only[i], opts.Choose)
 		found[i], failed[i] = make([]PartIndex, len(runs)), make([]error, len(runs))
-		left := new(remains)
+		left := new(struct{ runs, bytes atomic.Int64 })
 		left.runs.Store(int64(len(runs)))
 		left.bytes.Store(parts[only[i]].Size)
 		for k, run := range runs {
@@ -200,13 +200,9 @@ type indexer struct {
 	row      int64           // bytes that a sample costs in addition to its record
 	chooser  *choose.Chooser // nil: all samples
 	progress Progress
-	run      iter.Seq2[*converters.Span, error] // samples of the part
-	left     *remains
+	run      iter.Seq2[*converters.Span, error]  // samples of the part
+	left     *struct{ runs, bytes atomic.Int64 } // of the part; the last run to end counts the bytes that are no sample's
 }
-
-// remains is what the runs of a part have not counted. The last one to end counts the bytes: that of the header, and of what
-// lies after the last samples.
-type remains struct{ runs, bytes atomic.Int64 }
 
 func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) (PartIndex, error) {
 	part := src.Parts()[i]
