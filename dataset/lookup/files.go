@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -106,7 +107,7 @@ func (o *Options) openIndex(s *shard) (x *index, err error) {
 		if x, err = o.openIndexOnce(s); err != nil || o.Open == nil {
 			return err
 		}
-		if err = x.check(); err != nil {
+		if err = x.check(context.Background()); err != nil {
 			x.close()
 		}
 		return err
@@ -137,11 +138,21 @@ func (x *index) close() { x.file.Close() }
 // fail places an error in the index.
 func (x *index) fail(err error) error { return place.IOError(x.path, err) }
 
-// check compares the index with its CRC.
-func (x *index) check() error {
-	sum := crc32.NewIEEE()
-	if _, err := io.Copy(sum, io.NewSectionReader(x.file, 0, x.want.Bytes)); err != nil {
-		return x.fail(err)
+// check compares the index with its CRC. It ends with ctx.
+func (x *index) check(ctx context.Context) error {
+	sum, in, buf := crc32.NewIEEE(), io.NewSectionReader(x.file, 0, x.want.Bytes), make([]byte, min(x.want.Bytes, 256<<10))
+	for ctx.Err() == nil {
+		n, err := in.Read(buf)
+		sum.Write(buf[:n])
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return x.fail(err)
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	if sum.Sum32() != x.want.CRC {
 		return x.fail(fmt.Errorf("%w: its CRC-32 is %08x, %08x by the manifest", sidecar.ErrMalformed, sum.Sum32(), x.want.CRC))

@@ -24,7 +24,7 @@ func (d *Dataset) Find(ctx context.Context, key string, whole bool) iter.Seq2[*R
 			}
 		}
 		for k := 0; k < len(d.shards) && (whole || !found) && d.opts.Open == nil; k++ { // openIndex compares those that Open opens
-			if err := d.CheckIndex(&Row{shard: k}); err != nil {
+			if err := d.CheckIndex(ctx, &Row{shard: k}); err != nil {
 				yield(nil, err)
 				return
 			}
@@ -93,6 +93,10 @@ func (d *Dataset) search(ctx context.Context, keys ...string) iter.Seq2[*Row, er
 // searchPiece yields the samples of a piece that have one of the keys, in order. An error is the last of them. It returns false if
 // yield did, or after an error.
 func (d *Dataset) searchPiece(ctx context.Context, p piece, keys []string, yield func(*Row, error) bool) bool {
+	if ctx.Err() != nil {
+		yield(nil, ctx.Err())
+		return false
+	}
 	x, err := d.opts.openIndex(&d.shards[p.shard])
 	if err != nil {
 		yield(nil, err)

@@ -174,6 +174,20 @@ func TestFork(t *testing.T) {
 	wg.Wait()
 }
 
+// A cancelling file of zeros cancels a context when it is read.
+type cancelling struct {
+	cancel func()
+	reads  int
+}
+
+func (f *cancelling) ReadAt(p []byte, _ int64) (int, error) {
+	f.reads++
+	f.cancel()
+	return len(p), nil
+}
+
+func (f *cancelling) Close() error { return nil }
+
 // A search ends with its context, and an error of an index is not hidden.
 func TestEnds(t *testing.T) {
 	t.Parallel()
@@ -188,6 +202,19 @@ func TestEnds(t *testing.T) {
 	}
 	if errs != 1 {
 		t.Errorf("%d errors", errs)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	var last error
+	for _, last = range opened(t, dir).Find(ctx, key(50), true) {
+		cancel() // before the indexes are compared with their checksums
+	}
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("cancelled after what was found: %v", last)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	x := &index{file: &cancelling{cancel: cancel}, want: dataset.FileSum{Bytes: 64 << 20}}
+	if err := x.check(ctx); !errors.Is(err, context.Canceled) || x.file.(*cancelling).reads != 1 {
+		t.Errorf("cancelled within an index: %v after %d reads", err, x.file.(*cancelling).reads)
 	}
 	if err := os.Truncate(filepath.Join(dir, "index", "PART_00000.arrow"), 1000); err != nil {
 		t.Fatal(err)

@@ -267,7 +267,7 @@ func TestFlips(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return d.CheckIndex(row)
+		return d.CheckIndex(t.Context(), row)
 	}
 	for _, row := range []struct {
 		name, file string

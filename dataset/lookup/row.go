@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -72,7 +73,7 @@ func (d *Dataset) Row(n int64, described bool) (*Row, error) {
 
 // CheckIndex compares the whole index of the shard of a sample with its checksum, and so what the row says: Row and Find
 // read a few bytes of it.
-func (d *Dataset) CheckIndex(r *Row) error {
+func (d *Dataset) CheckIndex(ctx context.Context, r *Row) error {
 	s := &d.shards[r.shard]
 	if s.index == "" {
 		return nil
@@ -82,7 +83,7 @@ func (d *Dataset) CheckIndex(r *Row) error {
 		return err
 	}
 	defer x.close()
-	return x.check()
+	return x.check(ctx)
 }
 
 // Record reads the record of a sample. It is compared with its CRC, and its place with the index. Where the CRC alone

@@ -107,7 +107,7 @@ func (w *walker) walkShard(ctx context.Context, k int, i int64, yield func(*Row,
 		}
 	}
 	if x != nil && w.whole {
-		return true, x.check()
+		return true, x.check(ctx)
 	}
 	return true, nil
 }

@@ -50,7 +50,7 @@ func (g *Getter) Run(ctx context.Context, path, name string) (err error) {
 		if err != nil {
 			return err
 		}
-		return g.write(row)
+		return g.write(ctx, row)
 	}
 	return g.find(ctx, name)
 }
@@ -78,7 +78,7 @@ func (g *Getter) find(ctx context.Context, key string) error {
 			return err
 		}
 		if g.All {
-			if err := g.write(r); err != nil {
+			if err := g.write(ctx, r); err != nil {
 				return err
 			}
 			rows = append(rows[:0], *r)
@@ -96,7 +96,7 @@ func (g *Getter) find(ctx context.Context, key string) error {
 	case len(rows) > 1:
 		return several(g.d.Path, key, rows)
 	}
-	return g.write(&rows[0])
+	return g.write(ctx, &rows[0])
 }
 
 // several refuses a key that several samples have.
@@ -133,7 +133,7 @@ func (g *Getter) unknown(ctx context.Context, key string) error {
 }
 
 // write writes a sample, or its field.
-func (g *Getter) write(r *lookup.Row) error {
+func (g *Getter) write(ctx context.Context, r *lookup.Row) error {
 	data, err := g.d.Record(r)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (g *Getter) write(r *lookup.Row) error {
 		return g.bytes(data, "the record")
 	}
 	if g.Field == "" { // the output has its key and label, which come from the index
-		if err := g.d.CheckIndex(r); err != nil {
+		if err := g.d.CheckIndex(ctx, r); err != nil {
 			return err
 		}
 	}
