@@ -37,13 +37,15 @@ const (
 	searchers  = 8
 	pieceRows  = 1 << 18 // at least; an index that Options.Open opens is one piece, since it is fetched for each
 	mostPieces = 64      // of an index: its number of rows, which the manifest has, may be wrong
+	keptRows   = 16      // of a piece: few samples have one key, and then its index is opened once
 )
 
 // A piece is consecutive samples of a shard.
 type piece struct {
 	shard      int
-	first, end int64
-	err        error
+	first, end int64 // what is left to search
+	rows       []*Row
+	err        error // after rows
 }
 
 // search yields the samples that have one of the keys, in order. An error is the last of them.
@@ -64,14 +66,13 @@ func (d *Dataset) search(ctx context.Context, keys ...string) iter.Seq2[*Row, er
 		for i := range pieces {
 			g.Go(func() error {
 				p := &pieces[i]
-				none := true
-				d.searchPiece(ctx, *p, keys, func(r *Row, err error) bool {
-					if p.err, none = err, false; err == nil {
-						p.first = r.sample
+				whole := d.searchPiece(ctx, *p, keys, func(r *Row, err error) bool {
+					if p.err = err; err == nil {
+						p.rows, p.first = append(p.rows, r), r.sample+1
 					}
-					return false
+					return len(p.rows) < keptRows
 				})
-				if none {
+				if whole {
 					p.first = p.end
 				}
 				return nil
@@ -79,6 +80,11 @@ func (d *Dataset) search(ctx context.Context, keys ...string) iter.Seq2[*Row, er
 		}
 		g.Wait()
 		for _, p := range pieces {
+			for _, r := range p.rows {
+				if !yield(r, nil) {
+					return
+				}
+			}
 			if p.err != nil {
 				yield(nil, p.err)
 				return

@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -127,6 +129,42 @@ func TestSources(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}
+}
+
+// A search opens each index once, unless many samples have the key; it yields all of them.
+func TestFindOpens(t *testing.T) {
+	t.Parallel()
+	all := make([]sample, 200)
+	for i := range all {
+		all[i].key = key(i / 2)
+		if i >= 10 && i < 90 {
+			all[i].key = "many"
+		}
+	}
+	d, opens := madeOf(t, "msgpack", all), atomic.Int32{}
+	d.opts.Open = func(path string) (dataset.File, int64, error) {
+		opens.Add(1)
+		data, err := os.ReadFile(path)
+		return memory{bytes.NewReader(data)}, int64(len(data)), err
+	}
+	for _, row := range []struct {
+		key    string
+		want   []int64
+		opened int32
+	}{{key(60), []int64{120, 121}, 2}, {"none", nil, 2}, {"many", numbered(10, 90), 3}} {
+		opens.Store(0)
+		if got := numbers(t, d, row.key); !slices.Equal(got, row.want) || opens.Load() != row.opened {
+			t.Errorf("%s: samples %v of %d opened indexes, want %v of %d", row.key, got, opens.Load(), row.want, row.opened)
+		}
+	}
+}
+
+// numbered are the numbers from one to another, exclusive.
+func numbered(from, to int64) (all []int64) {
+	for ; from < to; from++ {
+		all = append(all, from)
+	}
+	return all
 }
 
 // In a dataset without keys nothing is found.
