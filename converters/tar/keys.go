@@ -1,6 +1,7 @@
 package tar
 
 import (
+	"context"
 	"fmt"
 	"hash/maphash"
 	"math"
@@ -49,9 +50,9 @@ func newKeys(f converters.File, p converters.Part, maxHeader int64) *keys {
 }
 
 // add adds the key of a sample at off. If an earlier sample has the key, add returns its offset.
-func (k *keys) add(key string, off int64) (first int64, again bool, err error) {
+func (k *keys) add(ctx context.Context, key string, off int64) (first int64, again bool, err error) {
 	if k.slots == nil && !k.ascends(key) {
-		if err := k.tabulate(); err != nil {
+		if err := k.tabulate(ctx); err != nil {
 			return 0, false, err
 		}
 	}
@@ -113,11 +114,14 @@ func (k *keys) insert(s slot) {
 	k.slots[i] = s
 }
 
-// tabulate puts all keys into a new table.
-func (k *keys) tabulate() error {
+// tabulate puts all keys into a new table. It reads all headers again, and ends with ctx.
+func (k *keys) tabulate(ctx context.Context) error {
 	k.slots = make([]slot, max(fewKeys, 1<<bits.Len(uint(2*k.n))))
 	k.again.Reset(k.file, k.part.Size, k.off(0), scan.Sizes{First: headerRead, Usual: headerReads})
 	for i := range k.n {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return &converters.Error{Where: k.part.Name, Off: k.off(i), Err: ctx.Err()}
+		}
 		k.again.Skip(k.off(i) - k.again.Offset())
 		key, err := k.next()
 		if err != nil {

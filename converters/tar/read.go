@@ -66,7 +66,7 @@ func (r *reader) End() {
 // Next returns the next samples and skipped entries. An index reads no payload, except for Options.Load and between
 // headers that are close to each other. The bytes of a sample are in the read buffer, not copied; the last read goes
 // past the run, because the next header ends the last sample.
-func (r *reader) Next(_ context.Context, want int64) ([]converters.Span, error) {
+func (r *reader) Next(ctx context.Context, want int64) ([]converters.Span, error) {
 	sc := &r.scanner
 	r.window.Last = want == 1
 	for r.spans = r.spans[:0]; len(r.spans) == 0 && !r.ended; {
@@ -81,7 +81,7 @@ func (r *reader) Next(_ context.Context, want int64) ([]converters.Span, error) 
 		case eventBad:
 			r.spans = append(r.spans, converters.Span{Off: g.sample.Off, Entries: g.files, Skip: skipBad, Name: g.sample.Key})
 		case eventSample:
-			err = r.sample()
+			err = r.sample(ctx)
 		case eventEnd:
 			err = r.end()
 		}
@@ -93,7 +93,7 @@ func (r *reader) Next(_ context.Context, want int64) ([]converters.Span, error) 
 }
 
 // sample adds the complete sample. In an index the spans of its accepted defects precede it.
-func (r *reader) sample() error {
+func (r *reader) sample(ctx context.Context) error {
 	g := &r.scanner.group
 	s := &g.sample
 	if r.seen == nil {
@@ -106,7 +106,7 @@ func (r *reader) sample() error {
 	if err := r.scanner.unlabelled(); err != nil {
 		return err
 	}
-	first, again, err := r.seen.add(s.Key, s.Off)
+	first, again, err := r.seen.add(ctx, s.Key, s.Off)
 	switch {
 	case err != nil:
 		return err

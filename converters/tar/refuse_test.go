@@ -2,6 +2,7 @@ package tar
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/test/need"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/convertertest"
 )
 
 // sound is three members, two samples, 3,584 bytes and padding to 10,240.
@@ -158,15 +160,52 @@ func TestKeys(t *testing.T) {
 		if i == n+2 { // as if the first key had the hash of this one
 			k.insert(slot{k.hash(name), 1})
 		}
-		if first, again, err := k.add(name, off(i)); again || err != nil {
+		if first, again, err := k.add(t.Context(), name, off(i)); again || err != nil {
 			t.Fatalf("%s: first at %d, %t, %v", name, first, again, err)
 		}
 	}
 	for i, name := range names {
-		if first, again, err := k.add(name, off(len(names))); !again || err != nil || first != off(i) {
+		if first, again, err := k.add(t.Context(), name, off(len(names))); !again || err != nil || first != off(i) {
 			t.Errorf("%s again: first at %d, %t, %v, want %d", name, first, again, err, off(i))
 		}
 	}
+}
+
+// Keys that are no longer in order are all read again, until the context ends.
+func TestKeysEnd(t *testing.T) {
+	t.Parallel()
+	const n = 5000
+	var members [][]byte
+	for i := range n {
+		members = append(members, regular(fmt.Sprintf("%04d.x", i), ""))
+	}
+	s := memory(Options{}, archive(append(members, regular("0000.x", ""))...))
+	open, use := convertertest.Count(s.open)
+	f, err := open(s.Parts()[0], converters.Cached)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	k := newKeys(cancelling{f, cancel}, s.Parts()[0], DefaultMaxHeader)
+	for i := range n {
+		if _, _, err := k.add(t.Context(), fmt.Sprintf("%04d", i), int64(blockSize*i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := k.add(ctx, "0000", blockSize*n); !errors.Is(err, context.Canceled) || use.Read.Load() > 1024*blockSize+headerReads {
+		t.Errorf("%v after %d bytes", err, use.Read.Load())
+	}
+}
+
+// A cancelling file cancels a context when it is read.
+type cancelling struct {
+	converters.File
+	cancel func()
+}
+
+func (f cancelling) ReadAt(p []byte, off int64) (int, error) {
+	f.cancel()
+	return f.File.ReadAt(p, off)
 }
 
 // A tar that its writer padded to 10,240 bytes, cut in the padding, 1,124 zeros behind the last
