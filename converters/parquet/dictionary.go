@@ -60,12 +60,10 @@ func (c *cursor) readDictionary() error {
 		return fmt.Errorf("%w: a dictionary of %d values in %d bytes", converters.ErrMalformed, p.values, len(b))
 	}
 	x := &dictionary{count: int(p.values), plain: b, width: width}
+	c.dictionary = x // forget gives the memory of its places back, also after an error
 	if c.physical == typeBytes {
-		if err := c.places(x); err != nil {
-			return err
-		}
+		return c.places(x)
 	}
-	c.dictionary = x
 	return nil
 }
 

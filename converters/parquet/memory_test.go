@@ -157,6 +157,33 @@ func TestColumnsAtOnce(t *testing.T) {
 	}
 }
 
+// A dictionary that is refused leaves no memory counted: another part is read by the same reader.
+func TestRefusedDictionary(t *testing.T) {
+	t.Parallel()
+	const values = 1000
+	text := pq.Element{Name: "s", Type: pq.Bytes, Converted: pq.Text}
+	file := func(words []byte) []byte {
+		return fileOf(1, root(text), pq.Chunk{Type: pq.Bytes, Values: 1, Pages: []pq.Page{
+			{Kind: pq.Dictionary, Values: values, Body: words}, {Values: 1, Encoding: pq.RLEDictionary, Body: []byte{1, 1 << 1, 0}}}})
+	}
+	words := pq.Strings(strings.Split(strings.Repeat("word ", values-1)+"word", " ")...)
+	bad := slices.Clone(words)
+	bad[len(bad)-8] = 5 // of the last word, which has four bytes
+	parts, open := convertertest.InMemory(".parquet", file(words), file(bad))
+	s, err := openSource(parts, Options{MaxPage: 2 * int64(len(words))}, open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		if _, err := indexOf(t, s, 1); !errors.Is(err, converters.ErrMalformed) {
+			t.Fatal(err)
+		}
+		if offs, err := indexOf(t, s, 0); len(offs) != 1 || err != nil {
+			t.Fatalf("after a refused part: %d rows, %v", len(offs), err)
+		}
+	}
+}
+
 // Pages that become small again make room for those of other columns.
 func TestColumnsInTurn(t *testing.T) {
 	t.Parallel()
