@@ -37,7 +37,7 @@ func TestAlike(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			parts, open := convertertest.InMemory(".parquet", row.data...)
-			s, err := openSource(parts, row.opts, open)
+			s, err := openSource(t.Context(), parts, row.opts, open)
 			if err != nil {
 				t.Fatal(err)
 			}

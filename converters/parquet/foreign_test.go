@@ -14,7 +14,7 @@ import (
 // openFiles opens parts as they are now.
 func openFiles(t testing.TB, opts Options, paths ...string) *source {
 	t.Helper()
-	s, err := Open(convertertest.Parts(t, paths...), opts)
+	s, err := Open(t.Context(), convertertest.Parts(t, paths...), opts)
 	if err != nil {
 		t.Fatal(err)
 	}

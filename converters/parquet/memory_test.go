@@ -54,7 +54,7 @@ func zeroColumns(t *testing.T, columns, size, codec int, dictionary bool) []byte
 func firstRow(t *testing.T, data []byte, opts Options, most int) (err error) {
 	t.Helper()
 	parts, open := convertertest.InMemory(".parquet", data)
-	s, err := openSource(parts, opts, open)
+	s, err := openSource(t.Context(), parts, opts, open)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestHeld(t *testing.T) {
 		held, jobs int
 	}{{"pages", false, nil, columns * each, 1}, {"dictionaries", true, nil, columns * each, 1}, {"chosen", false, [][]string{{"c3"}, {"c5"}}, 2 * each, 3}} {
 		parts, open := convertertest.InMemory(".parquet", zeroColumns(t, columns, each, pq.Snappy, row.dictionary))
-		s, err := openSource(parts, Options{Fields: row.fields}, open)
+		s, err := openSource(t.Context(), parts, Options{Fields: row.fields}, open)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestRefusedDictionary(t *testing.T) {
 	bad := slices.Clone(words)
 	bad[len(bad)-8] = 5 // of the last word, which has four bytes
 	parts, open := convertertest.InMemory(".parquet", file(words), file(bad))
-	s, err := openSource(parts, Options{MaxPage: 2 * int64(len(words))}, open)
+	s, err := openSource(t.Context(), parts, Options{MaxPage: 2 * int64(len(words))}, open)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func TestSource(t *testing.T) {
 				reopen := func(t *testing.T) converters.Source {
 					// Some of the files that the suite cuts are refused when they are opened.
 					parts := convertertest.Parts(t, paths...)
-					s, err := Open(parts, row.opts)
+					s, err := Open(t.Context(), parts, row.opts)
 					if err != nil {
 						return convertertest.Refused(parts, err)
 					}
@@ -109,7 +109,7 @@ func TestIndexReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		open, use := convertertest.Count(new(converters.Files).Open)
-		s, err := openSource(convertertest.Parts(t, path), Options{Fields: row.fields}, open)
+		s, err := openSource(t.Context(), convertertest.Parts(t, path), Options{Fields: row.fields}, open)
 		if err != nil {
 			t.Fatal(err)
 		}

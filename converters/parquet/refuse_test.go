@@ -46,7 +46,7 @@ func contents(t testing.TB, data []byte, opts Options) (rows [][]string, err err
 func contentsFrom(t testing.TB, data []byte, opts Options, from int64) (rows [][]string, err error) {
 	t.Helper()
 	parts, open := convertertest.InMemory(".parquet", data)
-	s, err := openSource(parts, opts, open)
+	s, err := openSource(t.Context(), parts, opts, open)
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +273,7 @@ func FuzzParquet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		opts := Options{MaxFooter: 1 << 20, MaxPage: 1 << 20, MaxValue: 1 << 20, Pack: len(data)%3 == 0}
 		parts, open := convertertest.InMemory(".parquet", data)
-		s, err := openSource(parts, opts, open)
+		s, err := openSource(t.Context(), parts, opts, open)
 		if err != nil {
 			return
 		}

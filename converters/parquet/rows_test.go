@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/klauspost/compress/s2"
@@ -103,7 +105,7 @@ func TestPacked(t *testing.T) {
 		const rows = 2000
 		data, want := numbersOf(rows, columns...)
 		parts, open := convertertest.InMemory(".parquet", data, data)
-		s, err := openSource(parts, Options{Pack: true}, open)
+		s, err := openSource(t.Context(), parts, Options{Pack: true}, open)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +194,7 @@ func TestNumbers(t *testing.T) {
 		chunks = append(chunks, pq.Chunk{Type: c.kind, Values: rows, Pages: []pq.Page{page}})
 	}
 	parts, open := convertertest.InMemory(".parquet", fileOf(rows, root(schema...), chunks...))
-	s, err := openSource(parts, Options{Pack: true}, open)
+	s, err := openSource(t.Context(), parts, Options{Pack: true}, open)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +266,7 @@ func TestNotPacked(t *testing.T) {
 		if row.away {
 			here[len(here)-1].Path = ""
 		}
-		s, err := openSource(here, Options{Pack: true}, open)
+		s, err := openSource(t.Context(), here, Options{Pack: true}, open)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,6 +279,39 @@ func TestNotPacked(t *testing.T) {
 		}
 		if _, ok := errors.AsType[*converters.Error](err); row.err != "" && (!ok || !strings.Contains(err.Error(), row.err)) || row.err == "" && err != nil {
 			t.Errorf("%s: %v, want %q", row.name, err, row.err)
+		}
+	}
+}
+
+// Opening reads the footers of packed rows until the context ends. One with other columns is found; a part that cannot be read is
+// refused by Index alone.
+func TestOpenEnds(t *testing.T) {
+	t.Parallel()
+	const parts = 100
+	double, _ := numbersOf(5, numberColumn{kind: pq.Double, page: 700})
+	other, _ := numbersOf(5, numberColumn{kind: pq.Int64, page: 700})
+	for _, row := range []struct {
+		name          string
+		cancel, other bool // when the second part is opened; it has another column
+		most          int64
+	}{{"all alike", false, false, parts}, {"another column", false, true, parts}, {"cancelled", true, false, 2 + footersAtOnce}} {
+		data := slices.Repeat([][]byte{double}, parts)
+		data[parts/2] = double[:len(double)-1]
+		if row.other {
+			data[1] = other
+		}
+		all, open := convertertest.InMemory(".parquet", data...)
+		ctx, cancel := context.WithCancel(t.Context())
+		var opened atomic.Int64
+		s, err := openSource(ctx, all, Options{Pack: true}, func(p converters.Part, how converters.Access) (converters.File, error) {
+			if opened.Add(1) > 1 && row.cancel {
+				cancel()
+			}
+			return open(p, how)
+		})
+		cancel()
+		if row.cancel != errors.Is(err, context.Canceled) || err == nil && (s.width > 0) == row.other || opened.Load() > row.most {
+			t.Errorf("%s: %d parts opened, %v", row.name, opened.Load(), err)
 		}
 	}
 }
