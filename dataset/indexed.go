@@ -99,7 +99,7 @@ func (t *Task) readIndexed(names []string, opts plan.Options, found []converters
 	x := &Indexed{of: t, request: wanted, found: found, parts: make(map[int]indexedBy)}
 	for _, name := range names {
 		if !indexedName().MatchString(name) {
-			continue // unfinished
+			continue // earlier versions left unfinished files here
 		}
 		switch err := x.readFile(path.Join(IndexedDir, name)); {
 		case errors.Is(err, fs.ErrNotExist):

@@ -190,7 +190,7 @@ func (j *Journal) rewrite() error {
 	if err := j.dir.WriteFile(JournalName, all); err != nil {
 		return err
 	}
-	if err := j.Close(); err != nil { // every line of it was synced
+	if err := j.Close(); err != nil {
 		return err
 	}
 	var err error

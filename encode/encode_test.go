@@ -52,24 +52,24 @@ func newEncoder(t testing.TB, opts Options) *Encoder {
 func TestEncode(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		name    string
-		opts    Options
-		want    map[string]any // as MessagePack, key aside; nil: want raw
-		raw     string
-		leftOut int
+		name   string
+		opts   Options
+		want   map[string]any // as MessagePack, key aside; nil: want raw
+		raw    string
+		fields int // of the three in the record
 	}{
-		{"all fields", Options{}, map[string]any{"jpg": []byte("JPEG bytes"), "png": []byte{}, "cls": []byte("7")}, "", 0},
-		{"chosen fields", Options{Fields: "cls,jpg"}, map[string]any{"cls": []byte("7"), "jpg": []byte("JPEG bytes")}, "", 1},
-		{"first that exists", Options{Fields: "webp;png;jpg"}, map[string]any{"png": []byte{}}, "", 2},
-		{"rename", Options{Rename: []string{"image=jpg;png"}}, map[string]any{"image": []byte("JPEG bytes"), "cls": []byte("7")}, "", 1},
-		{"rename, then choose", Options{Rename: []string{"label=cls"}, Fields: "label"}, map[string]any{"label": []byte("7")}, "", 2},
-		{"swap two names", Options{Rename: []string{"x=jpg", "jpg=png", "png=x"}}, map[string]any{"png": []byte("JPEG bytes"), "jpg": []byte{}, "cls": []byte("7")}, "", 0},
-		{"raw", Options{Encoding: "raw:jpg"}, nil, "JPEG bytes", 2},
-		{"raw, first that exists", Options{Encoding: "raw:webp;cls"}, nil, "7", 2},
-		{"raw of the only field", Options{Encoding: "raw", Fields: "cls"}, nil, "7", 2},
-		{"raw of a renamed field", Options{Encoding: "raw:image", Rename: []string{"image=jpg;png"}}, nil, "JPEG bytes", 2},
-		{"raw of a kept field", Options{Encoding: "raw:cls;png", Fields: "jpg,png"}, nil, "", 2},
-		{"raw of an empty field", Options{Encoding: "raw:png"}, nil, "", 2},
+		{"all fields", Options{}, map[string]any{"jpg": []byte("JPEG bytes"), "png": []byte{}, "cls": []byte("7")}, "", 3},
+		{"chosen fields", Options{Fields: "cls,jpg"}, map[string]any{"cls": []byte("7"), "jpg": []byte("JPEG bytes")}, "", 2},
+		{"first that exists", Options{Fields: "webp;png;jpg"}, map[string]any{"png": []byte{}}, "", 1},
+		{"rename", Options{Rename: []string{"image=jpg;png"}}, map[string]any{"image": []byte("JPEG bytes"), "cls": []byte("7")}, "", 2},
+		{"rename, then choose", Options{Rename: []string{"label=cls"}, Fields: "label"}, map[string]any{"label": []byte("7")}, "", 1},
+		{"swap two names", Options{Rename: []string{"x=jpg", "jpg=png", "png=x"}}, map[string]any{"png": []byte("JPEG bytes"), "jpg": []byte{}, "cls": []byte("7")}, "", 3},
+		{"raw", Options{Encoding: "raw:jpg"}, nil, "JPEG bytes", 1},
+		{"raw, first that exists", Options{Encoding: "raw:webp;cls"}, nil, "7", 1},
+		{"raw of the only field", Options{Encoding: "raw", Fields: "cls"}, nil, "7", 1},
+		{"raw of a renamed field", Options{Encoding: "raw:image", Rename: []string{"image=jpg;png"}}, nil, "JPEG bytes", 1},
+		{"raw of a kept field", Options{Encoding: "raw:cls;png", Fields: "jpg,png"}, nil, "", 1},
+		{"raw of an empty field", Options{Encoding: "raw:png"}, nil, "", 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -80,11 +80,11 @@ func TestEncode(t *testing.T) {
 					t.Fatal(err)
 				}
 				got := slices.Concat(rec.Parts...)
-				if rec.Size != int64(len(got)) || rec.LeftOut != row.leftOut {
-					t.Errorf("size %d, left out %d; want %d, %d", rec.Size, rec.LeftOut, len(got), row.leftOut)
+				if rec.Size != int64(len(got)) || rec.Fields != row.fields {
+					t.Errorf("size %d, %d fields; want %d, %d", rec.Size, rec.Fields, len(got), row.fields)
 				}
 				shape, err := enc.Encode(shapeOf(image())) // it makes another record of the last one
-				if err != nil || shape.Size != int64(len(got)) || shape.LeftOut != row.leftOut {
+				if err != nil || shape.Size != int64(len(got)) || shape.Fields != row.fields {
 					t.Errorf("the shape encodes to %+v, %v; the sample to %d bytes", shape, err, len(got))
 				}
 				if row.want == nil {

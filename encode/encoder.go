@@ -65,11 +65,10 @@ func (s *Spec) NewSizer() *Encoder {
 
 // A Record is the bytes of one encoded sample, in pieces.
 type Record struct {
-	Parts   [][]byte // in order, without unread payloads
-	Size    int64    // bytes, including unread payloads
-	CRC     uint32   // Value.CRC of the field of which it is a copy; else 0
-	Fields  int      // fields of the sample in the record
-	LeftOut int      // fields of the sample not in the record
+	Parts  [][]byte // in order, without unread payloads
+	Size   int64    // bytes, including unread payloads
+	CRC    uint32   // Value.CRC of the field of which it is a copy; else 0
+	Fields int      // fields of the sample in the record
 }
 
 // Encode encodes s. The record is valid until the next call, and only as long as s is valid. If s
@@ -103,7 +102,7 @@ func (e *Encoder) Encode(s *converters.Sample) (*Record, error) {
 	if e.Verbatim {
 		e.rec.CRC = chosen.Fields[0].Value.CRC
 	}
-	e.rec.Fields, e.rec.LeftOut = len(chosen.Fields), len(s.Fields)-len(chosen.Fields)
+	e.rec.Fields = len(chosen.Fields)
 	return &e.rec, nil
 }
 

@@ -84,10 +84,9 @@ func (n *numeric) ahead() {
 	ends := n.ends
 	for len(ends) < rows {
 		to := 0
-		switch {
-		case check:
+		if check {
 			to = n.skipRow(b, i)
-		default:
+		} else {
 			to = n.plainRow(b, i, dst[len(ends)*n.size:])
 		}
 		if to == 0 || int64(to-i) > n.maxRow {

@@ -25,7 +25,7 @@ type chunk struct {
 	first, n int // ordinal of its first sample, and how many it has
 	off, end int64
 	offs     []uint32 // start of each sample, from the first's; empty if near has them
-	near     []int8   // what each start is beyond an even distance from the one before
+	near     []int8   // what each start is beyond the straight line through the first and the last one
 	last     uint32   // start of the last sample, if near is set
 	ends     []uint32 // running sums of costs, without the first's; nil if all but the first cost the same
 	each     uint32   // that cost
