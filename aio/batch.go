@@ -201,8 +201,7 @@ func (b *batch) run(order []int, merge bool) error {
 	}
 }
 
-// cancel fails the requests that are not in flight yet, if ctx is cancelled. Requests in flight
-// complete normally.
+// cancel fails the requests that are not in flight yet, if ctx is cancelled. Requests in flight complete normally.
 func (b *batch) cancel() {
 	if b.ctx.Err() == nil || !b.more() {
 		return
@@ -213,8 +212,7 @@ func (b *batch) cancel() {
 	}
 }
 
-// more advances b.next to the next request with bytes that are not queued yet, and reports whether
-// there is one.
+// more advances b.next to the next request with bytes that are not queued yet, and reports whether there is one.
 func (b *batch) more() bool {
 	for ; b.next < len(b.order); b.next++ {
 		q := &b.reqs[b.order[b.next]]

@@ -42,8 +42,7 @@ func SetDirect(f *os.File, on bool) error {
 }
 
 // asDirect returns a File that reads f past the page cache through the same descriptor, since descriptors may be
-// scarce. O_DIRECT is on. The caller turns it off to read f through the page cache, and closes f, not
-// the File.
+// scarce. O_DIRECT is on. The caller turns it off to read f through the page cache, and closes f, not the File.
 func asDirect(f *os.File) (*File, error) {
 	st, err := f.Stat()
 	if err != nil {

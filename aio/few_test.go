@@ -39,27 +39,3 @@ func TestFewBytes(t *testing.T) {
 		}
 	}
 }
-
-// Workers that read too little for a queue do not make the others' Linux AIO pread; one that fell back does.
-func TestStatsMerge(t *testing.T) {
-	t.Parallel()
-	ring, few, none := Stats{Backend: AIO}, Stats{Backend: Pread}, Stats{Backend: Pread, Fallback: "refused"}
-	for _, tt := range []struct {
-		of                []Stats
-		backend, fallback string
-	}{
-		{[]Stats{few}, "pread", ""},
-		{[]Stats{few, ring}, "aio", ""},
-		{[]Stats{ring, few, few}, "aio", ""},
-		{[]Stats{ring, none}, "pread", "refused"},
-		{[]Stats{none, ring, few}, "pread", "refused"},
-	} {
-		backend, fallback := "", ""
-		for _, s := range tt.of {
-			backend, fallback = s.Merge(backend, fallback)
-		}
-		if backend != tt.backend || fallback != tt.fallback {
-			t.Errorf("%v: %q, %q", tt.of, backend, fallback)
-		}
-	}
-}

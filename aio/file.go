@@ -12,8 +12,7 @@ import (
 
 var errNotRegular = place.New(place.Refused, "not a regular file")
 
-// A File is a regular file open for reading. It has no position, so any number of Readers may read
-// it at once.
+// A File is a regular file open for reading. It has no position, so any number of Readers may read it at once.
 type File struct {
 	path  string
 	os    *os.File
@@ -91,8 +90,7 @@ func (f *File) direct() bool { return f.why == "" }
 // Stat describes the open file, even if its path now names another file.
 func (f *File) Stat() (os.FileInfo, error) { return f.os.Stat() }
 
-// Close closes the file. It returns an error while a Reader reads the file. A second Close does
-// nothing.
+// Close closes the file. It returns an error while a Reader reads the file. A second Close does nothing.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -23,9 +23,8 @@ type kernel interface {
 	// structures of the kernel.
 	setup(depth int, mem []byte) error
 
-	// submit accepts the first n requests. If n < len(reqs) and err is nil, the caller submits the
-	// others later. An error comes with n = 0 and concerns the first request. EAGAIN means that the
-	// caller must call getevents first.
+	// submit accepts the first n requests. If n < len(reqs) and err is nil, the caller submits the others later. An
+	// error comes with n = 0 and concerns the first request. EAGAIN means that the caller must call getevents first.
 	submit(reqs []request) (n int, err error)
 
 	// getevents stores completions in events and returns their number. It waits until there are at

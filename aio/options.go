@@ -1,7 +1,6 @@
 package aio
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -95,16 +94,6 @@ type Stats struct {
 	Cached   int64   // the part of Bytes that ReadBatch read from the page cache; see File.UsePageCache
 	Reads    int64   // requests that the kernel completed; reads from the page cache do not count
 	Retries  int64   // completed requests that were incomplete and submitted again
-}
-
-// Merge returns the backend and the fallback of several Readers: those of the ones before, "" for none, and this one. It is
-// Linux AIO if one used it and none fell back: one that read too little for a queue did not.
-func (s Stats) Merge(backend, fallback string) (string, string) {
-	used := s.Backend == AIO || backend == AIO.String()
-	if fallback = cmp.Or(fallback, s.Fallback); used && fallback == "" {
-		return AIO.String(), ""
-	}
-	return Pread.String(), fallback
 }
 
 // A ReadError is the error of a read at one place of a file. Err is the errno, or

@@ -1,8 +1,7 @@
 package aio
 
-// An Origin is the proven origin of bytes that were read. It is [Device], or the type of the file
-// system as mount(8) names it, such as "fuse.sshfs" or "tmpfs", or "unknown". It is empty if nothing
-// was read.
+// An Origin is the proven origin of bytes that were read. It is [Device], or the type of the file system as mount(8)
+// names it, such as "fuse.sshfs" or "tmpfs", or "unknown". It is empty if nothing was read.
 type Origin string
 
 // Device is the mounted block device, as opposed to a cache.

@@ -19,9 +19,8 @@ func (f *File) UsePageCache(buffered *os.File) {
 	f.buffered = &File{path: f.path, os: buffered, fd: int(buffered.Fd())}
 }
 
-// fromCache reads the requests of b.order that the page cache has. b.order keeps the others, and
-// any for which the page cache gave an error or too few bytes: the backend reads these, and finds the
-// error if it persists.
+// fromCache reads the requests of b.order that the page cache has. b.order keeps the others, and any for which the page
+// cache gave an error or too few bytes: the backend reads these, and finds the error if it persists.
 func (b *batch) fromCache() {
 	if b.opts.Backend == AIO {
 		return

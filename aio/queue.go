@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// maxTries is the number of times that one request may fail with EINTR or EAGAIN, and that io_submit
-// may fail with EAGAIN while nothing is in flight. The tries take about a second; a longer shortage
-// is not temporary.
+// maxTries is the number of times that one request may fail with EINTR or EAGAIN, and that io_submit may fail with
+// EAGAIN while nothing is in flight. The tries take about a second; a longer shortage is not temporary.
 const maxTries = 64
 
 // maxSubmit is the most requests of one io_submit. The kernel prepares all of them, about 4 µs each, before the
@@ -56,8 +55,7 @@ func (r *Reader) finish(i int, off int, err error) {
 	r.done = append(r.done, i)
 }
 
-// bytes returns the bytes from file offset off in a finished slot. At the end of the file the error
-// is io.EOF.
+// bytes returns the bytes from file offset off in a finished slot. At the end of the file the error is io.EOF.
 func (s *slot) bytes(off int64) ([]byte, error) {
 	have, err := s.need, s.err
 	switch {

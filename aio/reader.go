@@ -210,8 +210,7 @@ func (r *Reader) use(f *File, off, size int64) error {
 	return nil
 }
 
-// end waits for all requests in flight, so that the kernel does not own any buffer, and releases the
-// files.
+// end waits for all requests in flight, so that the kernel does not own any buffer, and releases the files.
 func (r *Reader) end() {
 	defer r.unlock()
 	for r.inflight > 0 {

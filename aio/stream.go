@@ -24,8 +24,7 @@ const (
 // size is about the number of bytes that the caller will read, 0 if unknown. A known size is read ahead at once;
 // otherwise the number of reads in flight grows gradually.
 //
-// Each read should begin at the end of the last one, or slightly later. Reads at other offsets are correct but
-// slow.
+// Each read should begin at the end of the last one, or slightly later. Reads at other offsets are correct but slow.
 func OpenStream(f *os.File, size int64) *Stream {
 	ReadAhead(f, false)
 	return &Stream{readers: &inputReaders, file: f, hint: size, plain: 0 < size && size <= streamLeast}

@@ -5,9 +5,8 @@ import (
 	"iter"
 )
 
-// Sweep reads size bytes of f from off, in file order, in blocks of at most BlockSize bytes. It keeps
-// the queue full: when the loop requests the next block, the buffer of the last one is submitted
-// again. off need not be aligned.
+// Sweep reads size bytes of f from off, in file order, in blocks of at most BlockSize bytes. It keeps the queue full:
+// when the loop requests the next block, the buffer of the last one is submitted again. off need not be aligned.
 //
 // A yielded block is valid, and may be modified, until the next iteration. An error ends the
 // sequence and comes with a nil block. If the file ends before off+size, Sweep yields the blocks up to

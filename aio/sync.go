@@ -9,11 +9,10 @@ const (
 	// passes between two system calls, so a request that is complete by then was read in io_submit.
 	syncMinBytes = 64 << 10
 
-	// syncStreak is the number of first submissions that must all be complete on return to call a
-	// file system synchronous; a single other one proves that it is asynchronous. On a busy machine
-	// a thread may be descheduled within io_submit and a fast device may complete meanwhile, but not
-	// 16 times in a row. A wrong result only changes the reported backend: the pool reads the same
-	// bytes, with O_DIRECT and the same depth.
+	// syncStreak is the number of first submissions that must all be complete on return to call a file system
+	// synchronous; a single other one proves that it is asynchronous. On a busy machine a thread may be descheduled
+	// within io_submit and a fast device may complete meanwhile, but not 16 times in a row. A wrong result only changes
+	// the reported backend: the pool reads the same bytes, with O_DIRECT and the same depth.
 	syncStreak = 16
 
 	// syncGap is the time after io_submit returned from which nothing can be concluded: the thread
@@ -21,10 +20,9 @@ const (
 	syncGap = 50 * time.Microsecond
 )
 
-// observe checks whether all requests, including the n just submitted with size bytes in all, are
-// complete already. If that is so for the first syncStreak submissions of a file, the pool reads the
-// file and the rest of the batch, because its goroutines wait in parallel. last has the requests of
-// the latest system call.
+// observe checks whether all requests, including the n just submitted with size bytes in all, are complete already. If
+// that is so for the first syncStreak submissions of a file, the pool reads the file and the rest of the batch, because
+// its goroutines wait in parallel. last has the requests of the latest system call.
 func (r *Reader) observe(n, size int, last []request) error {
 	if n == 0 || r.k != r.ring || r.opts.Backend == AIO || size < n*syncMinBytes || !unsettled(last) {
 		return nil

@@ -161,8 +161,7 @@ func agree(s *spec.Spec, all []wrap.Collection, src converters.Source) bool {
 	return true
 }
 
-// records returns the encoding options of a collection: its fields and names take
-// precedence over rec.
+// records returns the encoding options of a collection: its fields and names take precedence over rec.
 func records(c *spec.Collection, rec encode.Options) encode.Options {
 	if c.Fields != "" {
 		rec.Fields = c.Fields
@@ -173,8 +172,7 @@ func records(c *spec.Collection, rec encode.Options) encode.Options {
 	return rec
 }
 
-// encodings returns the encoding of each part. rec is used for collections that name no
-// fields.
+// encodings returns the encoding of each part. rec is used for collections that name no fields.
 func encodings(s *spec.Spec, all []wrap.Collection, rec encode.Options) (plan.Encodings, error) {
 	whole, err := encode.Parse(rec)
 	if err != nil {

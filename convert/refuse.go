@@ -21,8 +21,7 @@ var urlStart = text.Pattern(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 // IsURL reports whether a name is a URL.
 func IsURL(name string) bool { return urlStart().MatchString(name) }
 
-// LocalPath returns an error if path is a URL. The file system would accept it as a path in a
-// directory named "s3:".
+// LocalPath returns an error if path is a URL. The file system would accept it as a path in a directory named "s3:".
 func LocalPath(path string) error {
 	if !IsURL(path) {
 		return nil
@@ -53,8 +52,7 @@ func (c *Conversion) checkOut() error {
 	return err
 }
 
-// checkInside returns an error if the output is inside a source directory: the next run would convert
-// its shards.
+// checkInside returns an error if the output is inside a source directory: the next run would convert its shards.
 func (in *inputs) checkInside() error {
 	roots := in.directories()
 	if roots == nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Run writes one slice of the shards of the plan in the output. Any number of processes may run at the
-// same time, on any machines that can access the output and the sources. Run writes no manifest: see
-// [Conversion.Finish].
+// Run writes one slice of the shards of the plan in the output. Any number of processes may run at the same time, on
+// any machines that can access the output and the sources. Run writes no manifest: see [Conversion.Finish].
 func (c Conversion) Run(ctx context.Context, task plan.Task) (*write.Report, error) {
 	began := time.Now()
 	to := c.output()

@@ -37,8 +37,7 @@ const (
 	claimStale = 5 * time.Minute  // a process that has not touched its claim for longer counts as dead
 )
 
-// isDead reports whether the holder counts as dead: its process has ended, or has not touched the
-// claim for claimStale.
+// isDead reports whether the holder counts as dead: its process has ended, or has not touched the claim for claimStale.
 func (c *claim) isDead(now time.Time) bool { return c.dead() || now.Sub(c.seen) > claimStale }
 
 // tokenForm is what newToken makes.
@@ -100,8 +99,7 @@ func (c *Claims) Take(shard string) (bool, error) {
 	return true, errors.Join(err, f.Close())
 }
 
-// Seize claims a shard that another process has claimed, and removes its temporary files if that
-// process is dead.
+// Seize claims a shard that another process has claimed, and removes its temporary files if that process is dead.
 func (c *Claims) Seize(shard string) error {
 	if other, ok, _ := readClaim(c.dir.Root, shard); ok && other.Token != c.dir.token && other.isDead(c.dir.now()) {
 		for _, name := range []string{shard, IndexName(shard)} {
@@ -170,8 +168,7 @@ func (c *Claims) Close() {
 	}
 }
 
-// readClaim reads the claim of a shard. Without one, and where another kind of file has its name,
-// ok is false.
+// readClaim reads the claim of a shard. Without one, and where another kind of file has its name, ok is false.
 func readClaim(root *os.Root, shard string) (c claim, ok bool, err error) {
 	f, err := openKept(root, claimName(shard))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, converters.ErrUnsupported) {

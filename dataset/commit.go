@@ -85,10 +85,9 @@ func encodeJSON(v any) ([]byte, error) {
 	return checksum.Canonical(b.Bytes()), err
 }
 
-// Complete commits a plan after all shards are written, and removes the files that only an unfinished
-// conversion needs. wrote names the files that it has written. A directory that was moved gets no
-// manifest. If the directory is moved while the manifest is written, the manifest is still true of it. Both return
-// [ErrMoved].
+// Complete commits a plan after all shards are written, and removes the files that only an unfinished conversion needs.
+// wrote names the files that it has written. A directory that was moved gets no manifest. If the directory is moved
+// while the manifest is written, the manifest is still true of it. Both return [ErrMoved].
 func (w *Writing) Complete(plan *plan.Plan, j *Journal, tool string) (m *Manifest, wrote []string, err error) {
 	if err := w.Here(nil); err != nil {
 		return nil, nil, err

@@ -188,8 +188,7 @@ func (d *Dir) Here(err error) error {
 // Path returns the path of a file, for code that opens by path.
 func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
 
-// Temp is the temporary name of a file, which is this process's alone; of "", the directory of
-// them all.
+// Temp is the temporary name of a file, which is this process's alone; of "", the directory of them all.
 func (d *Dir) Temp(name string) string { return tmpOf(d.token, name) }
 
 func tmpOf(token, name string) string {

@@ -1,5 +1,4 @@
-// Package dataset is an output directory. A type for each way to open it has the methods that make
-// sense then:
+// Package dataset is an output directory. A type for each way to open it has the methods that make sense then:
 //
 //	Dir       an open directory, locked unless View opened it: temporary names, and files
 //	Dataset   open for reading: manifest, status, verification

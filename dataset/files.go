@@ -19,12 +19,10 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// maxKept bounds the files that are read whole, in bytes: a manifest with a million
-// sources takes about 300 MB.
+// maxKept bounds the files that are read whole, in bytes: a manifest with a million sources takes about 300 MB.
 const maxKept = 1 << 30
 
-// unhurried makes an open return at once: files in a directory may be hostile, and a
-// FIFO would be waited for.
+// unhurried makes an open return at once: files in a directory may be hostile, and a FIFO would be waited for.
 const unhurried = os.O_RDONLY | syscall.O_NONBLOCK
 
 // openKept opens a file that a conversion has left. A link in its place is refused, wherever it leads. Without a root, nil,

@@ -55,8 +55,7 @@ func partsOf(shards map[string]Finished) func(shard string) []plan.Part {
 	return func(shard string) []plan.Part { return shards[shard].Parts }
 }
 
-// A journalLine is any but the first: a finished shard, or the name of one that was
-// found damaged.
+// A journalLine is any but the first: a finished shard, or the name of one that was found damaged.
 type journalLine struct {
 	Finished
 	Void string `json:"void,omitempty"`

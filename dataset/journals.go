@@ -28,8 +28,7 @@ import (
 // maxShards is more than any plan has.
 const maxShards = 1 << 40
 
-// filesAtOnce is how many small files are read at once: on a file system across a network each
-// waits for a few answers.
+// filesAtOnce is how many small files are read at once: on a file system across a network each waits for a few answers.
 const filesAtOnce = 32
 
 // overlaps reports whether a journal of that name may have lines of the shards from … to-1.

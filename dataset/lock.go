@@ -66,8 +66,7 @@ func readHolder(r io.ReaderAt) (holder, bool) {
 	return h, ok
 }
 
-// sign writes the holder into the lock file. A lock that cannot be signed holds all the
-// same.
+// sign writes the holder into the lock file. A lock that cannot be signed holds all the same.
 func sign(lock *os.File) {
 	text, err := json.Marshal(newHolder())
 	if err == nil && lock.Truncate(0) == nil {

@@ -16,8 +16,7 @@ import (
 // withoutLocks are the errors of file systems that have no locks.
 var withoutLocks = []error{unix.ENOSYS, unix.EOPNOTSUPP, unix.ENOTSUP, unix.ENOLCK}
 
-// acquire takes the lock of the directory. The kernel lets go of it when the process
-// ends, however it ends.
+// acquire takes the lock of the directory. The kernel lets go of it when the process ends, however it ends.
 func (d *Dir) acquire() error {
 	how := unix.LOCK_EX
 	if d.shared {

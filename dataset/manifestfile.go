@@ -16,10 +16,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A manifest file is the JSON of a Manifest, indented by two spaces, with one member more at its
-// end: the SHA-256 of all bytes before the line of that member. There is one way to write a
-// manifest; every other text is refused, so that a misspelt, missing, unknown or repeated member
-// does not switch off a comparison.
+// A manifest file is the JSON of a Manifest, indented by two spaces, with one member more at its end: the SHA-256 of
+// all bytes before the line of that member. There is one way to write a manifest; every other text is refused, so that
+// a misspelt, missing, unknown or repeated member does not switch off a comparison.
 
 // ErrManifestVersion says that a manifest is of another version of the program.
 var ErrManifestVersion = place.New(place.Refused, "manifest of another version")

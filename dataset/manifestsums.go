@@ -42,8 +42,7 @@ func (t *totals) balance() error {
 	return nil
 }
 
-// check returns an error if a manifest contradicts itself: its totals must be the sums of its shards
-// and sources.
+// check returns an error if a manifest contradicts itself: its totals must be the sums of its shards and sources.
 func (m *Manifest) check() error {
 	switch year := m.Created.Year(); {
 	case len(m.PlanDigest) != 64:

@@ -143,9 +143,8 @@ func (d *Dataset) checkedJournal(m *Manifest) (*Journal, error) {
 	return j, nil
 }
 
-// contradicts compares a manifest with the one that the plan and the journal make, and returns the
-// first member that differs, "" for none. Shards that the journal has no line of are taken as the
-// manifest has them.
+// contradicts compares a manifest with the one that the plan and the journal make, and returns the first member that
+// differs, "" for none. Shards that the journal has no line of are taken as the manifest has them.
 func (m *Manifest) contradicts(plan *plan.Plan, j *Journal) string {
 	if len(plan.Shards) != len(m.Shards) {
 		return "shards"

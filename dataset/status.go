@@ -184,9 +184,8 @@ func (r *rate) add(now, at time.Time, bytes int64) {
 	}
 }
 
-// Named returns how many shards of a directory have their final name, and how many its plan has. When they are equal, write.Finish
-// may succeed. A directory without a plan is
-// [ErrNothingKept].
+// Named returns how many shards of a directory have their final name, and how many its plan has. When they are equal,
+// write.Finish may succeed. A directory without a plan is [ErrNothingKept].
 func Named(dir string) (named, of int, err error) {
 	d, err := View(dir)
 	if err != nil {

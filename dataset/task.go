@@ -122,8 +122,7 @@ func (t *Task) RemoveManifest() error {
 	return t.erase(ManifestName)
 }
 
-// Cache is the path of the directory in which inputs are staged. It need not exist. A task has one of
-// its own.
+// Cache is the path of the directory in which inputs are staged. It need not exist. A task has one of its own.
 func (t *Task) Cache() string { return t.Path(t.cache()) }
 
 // CheckCache refuses a cache that would not be one: another kind of file has its name, or its path

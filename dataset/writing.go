@@ -20,8 +20,7 @@ type Writing struct {
 	Sign func(manifest []byte) ([]byte, error)
 }
 
-// Open makes the directory where there is none and locks it. A directory that
-// another process writes to is [ErrLocked].
+// Open makes the directory where there is none and locks it. A directory that another process writes to is [ErrLocked].
 func Open(dir string) (*Writing, error) {
 	d, err := OpenDir(dir)
 	if err != nil {

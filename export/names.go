@@ -30,8 +30,7 @@ const (
 	urlField       = "__url__"
 )
 
-// checkMember returns an error if webdataset would read a different key and field from the member
-// KEY.FIELD.
+// checkMember returns an error if webdataset would read a different key and field from the member KEY.FIELD.
 func checkMember(key, field string) error {
 	name := key + "." + field
 	switch k, suffix, ok := tar.Split(name); {

@@ -25,7 +25,6 @@
 // point, files and directories together, and files are numbered in this order, depth first. Times,
 // modes and links are not kept. The same tree always gives the same bytes.
 //
-// Write uses pickle protocol 4, which Python reads from 3.4 on. Open does not execute pickles: it
-// accepts only the opcodes of such a tree, and the tree must name each sample exactly once, by
-// names that are valid file names.
+// Write uses pickle protocol 4, which Python reads from 3.4 on. Open does not execute pickles: it accepts only the
+// opcodes of such a tree, and the tree must name each sample exactly once, by names that are valid file names.
 package packed

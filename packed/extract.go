@@ -18,10 +18,9 @@ import (
 // each file before it creates the file, syncs all files, reads them again and compares their CRCs.
 // from is where the files were read from that second time. Memory: the largest file.
 //
-// If dst did not exist, it appears when all files are written, synced and verified. If dst was
-// empty, all files are moved into it at that time, from a hidden directory .ffconvert-*.tmp within
-// dst. After an error Extract removes all that it has created. It never overwrites anything and
-// never writes outside dst.
+// If dst did not exist, it appears when all files are written, synced and verified. If dst was empty, all files are
+// moved into it at that time, from a hidden directory .ffconvert-*.tmp within dst. After an error Extract removes all
+// that it has created. It never overwrites anything and never writes outside dst.
 func (f *Folder) Extract(ctx context.Context, dst string, opts ExtractOptions) (from aio.Origin, err error) {
 	if opts.Progress == nil {
 		opts.Progress = silent{}

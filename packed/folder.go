@@ -14,9 +14,8 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// A Folder is an open packed folder. It implements [fs.FS], [fs.StatFS], [fs.ReadDirFS] and
-// [fs.ReadFileFS]. All methods but Close may be called concurrently. A Folder holds all names in
-// memory, but no contents.
+// A Folder is an open packed folder. It implements [fs.FS], [fs.StatFS], [fs.ReadDirFS] and [fs.ReadFileFS]. All
+// methods but Close may be called concurrently. A Folder holds all names in memory, but no contents.
 type Folder struct {
 	path  string
 	r     *record.Reader
@@ -131,9 +130,8 @@ func (f *Folder) List(name string) ([]Entry, error) {
 	return list, nil
 }
 
-// Walk yields all entries below a directory, depth first, in stored order, or the entry of a file.
-// It applies [Clean] to name. If the folder does not have the name, Walk yields [fs.ErrNotExist]
-// and nothing else.
+// Walk yields all entries below a directory, depth first, in stored order, or the entry of a file. It applies [Clean]
+// to name. If the folder does not have the name, Walk yields [fs.ErrNotExist] and nothing else.
 func (f *Folder) Walk(name string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		name := Clean(name)

@@ -36,8 +36,7 @@ func (f *Folder) Stat(name string) (fs.FileInfo, error) {
 	return e, nil
 }
 
-// ReadDir returns the entries of a directory, sorted by name. [Folder.List] returns them in stored
-// order.
+// ReadDir returns the entries of a directory, sorted by name. [Folder.List] returns them in stored order.
 func (f *Folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	e, err := f.stat("readdir", name)
 	if err != nil {
@@ -58,8 +57,7 @@ func (f *Folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// ReadFile returns the content of a file. If its CRC does not match, ReadFile returns an error and
-// no bytes.
+// ReadFile returns the content of a file. If its CRC does not match, ReadFile returns an error and no bytes.
 func (f *Folder) ReadFile(name string) ([]byte, error) {
 	e, err := f.stat("read", name)
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// DefaultMaxFile is the default of WriteOptions.MaxFile, in bytes. Writers and readers hold a whole
-// file in memory.
+// DefaultMaxFile is the default of WriteOptions.MaxFile, in bytes. Writers and readers hold a whole file in memory.
 const DefaultMaxFile = 1 << 30
 
 // WriteOptions control Write. The zero value is valid.

@@ -37,8 +37,7 @@ type file struct {
 
 func (f *file) path() string { return join(f.dir, f.name) }
 
-// stat is compared to detect that a file changed between listing and reading. mtime is in
-// nanoseconds.
+// stat is compared to detect that a file changed between listing and reading. mtime is in nanoseconds.
 type stat struct{ size, mtime int64 }
 
 func statOf(info fs.FileInfo) stat { return stat{info.Size(), info.ModTime().UnixNano()} }
@@ -139,9 +138,8 @@ func (s *source) leadsOut(name string, e fs.DirEntry) bool {
 	return err == nil
 }
 
-// dangling returns the error of following a symbolic link to a missing file, or to itself, as
-// ErrUnsupported: it is a property of the folder, not a failure to read it. Other errors are
-// returned unchanged.
+// dangling returns the error of following a symbolic link to a missing file, or to itself, as ErrUnsupported: it is a
+// property of the folder, not a failure to read it. Other errors are returned unchanged.
 func (s *source) dangling(name string, e fs.DirEntry, err error) error {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return err

@@ -31,15 +31,13 @@ type Report struct {
 	Verify *verify.Report  // of re-reading the packed file
 }
 
-// Write packs the folder dir into file. The name of file must end in .ffr, and file must not be
-// within dir. The file gets its name when it is complete, synced and verified by reading it again;
-// after an error it does not exist, or is the old one with Overwrite. A process that is killed
-// leaves a hidden .ffconvert-*.tmp next to it. Memory: the largest file, and a few hundred bytes
-// for each file.
+// Write packs the folder dir into file. The name of file must end in .ffr, and file must not be within dir. The file
+// gets its name when it is complete, synced and verified by reading it again; after an error it does not exist, or is
+// the old one with Overwrite. A process that is killed leaves a hidden .ffconvert-*.tmp next to it. Memory: the largest
+// file, and a few hundred bytes for each file.
 //
-// Write follows symbolic links and packs their targets. It refuses a link to one of its parent
-// directories, sockets, FIFOs, devices, and names that are not UTF-8. A file
-// that changes after the folder was listed is an error, too.
+// Write follows symbolic links and packs their targets. It refuses a link to one of its parent directories, sockets,
+// FIFOs, devices, and names that are not UTF-8. A file that changes after the folder was listed is an error, too.
 func Write(ctx context.Context, dir, file string, opts WriteOptions) (Report, error) {
 	if opts.Progress == nil {
 		opts.Progress = silent{}

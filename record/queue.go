@@ -18,8 +18,7 @@ type queue struct {
 	failed bool      // a batch failed: the queue must not be reused
 }
 
-// queues is the pool of queues of a Reader. It grows to the largest number of concurrent calls of
-// ReadBatch.
+// queues is the pool of queues of a Reader. It grows to the largest number of concurrent calls of ReadBatch.
 type queues struct {
 	opts aio.Options
 

@@ -158,8 +158,7 @@ func (r *Reader) Read(i int, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// Close closes the files and frees the memory of ReadBatch. It must not be called while another
-// method runs.
+// Close closes the files and frees the memory of ReadBatch. It must not be called while another method runs.
 func (r *Reader) Close() error {
 	errs := []error{r.queues.close()}
 	for _, f := range r.files {

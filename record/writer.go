@@ -22,9 +22,8 @@ type Extent struct {
 	CRC  uint32 // CRC-32 (IEEE) of the sample
 }
 
-// A Writer writes one shard. Until Close succeeds the file has a head that every reader refuses,
-// including the original one. After an error each later call returns that error. A Writer must not
-// be used concurrently.
+// A Writer writes one shard. Until Close succeeds the file has a head that every reader refuses, including the original
+// one. After an error each later call returns that error. A Writer must not be used concurrently.
 type Writer struct {
 	w       io.WriterAt
 	swapper bufferSwapper // w, if it implements the interface

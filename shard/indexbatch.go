@@ -31,8 +31,7 @@ func (b *indexBatch) reset() {
 	clear(b.labeled[:])
 }
 
-// addPlaces adds rows without key and label while there is room, and returns the number
-// of added rows.
+// addPlaces adds rows without key and label while there is room, and returns the number of added rows.
 func (b *indexBatch) addPlaces(ordinal int64, first int32, rows []entry, at []record.Extent) int {
 	n := min(len(rows), indexRows-b.n)
 	for i := range n {

@@ -90,8 +90,7 @@ func (p *pipeline) take() *segment {
 	return nil
 }
 
-// run appends the records that the readers read from the source. It returns the error of the first failed
-// segment.
+// run appends the records that the readers read from the source. It returns the error of the first failed segment.
 func (p *pipeline) run(ctx context.Context, src converters.Source, readers []*reader) error {
 	if p.alone {
 		readers[0].read(ctx, src)

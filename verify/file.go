@@ -55,9 +55,8 @@ func (o Options) fetched(ctx context.Context, name string, none Result, read fun
 	return res, nil
 }
 
-// twice scans a file, and scans it again if the first scan finds problems. If the second scan finds
-// none, the problems are transient: the transfer failed, not the data on the device. Otherwise the
-// result has the problems of both scans.
+// twice scans a file, and scans it again if the first scan finds problems. If the second scan finds none, the problems
+// are transient: the transfer failed, not the data on the device. Otherwise the result has the problems of both scans.
 func twice(scan func() (Result, error)) (Result, error) {
 	res, err := scan()
 	if err != nil || len(res.Problems) == 0 {

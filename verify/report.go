@@ -132,7 +132,10 @@ func (r *Report) addOther(res *Result) {
 // backend merges the statistics of one worker. One worker that fell back to pread makes it pread; one that read too little
 // for a queue of Linux AIO does not.
 func (r *Report) backend(s aio.Stats) {
-	r.Backend, r.Fallback = s.Merge(r.Backend, r.Fallback)
+	if s.Fallback != "" || r.Fallback == "" && r.Backend != aio.AIO.String() {
+		r.Backend = s.Backend.String()
+	}
+	r.Fallback = cmp.Or(r.Fallback, s.Fallback)
 }
 
 // swaps adds a problem for each shard that has the content expected of another shard in its

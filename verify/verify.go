@@ -1,6 +1,5 @@
-// Package verify proves that shards are sound. It reads them again, from the device where that can
-// be proven (see [aio.File.Uncache]), and checks the header, the CRC of every sample, and that
-// each shard is the expected one.
+// Package verify proves that shards are sound. It reads them again, from the device where that can be proven (see
+// [aio.File.Uncache]), and checks the header, the CRC of every sample, and that each shard is the expected one.
 //
 //	report, err := verify.Dataset(ctx, "out", nil, expected, verify.Options{})
 //	for _, p := range report.Problems { fmt.Println(p) }

@@ -34,9 +34,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
@@ -108,56 +105,33 @@ func openSource(ctx context.Context, parts []converters.Part, opts Options, open
 	if len(parts) == 0 {
 		return s, nil
 	}
-	table, held, err := s.openTable(0)
-	if err != nil {
-		return nil, err
-	}
-	s.desc = table.describe(opts.Fields)
-	s.desc.Held = held
-	if width := table.packed(s.desc); opts.Pack && width > 0 {
-		packed, err := s.packed(ctx, parts[0].Size-table.off)
+	for p := range parts {
+		if p > 0 && (s.width == 0 || parts[p].Path == "") {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, &converters.Error{Where: parts[p].Name, Off: -1, Err: err}
+		}
+		table, held, err := s.openTable(p)
 		if err != nil {
-			return nil, err
+			if p == 0 {
+				return nil, err
+			}
+			continue // Index refuses the part
 		}
-		if packed {
-			s.width, s.desc.Encoding, s.desc.Shape = width, "raw", []int64{int64(len(s.desc.Columns))}
+		desc := table.describe(opts.Fields)
+		if p == 0 {
+			s.desc, s.desc.Held = desc, held
 		}
+		if s.width = table.packed(desc); !opts.Pack || !slices.Equal(desc.Columns, s.desc.Columns) {
+			s.width = 0
+		}
+	}
+	if s.width > 0 {
+		s.desc.Encoding, s.desc.Shape = "raw", []int64{int64(len(s.desc.Columns))}
 	}
 	return s, nil
 }
-
-// packed reports whether the rows of all parts that are here can be packed like those of the first one, whose footer has size
-// bytes.
-func (s *source) packed(ctx context.Context, size int64) (bool, error) {
-	var g errgroup.Group
-	g.SetLimit(int(max(1, min(footersAtOnce, footersBytes/size))))
-	var other atomic.Bool
-	for p := 1; p < len(s.Parts()) && !other.Load() && ctx.Err() == nil; p++ {
-		if s.Parts()[p].Path == "" {
-			continue
-		}
-		g.Go(func() error {
-			if table, _, err := s.openTable(p); err == nil { // else Index refuses the part
-				if desc := table.describe(s.opts.Fields); table.packed(desc) == 0 || !slices.Equal(desc.Columns, s.desc.Columns) {
-					other.Store(true)
-				}
-			}
-			return nil
-		})
-	}
-	g.Wait()
-	if err := ctx.Err(); err != nil {
-		return false, &converters.Error{Where: s.Parts()[0].Name, Off: -1, Err: err}
-	}
-	return !other.Load(), nil
-}
-
-// Limits of the footers that are read at once when a source is opened, so that a device gets several requests: how many, and
-// their bytes, which take some 5 times as much memory.
-const (
-	footersAtOnce = 8
-	footersBytes  = 16 << 20
-)
 
 // openTable returns the footer of part p, and, of the first part, the memory of a reader.
 func (s *source) openTable(p int) (t *table, held int64, err error) {

@@ -47,9 +47,8 @@ func (t *Compared) Same() bool { return t.Added+t.Removed+t.Changed == 0 }
 // Compare finds samples that only one of two datasets has, and samples whose content differs. The k-th sample of a key in
 // one is compared with the k-th of that key in the other; keys are compared by 128-bit hashes with a seed of this process.
 //
-// Compare calls use with each difference: changed and removed samples first, then added ones, each
-// in the order of its dataset. If there are more samples than Held, changed and removed samples come in
-// several groups.
+// Compare calls use with each difference: changed and removed samples first, then added ones, each in the order of its
+// dataset. If there are more samples than Held, changed and removed samples come in several groups.
 func Compare(ctx context.Context, a, b *Dataset, opts CompareOptions, use func(Difference) error) (Compared, error) {
 	c := &comparison{ctx: ctx, a: a, b: b, opts: opts, use: use}
 	c.totals.A, c.totals.B = a.Len(), b.Len()

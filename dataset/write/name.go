@@ -13,10 +13,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// name renames a written and verified shard to its final name. If a file has the name already, from another
-// process, or from one that stopped before it wrote the journal line, the two must be equal, and the existing
-// file stays: name returns first = false. name replaces an existing file that is damaged or contradicts the
-// journal.
+// name renames a written and verified shard to its final name. If a file has the name already, from another process, or
+// from one that stopped before it wrote the journal line, the two must be equal, and the existing file stays: name
+// returns first = false. name replaces an existing file that is damaged or contradicts the journal.
 func (k *finisher) name(ctx context.Context, f *files.Temp, done *dataset.Finished) (first bool, err error) {
 	switch there, equal, err := k.compare(ctx, done); {
 	case err != nil:

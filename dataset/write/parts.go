@@ -11,16 +11,14 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A PartProvider makes parts of a dataset local for the shards that need them. Its methods may be called
-// concurrently.
+// A PartProvider makes parts of a dataset local for the shards that need them. Its methods may be called concurrently.
 type PartProvider interface {
 	// Parts lists all parts in dataset order: names, stored sizes, marks; paths are optional. The
 	// slice must not be changed.
 	Parts() []converters.Part
 
-	// Take makes parts first … first+n-1 local and opens a source of exactly these parts,
-	// in this order. It may wait for room; ctx ends the wait but does not close the source. The parts stay local
-	// until release is called.
+	// Take makes parts first … first+n-1 local and opens a source of exactly these parts, in this order. It may wait
+	// for room; ctx ends the wait but does not close the source. The parts stay local until release is called.
 	Take(ctx context.Context, first, n int) (src converters.Source, release func() error, err error)
 }
 

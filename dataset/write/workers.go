@@ -100,8 +100,7 @@ func openShards(workers, files int) int {
 	return max(workers, min(2*workers, files/16))
 }
 
-// work fills shards in its own memory. Several run concurrently. fail stops the
-// others.
+// work fills shards in its own memory. Several run concurrently. fail stops the others.
 func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *filled, fail context.CancelCauseFunc) (err error) {
 	to, err := shard.NewWriter(w.specs, w.readers, w.workers)
 	if err != nil {
@@ -154,5 +153,8 @@ func (w *writer) drop(s *filled) {
 func (w *writer) verifiedBy(s aio.Stats) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.backend, w.fallback = s.Merge(w.backend, w.fallback)
+	if s.Fallback != "" || w.fallback == "" && w.backend != aio.AIO.String() { // as in a verify.Report
+		w.backend = s.Backend.String()
+	}
+	w.fallback = cmp.Or(w.fallback, s.Fallback)
 }

@@ -18,11 +18,10 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// All writes the shards of a plan and commits them with a manifest: it combines [dataset.Writing.Begin],
-// [Slice] of the whole plan, and [Finish]. It keeps shards that an earlier run of the same plan has
-// finished: to resume an interrupted All, call it again; the resulting bytes are the same.
-// After an error each file with a final name is complete and sound, and the directory has no
-// manifest.
+// All writes the shards of a plan and commits them with a manifest: it combines [dataset.Writing.Begin], [Slice] of the
+// whole plan, and [Finish]. It keeps shards that an earlier run of the same plan has finished: to resume an interrupted
+// All, call it again; the resulting bytes are the same. After an error each file with a final name is complete and
+// sound, and the directory has no manifest.
 //
 // A PartProvider may fetch the parts of the next shard while others are written, and only then find a bad
 // part. If that ends the first run before any shard is finished, All removes the plan.
@@ -197,8 +196,7 @@ func (w *writer) finish(ctx context.Context, report *Report) error {
 	return err
 }
 
-// todo returns the shards to write. lost names those of them that were finished before, and
-// are damaged or missing.
+// todo returns the shards to write. lost names those of them that were finished before, and are damaged or missing.
 func (w *writer) todo(ctx context.Context) (todo []int, lost []string, err error) {
 	var kept []int
 	before, done := make([]bool, len(w.plan.Shards)), make([]bool, len(w.plan.Shards))

@@ -31,8 +31,7 @@ type Account struct {
 	FilterDropped int64 `json:"filter_dropped,omitempty"` // samples of these that it dropped; their entries are in Skipped
 	FilterAdded   int64 `json:"filter_added,omitempty"`   // samples that it made in addition to one for each
 
-	// Seen counts, by field name, the written samples that have the field. It is not part
-	// of the balance.
+	// Seen counts, by field name, the written samples that have the field. It is not part of the balance.
 	Seen FieldCounts `json:"seen,omitempty"`
 }
 
@@ -137,8 +136,7 @@ func increment(m map[string]int64, key string, n int64) map[string]int64 {
 	return m
 }
 
-// Check returns an error if a number of the account is negative: the account is damaged, or a sum
-// overflowed.
+// Check returns an error if a number of the account is negative: the account is damaged, or a sum overflowed.
 func (a *Account) Check() error {
 	if min(a.Entries, a.Samples, a.Keys, a.SamplesLeftOut, a.Fields, a.FieldsLeftOut, a.Unread, a.Partly, a.FilterRead, a.FilterDropped, a.FilterAdded) < 0 {
 		return errors.New("it has less than 0 entries, samples or fields")

@@ -10,11 +10,10 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// NewAligned makes a part-aligned plan, for parts that are not local yet: it cuts between parts, by
-// their names and stored sizes alone. The number of shards follows from the sizes, and the largest shard is as
-// small as possible. Each part is then fetched once, by the process that writes its shard, and its samples are
-// counted then. seen is the index of the parts that decide the columns: the first part of the dataset, or of each
-// collection in a mixture.
+// NewAligned makes a part-aligned plan, for parts that are not local yet: it cuts between parts, by their names and
+// stored sizes alone. The number of shards follows from the sizes, and the largest shard is as small as possible. Each
+// part is then fetched once, by the process that writes its shard, and its samples are counted then. seen is the index
+// of the parts that decide the columns: the first part of the dataset, or of each collection in a mixture.
 func NewAligned(parts []converters.Part, seen []PartIndex, opts Options) (*Plan, error) {
 	if opts.Shuffle != nil {
 		return nil, fmt.Errorf("%w: a shuffle is of all samples; part-aligned shards have theirs in order", errSizes)
@@ -129,8 +128,7 @@ func (p *Plan) Weight(i int) int64 {
 	return p.Shards[i].Bytes
 }
 
-// Complete reports whether the size and the parts of a finished shard hold everything that the plan
-// requires of it.
+// Complete reports whether the size and the parts of a finished shard hold everything that the plan requires of it.
 func (p *Plan) Complete(s *Shard, bytes int64, parts []Part) bool {
 	if !p.Whole {
 		return bytes == s.Bytes

@@ -11,19 +11,16 @@ type ordering interface {
 	end(i int) int64
 }
 
-// cut divides the samples into k consecutive shards and returns where each ends (an
-// index into the ordering, exclusive). The largest shard is as small as can be; within
-// that, largest − smallest ≤ the largest sample, and cuts lie near the even ones.
-// Every shard holds at least one sample that costs something, of which there must be
-// k or more. largest is the cost of the largest sample.
+// cut divides the samples into k consecutive shards and returns where each ends (an index into the ordering,
+// exclusive). The largest shard is as small as can be; within that, largest − smallest ≤ the largest sample, and cuts
+// lie near the even ones. Every shard holds at least one sample that costs something, of which there must be k or more.
+// largest is the cost of the largest sample.
 //
-// Proof that both hold at once: let high be the least bound under which filling shards
-// greedily needs at most k of them. A bound of high−1 fails, so k greedy shards of at least
-// high−largest each do not use up all samples; hence k shards of at least low =
-// high−largest exist too. Between the two, the prefix sums that j shards of low to high
-// bytes can reach have no gap, because no sample is larger than high−low. So shard j can end
-// at every sample between the least and the greatest of these sums, and from any end of the
-// last shard there is a way back to the start.
+// Proof that both hold at once: let high be the least bound under which filling shards greedily needs at most k of
+// them. A bound of high−1 fails, so k greedy shards of at least high−largest each do not use up all samples; hence k
+// shards of at least low = high−largest exist too. Between the two, the prefix sums that j shards of low to high bytes
+// can reach have no gap, because no sample is larger than high−low. So shard j can end at every sample between the
+// least and the greatest of these sums, and from any end of the last shard there is a way back to the start.
 func cut(s ordering, k int, largest int64) []int {
 	n := s.len()
 	total := s.end(n - 1)

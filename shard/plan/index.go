@@ -19,8 +19,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// TableRow is the number of header bytes that each sample of a shard takes: its CRC and
-// its offset.
+// TableRow is the number of header bytes that each sample of a shard takes: its CRC and its offset.
 const TableRow = 12
 
 // A PartIndex is the result of indexing one part: its account, and the place and cost of
@@ -33,8 +32,7 @@ type PartIndex struct {
 	order choose.SortKeys // sort keys of its written samples; empty unless the choice sorts
 }
 
-// Add adds one sample that starts at off. size is the size of its record, or -1 if the sample
-// is left out.
+// Add adds one sample that starts at off. size is the size of its record, or -1 if the sample is left out.
 func (p *PartIndex) Add(off, size int64) { p.add(off, size, TableRow) }
 
 // add is Add with the bytes that a sample costs in addition to its record.
@@ -47,8 +45,7 @@ func (p *PartIndex) add(off, size, row int64) {
 	p.Largest = max(p.Largest, cost)
 }
 
-// IndexOptions are the options of Index. The zero value indexes all parts for MessagePack
-// records.
+// IndexOptions are the options of Index. The zero value indexes all parts for MessagePack records.
 type IndexOptions struct {
 	Encodings Encodings                        // of the records of each part
 	Only      []int                            // numbers of the parts to index; nil: all. The others need not be local

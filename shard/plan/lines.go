@@ -15,9 +15,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/checksum"
 )
 
-// A planRow is a row of the table: the offset of the line of a part or shard, and the sum of the
-// sizes of all parts or shards up to and including it. Rows have equal widths, so that each can be
-// read alone:
+// A planRow is a row of the table: the offset of the line of a part or shard, and the sum of the sizes of all parts or
+// shards up to and including it. Rows have equal widths, so that each can be read alone:
 //
 //	crc 8 hex | space | offset 16 hex | space | sum 16 hex | newline
 type planRow struct{ off, sum int64 }

@@ -44,8 +44,7 @@ type SourceSpec struct {
 	Filter  string            `json:"filter,omitempty"`  // command line of the filter program; never run, since a plan may be hostile
 }
 
-// OptionSpec is the option of a SourceSpec that holds the whole specification of a mixed
-// dataset.
+// OptionSpec is the option of a SourceSpec that holds the whole specification of a mixed dataset.
 const OptionSpec = "spec"
 
 // A Shuffle puts all samples of a dataset in an order drawn from Seed.
@@ -91,17 +90,15 @@ type Shard struct {
 	First, Parts int
 }
 
-// Options are the options of New. The zero value keeps the order of the samples and
-// follows FFRecord's rule for sizes.
+// Options are the options of New. The zero value keeps the order of the samples and follows FFRecord's rule for sizes.
 type Options struct {
 	Recipe         // Choice is the one that the index was made with; its Sort does not go with Shuffle
 	EncodeOf []int // by part, its Part.Encode, for NewAligned; nil: all 0. An index has it for New
 	Sizes    Sizes
 }
 
-// New plans even shards. The number of shards follows from opts.Sizes; the largest is as small as possible, and
-// largest − smallest ≤ the largest sample. New is a pure function: the same index and
-// options give the same plan.
+// New plans even shards. The number of shards follows from opts.Sizes; the largest is as small as possible, and largest
+// − smallest ≤ the largest sample. New is a pure function: the same index and options give the same plan.
 func New(parts []PartIndex, opts Options) (*Plan, error) {
 	plan := opts.plan()
 	for i := range parts {
@@ -131,8 +128,7 @@ func (o *Options) plan() *Plan {
 	return p
 }
 
-// order returns the samples of parts in the order of writing, the number of files, and the cost of the
-// largest sample.
+// order returns the samples of parts in the order of writing, the number of files, and the cost of the largest sample.
 func (o *Options) order(parts []PartIndex) (order samplesInOrder, files int, largest int64, err error) {
 	var total, samples int64
 	for i := range parts {
@@ -239,10 +235,9 @@ type shardBuilder struct {
 	cost int64
 }
 
-// A run has at most RunSamples samples; if they have at most SmallRecord bytes each, also at
-// most RunBytes: several readers can then read one shard, and each holds its read-ahead in a
-// few batches. The three are part of the plan format: with another value the same input gives
-// another plan, and an interrupted conversion could not be resumed.
+// A run has at most RunSamples samples; if they have at most SmallRecord bytes each, also at most RunBytes: several
+// readers can then read one shard, and each holds its read-ahead in a few batches. The three are part of the plan
+// format: with another value the same input gives another plan, and an interrupted conversion could not be resumed.
 const (
 	RunSamples  = 32 << 10
 	RunBytes    = 1 << 20
