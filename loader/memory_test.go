@@ -151,8 +151,7 @@ func TestFlat(t *testing.T) {
 	}
 	runtime.ReadMemStats(&after)
 	read, allocated := l.Stats().Bytes, int64(after.TotalAlloc-before.TotalAlloc)
-	slabs := read / l.Steps() * (prefetched + 1)
-	if l.Stats().Batches != 100 || allocated > 4*slabs {
-		t.Errorf("%d bytes allocated to read %d with slabs of %d", allocated, read, slabs)
+	if l.Stats().Batches != 100 || allocated > read/3 { // were no slab reused, it would be all of it
+		t.Errorf("%d bytes allocated to read %d", allocated, read)
 	}
 }

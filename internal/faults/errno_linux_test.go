@@ -65,9 +65,11 @@ func source(path string) bool {
 	return strings.HasPrefix(path, "in/") || strings.HasPrefix(path, "in-")
 }
 
-// glanced says that nothing depends on a look at an open file: a source, a claim that is removed, or
-// the output, which package os looks at to be sure that it is a directory.
-func glanced(path string) bool { return source(path) || claim(path) || strings.HasSuffix(path, "/out") }
+// glanced says that nothing depends on a look at an open file: a source, a claim or the directory of temporary files, which are
+// removed, or the output, which package os looks at to be sure that it is a directory.
+func glanced(path string) bool {
+	return source(path) || claim(path) || scratchDir.MatchString(path) || strings.HasSuffix(path, "/out")
+}
 
 // checkedFirst says that a stat comes before the call that decides: whether OUT exists, before it is
 // made; whether a claim or meta.json is a regular file, before it is opened and compared; whether there is a
