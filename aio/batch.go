@@ -35,7 +35,7 @@ func (r *Reader) ReadBatch(ctx context.Context, reqs []Request) error {
 	b := batch{Reader: r, ctx: ctx, reqs: reqs}
 	size := int64(0)
 	for i := range reqs {
-		size += int64(len(reqs[i].Buf))
+		size += max(int64(len(reqs[i].Buf)), requestBytes)
 	}
 	if err := r.begin(size); err != nil {
 		for i := range reqs {

@@ -39,3 +39,39 @@ func TestFewBytes(t *testing.T) {
 		}
 	}
 }
+
+// Many small requests get a queue as well: a device takes as long for each as for a larger one.
+func TestFewRequests(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if !f.direct() {
+		t.Skip("no O_DIRECT here")
+	}
+	for _, n := range []int{1, fewBytes/requestBytes - 1, fewBytes / requestBytes} {
+		r, err := NewReader(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reqs := make([]Request, n)
+		for i := range reqs {
+			reqs[i] = Request{File: f, Off: int64(i) * 8000, Buf: make([]byte, 300)}
+		}
+		if err := r.ReadBatch(t.Context(), reqs); err != nil {
+			t.Fatal(err)
+		}
+		if r.Stats().Fallback == "" && (r.ring != nil) != (n*requestBytes >= fewBytes) {
+			t.Errorf("%d requests: queue %v", n, r.ring != nil)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -188,6 +188,10 @@ func (s *Source) reader(run converters.Run) (r Reader) {
 	return r
 }
 
+// idleOfIndex is how many Readers are kept after an index, which may use 32 at once; later passes use as many as there are
+// workers. Each has some MiB.
+const idleOfIndex = 4
+
 // Each calls f with the spans of a run, several at a time. f returns how many samples of the run it used, and whether
 // to continue. A part with fewer samples than the run is an error, unless index is set.
 func Each(ctx context.Context, s *Source, run converters.Run, index bool, f func(Reader, []converters.Span) (int64, bool)) error {
@@ -213,7 +217,9 @@ func Each(ctx context.Context, s *Source, run converters.Run, index bool, f func
 		r.End()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.idle[r] = run
+		if !index || len(s.idle) < idleOfIndex {
+			s.idle[r] = run
+		}
 	}()
 	if err := r.Begin(ctx, &p); err != nil {
 		return err
