@@ -142,7 +142,7 @@ func (r report) sizing() []claim {
 			r.median("S13", task+": time to its first event")/1000, r.median("S13", task+": memory at its first event, VmHWM"))},
 		{"sizing", "`status` of 200,000 shards takes", "S13", fmt.Sprintf("%.1f s and %.0f MiB *m*", r.median("S13", status), r.number("S13", status, oursColumn, "MiB"))},
 		{"sizing", "a name, 130 bytes of plan", "S13", fmt.Sprintf("%.0f operations on names", r.median("S13", "operations on names more for each shard that is written"))},
-		{"sizing", "| 100 M samples that a source makes up", "S9", fmt.Sprintf("| %.0f s, %.1f GiB | %.0f GiB, %.0f minutes |", seconds, hundred/kiB, each*1e9/(1<<30), seconds*10/60)},
+		{"sizing", "| 100 M samples that a source makes up", "S9", fmt.Sprintf("| %.0f s, %.1f GiB | %.0f GiB, %.0f min |", seconds, hundred/kiB, each*1e9/(1<<30), seconds*10/60)},
 		{"sizing", "| processor time: ", "S7, S11", fmt.Sprintf("%.2f to %.2f s a GiB to write, %.3f s a GB to verify", writeMore, write, verify)},
 		{"sizing", "| memory of a conversion of 2, 8 and 32 GiB", "S10", fmt.Sprintf(": %.0f, %.0f, %.0f MiB; `--jobs 16`: %.0f MiB", two, eight, most, sixteen)},
 		{"sizing", "| plan of 10 M and 100 M samples", "S9", fmt.Sprintf(": %.0f MiB, %.1f GiB, %.1f s", ten, hundred/kiB, seconds)},
