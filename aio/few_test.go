@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // A Reader of few bytes has no queue, unless AIO is asked for; one of more gets it at the next Sweep.
@@ -21,7 +23,7 @@ func TestFewBytes(t *testing.T) {
 	for _, backend := range []Backend{Auto, AIO} {
 		r, err := NewReader(Options{Backend: backend})
 		if err != nil {
-			t.Skip(err)
+			need.Missing(t, err)
 		}
 		for i := range 3 {
 			for _, err := range r.Sweep(t.Context(), f, 0, fewBytes/2) {
@@ -53,7 +55,7 @@ func TestFewRequests(t *testing.T) {
 	}
 	defer f.Close()
 	if !f.direct() {
-		t.Skip("no O_DIRECT here")
+		need.Missing(t, "no O_DIRECT here")
 	}
 	for _, n := range []int{1, fewBytes/requestBytes - 1, fewBytes / requestBytes} {
 		r, err := NewReader(Options{})
