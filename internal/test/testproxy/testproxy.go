@@ -10,10 +10,12 @@ package testproxy
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"log"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -69,12 +71,13 @@ func Start(t testing.TB, service string, opts Options) *Proxy {
 		Transport:      transport,
 		Rewrite:        func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", service },
 		ModifyResponse: p.reply,
-		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		ErrorHandler:   func(_ http.ResponseWriter, r *http.Request, _ error) { abort(r) },
 		ErrorLog:       quiet,
 		FlushInterval:  -1,
 	}
 	server := httptest.NewUnstartedServer(p)
 	server.Config.ErrorLog = quiet
+	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
 	p.Address = server.Listener.Addr().String() // before the first request
 	server.Start()
 	t.Cleanup(func() {
@@ -107,7 +110,10 @@ type exchange struct {
 	fault Fault
 }
 
-type exchangeKey struct{}
+type (
+	exchangeKey struct{}
+	connKey     struct{}
+)
 
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := p.begin(r)
@@ -162,6 +168,13 @@ func (p *Proxy) strike(x exchange, r *http.Request) {
 // cut closes the connection of a request that the service has not seen.
 func (p *Proxy) cut(x exchange, r *http.Request) {
 	p.strike(x, r)
+	abort(r)
+}
+
+// abort closes the connection of a request, then ends its handler. Without the first the server may wait for the client for
+// ever: where the body is read to its end as the handler panics, net/http begins to read what follows it.
+func abort(r *http.Request) {
+	r.Context().Value(connKey{}).(net.Conn).Close()
 	panic(http.ErrAbortHandler)
 }
 
@@ -183,7 +196,7 @@ func busy(w http.ResponseWriter, f Fault, after int) {
 func (p *Proxy) first(r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		panic(http.ErrAbortHandler)
+		abort(r)
 	}
 	copied := r.Clone(r.Context())
 	copied.RequestURI = ""
@@ -191,7 +204,7 @@ func (p *Proxy) first(r *http.Request) {
 	copied.Body = io.NopCloser(bytes.NewReader(body))
 	resp, err := p.forward.Transport.RoundTrip(copied)
 	if err != nil {
-		panic(http.ErrAbortHandler)
+		abort(r)
 	}
 	io.Copy(io.Discard, resp.Body)
 	resp.Body.Close()
@@ -225,7 +238,10 @@ func (p *Proxy) reply(resp *http.Response) error {
 		resp.Header.Set("ETag", `"0123456789abcdef0123456789abcdef"`)
 	case CutBody:
 		half := max(resp.ContentLength/2, 0)
-		resp.Body = &cutBody{ReadCloser: resp.Body, left: half, at: func() { p.strike(x, resp.Request) }}
+		resp.Body = &cutBody{ReadCloser: resp.Body, left: half, at: func() {
+			p.strike(x, resp.Request)
+			resp.Request.Context().Value(connKey{}).(net.Conn).Close()
+		}}
 	}
 	return nil
 }
