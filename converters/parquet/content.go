@@ -20,9 +20,10 @@ type holding struct {
 	cursors     []*cursor // of the reader
 }
 
-// estimate returns the memory of a reader in bytes by the first pages of each column. A page that is refused later counts
-// nothing.
+// estimate returns the memory of a reader in bytes by the first pages of each column, and the largest of them as it is stored.
+// A page that is refused later counts nothing.
 func (r *reader) estimate(f io.ReaderAt) (n int64) {
+	raw := int64(0)
 	for i, c := range r.asm.cursors {
 		if c == nil {
 			continue
@@ -32,13 +33,14 @@ func (r *reader) estimate(f io.ReaderAt) (n int64) {
 		for err := c.begin(f, at, true); err == nil && c.w.Offset() < c.last; c.w.Skip(c.page.size) {
 			if err = c.header(); err == nil && c.page.kind != pageIndex && !c.page.streams(c.codec, c.physical) && !c.flows() {
 				n += min(c.page.expanded, r.src.opts.MaxPage)
+				raw = max(raw, min(c.page.size, r.src.opts.MaxPage))
 			}
 			if c.page.kind != pageDictionary {
 				break
 			}
 		}
 	}
-	return n
+	return n + raw
 }
 
 // take counts n bytes. If they exceed the limit, it frees buffers that hold no page.
