@@ -15,6 +15,7 @@ type coldRun struct {
 	copying, plain, verified, fio series
 	fioTwice                      series // reads what it has written, too
 	catThenFio                    series // reads all, then writes
+	index, cat                    series // only read
 }
 
 func runCold(t *testing.T, set string) (m coldRun) {
@@ -22,12 +23,14 @@ func runCold(t *testing.T, set string) (m coldRun) {
 	plain := convert("tar", "--no-verify")
 	m.bytes, m.written, m.limit = sizeOf(t, filesUnder(t, set)), outputSize(t, set, plain), mixedLimit(t)
 	write := writeLimit(t)
-	apart := func(t *testing.T, set, out string) process {
-		read := execute(t, "sh", "-c", `cat "$1"/* > "$2"`, "sh", set, os.DevNull)
-		return process{seconds: read.seconds + write.run(t, 0, m.written, out).seconds}
+	cat := func(t *testing.T, set, _ string) process {
+		return execute(t, "sh", "-c", `cat "$1"/* > "$2"`, "sh", set, os.DevNull)
 	}
-	all := compete(t, chill, set, rounds, plain, durableCopy, m.limit.contender(m.bytes, m.written), convert("tar"), m.limit.contender(m.bytes+m.written, m.written), apart)
-	for i, s := range []*series{&m.plain, &m.copying, &m.fio, &m.verified, &m.fioTwice, &m.catThenFio} {
+	apart := func(t *testing.T, set, out string) process {
+		return process{seconds: cat(t, set, out).seconds + write.run(t, 0, m.written, out).seconds}
+	}
+	all := compete(t, chill, set, rounds, plain, durableCopy, m.limit.contender(m.bytes, m.written), convert("tar"), m.limit.contender(m.bytes+m.written, m.written), apart, convert("tar", "--dry-run"), cat)
+	for i, s := range []*series{&m.plain, &m.copying, &m.fio, &m.verified, &m.fioTwice, &m.catThenFio, &m.index, &m.cat} {
 		*s = all[i].seconds()
 	}
 	return m
@@ -52,6 +55,8 @@ func TestC1(t *testing.T) {
 			value: m.fio.over(m.plain), unit: ratio, target: atLeast(1), ours: seconds.all(m.plain), theirs: seconds.all(m.fio)})
 		record(figure{work: what + ": part of that rate", against: "`cat` of the tars, then fio writing as many bytes",
 			value: m.catThenFio.over(m.plain), unit: ratio, target: atLeast(1), ours: seconds.all(m.plain), theirs: seconds.all(m.catThenFio)})
+		record(figure{work: what + ": its index alone, by `--dry-run`", against: "`cat` of the tars",
+			value: m.index.over(m.cat), unit: ratio, target: atMost(1), ours: seconds.all(m.index), theirs: seconds.all(m.cat)})
 	})
 }
 
