@@ -3,13 +3,14 @@ package lookup
 import (
 	"context"
 	"iter"
+	"os"
 	"path"
 	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/ffconvert/ffconvert/internal/sidecar"
+	"github.com/ffconvert/ffconvert/aio"
 )
 
 // Find yields the samples that have a key, in order: several where a key occurs several times. It reads the keys of all samples.
@@ -109,25 +110,24 @@ func (d *Dataset) searchPiece(ctx context.Context, p piece, keys []string, yield
 		return false
 	}
 	defer x.close()
+	if f, ok := x.file.(*os.File); ok {
+		aio.ReadAhead(f, false)
+	}
 	if p.first > 0 {
 		x.rows.SkipTo(p.first)
 	}
+	x.rows.SourceOffs = true
 	for {
-		i, key, err := x.rows.Find(ctx, keys, p.end)
+		i, said, err := x.rows.Find(ctx, keys, p.end)
 		if i >= p.end && err == nil {
 			return true
 		}
 		r := new(Row)
 		if err == nil {
-			x.rows.Want = sidecar.Everything
-			var said *sidecar.Row
-			if said, err = x.rows.Row(i); err == nil {
-				r.place(d, p.shard, i)
-				r.set(said)
-				r.Key = keys[key] // it outlives the index
-			}
-		}
-		if err != nil && ctx.Err() == nil {
+			r.place(d, p.shard, i)
+			r.set(said)
+			r.Key = strings.Clone(said.Key) // it outlives the index
+		} else if ctx.Err() == nil {
 			err = x.fail(err)
 		}
 		if !yield(r, err) || err != nil {

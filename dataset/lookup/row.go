@@ -62,7 +62,7 @@ func (d *Dataset) Row(n int64, described bool) (*Row, error) {
 	}
 	defer x.close()
 	x.rows.SkipTo(i)
-	x.rows.Want = sidecar.Everything
+	x.rows.SourceOffs = true
 	said, err := x.rows.Row(i)
 	if err != nil {
 		return nil, x.fail(err)

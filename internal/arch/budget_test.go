@@ -19,8 +19,8 @@ var budget = []struct {
 	count       func(product []*pkg) (n int, where string)
 }{
 	{"lines", 94760, 77000, sum(func(p *pkg) int { return p.lines })},
-	{"exported names, methods among them", 1861, 1300, sum(func(p *pkg) int { return p.exported })},
-	{"types", 944, 780, sum(func(p *pkg) int { return p.types })},
+	{"exported names, methods among them", 1860, 1300, sum(func(p *pkg) int { return p.exported })},
+	{"types", 943, 780, sum(func(p *pkg) int { return p.types })},
 	{"interfaces", 31, 32, sum(func(p *pkg) int { return p.interfaces })},
 	{"packages", 59, 59, sum(func(*pkg) int { return 1 })},
 	{"functions of more than 5 parameters", 0, 0, sum(func(p *pkg) int { return len(p.crowded) })},

@@ -34,8 +34,9 @@ type Reader struct {
 	next     int64            // the row after those of chunk
 	end      int64            // the row after the last one to read
 	chunk    chunk
+	searched int64 // end of the batch whose text Find last searched
 
-	Want want // which members of Row to read
+	SourceOffs bool // read Row.SourceOff, too
 }
 
 // Open returns a reader of an index of size bytes. Next then returns the first row.
@@ -80,7 +81,7 @@ func (x *Reader) read(most int64) error {
 	if n <= 0 {
 		return fmt.Errorf("%w: %w", ErrMalformed, errTooFew)
 	}
-	x.chunk.want(x.Want)
+	x.chunk.want(x.SourceOffs)
 	if err := x.chunk.read(x.file, &x.batch, x.next, n); err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func rows(data []byte, first, n int) (all []sidecar.Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Want = sidecar.Everything
+	r.SourceOffs = true
 	row, err := r.Row(int64(first))
 	for {
 		if err != nil {
@@ -137,7 +137,7 @@ func found(data []byte, n int) ([]sidecar.Row, error) {
 	all := make([]sidecar.Row, n)
 	for i := n - 1; i >= 0; i-- {
 		x := f.Rows(r, int64(i), 1)
-		x.Want = sidecar.Everything
+		x.SourceOffs = true
 		row, err := x.Next()
 		if err != nil {
 			return nil, err

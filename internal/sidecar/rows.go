@@ -22,36 +22,13 @@ type Row struct {
 	Off, Size int64 // of the record in the shard, in bytes
 	CRC       uint32
 	Source    int32 // row of "sources" in the manifest; -1: unknown
-	SourceOff int64 // offset in the source, in bytes; -1: unknown, or Want is not Everything
-}
-
-// want selects the members of Row to read. Each column costs one read of the file.
-type want int
-
-const (
-	usual      want = iota // all but SourceOff
-	Everything             // all
-	keysAlone              // Key; other members are as if the index lacked them
-)
-
-// wants reports whether the values of a buffer are to be read.
-func (w want) wants(buffer int) bool {
-	switch buffer {
-	case keyEnds:
-		return true
-	case sourceOff:
-		return w == Everything
-	case ordinal:
-		return false
-	}
-	return w != keysAlone
+	SourceOff int64 // offset in the source, in bytes; -1: unknown, or not wanted
 }
 
 // A chunk is consecutive rows of a batch.
 type chunk struct {
 	layout  *layout
 	has     [buffers]bool // buffers of the layout to read
-	rule    []run         // rule of the layout, if it applies
 	offsets bool          // set Row.SourceOff
 	first   int64         // number in the index of row 0
 	next, n int           // row that take returns next, number of rows
@@ -62,14 +39,10 @@ type chunk struct {
 	row     Row
 }
 
-func (c *chunk) want(w want) {
-	for i, has := range c.layout.has {
-		c.has[i] = has && w.wants(i)
-	}
-	c.offsets, c.rule, c.row = w == Everything, nil, Row{}
-	if w != keysAlone {
-		c.rule = c.layout.rule
-	}
+// want selects the buffers to read: all but the ordinals, and sourceOff only if offsets.
+func (c *chunk) want(offsets bool) {
+	c.has, c.offsets, c.row = c.layout.has, offsets, Row{}
+	c.has[ordinal], c.has[sourceOff] = false, c.has[sourceOff] && offsets
 }
 
 // read reads count rows of a batch from row first on, fewer if their keys are long. The batch must have the rows.
@@ -200,7 +173,7 @@ func (c *chunk) take() *Row {
 	}
 	if has[source] {
 		r.Source = int32(binary.LittleEndian.Uint32(c.data[source][4*i:]))
-	} else if c.rule != nil {
+	} else if c.layout.rule != nil {
 		c.applyRule(c.first + int64(i))
 	}
 	if has[sourceOff] {

@@ -38,7 +38,7 @@ func ruleOf(text string) ([]run, error) {
 
 // applyRule sets Row.Source, and for the first row of a run Row.SourceOff, of row n by the rule.
 func (c *chunk) applyRule(n int64) {
-	runs := c.rule
+	runs := c.layout.rule
 	if next := c.run + 1; n < runs[c.run][0] || next < len(runs) && n >= runs[next][0] {
 		c.run = sort.Search(len(runs), func(i int) bool { return runs[i][0] > n }) - 1
 	}
