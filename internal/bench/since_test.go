@@ -18,11 +18,7 @@ type change struct {
 	what   string    // and what it costs or brings, as measured
 }
 
-var changes = []change{
-	{"03a59d6c", time.Date(2026, 11, 27, 18, 23, 21, 0, time.UTC),
-		"128 requests of a batch have a queue of Linux AIO at once (S8b, cold: 1.07 times fio in place of 0.48), and an index leaves four readers, not 32 " +
-			"(S10: 64, 76 and 85 MiB in place of 75, 100 and 130)"},
-}
+var changes []change
 
 // changesSince returns the lines of the page about those of all changes that a tree of that time does not have.
 func changesSince(tree time.Time, all []change) (lines []string) {
