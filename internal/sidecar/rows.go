@@ -127,13 +127,6 @@ func (c *chunk) checkPlaces(count int) error {
 	return nil
 }
 
-// key returns the key of row i, valid until the next read.
-func (c *chunk) key(i int) []byte {
-	ends := c.data[keyEnds]
-	start := binary.LittleEndian.Uint32(ends)
-	return c.data[keyText][binary.LittleEndian.Uint32(ends[4*i:])-start : binary.LittleEndian.Uint32(ends[4*i+4:])-start]
-}
-
 func (c *chunk) keyEnd(i int) int32 { return int32(binary.LittleEndian.Uint32(c.data[keyEnds][4*i:])) }
 
 // readAt reads a range of a buffer to c.data. The range must be inside the buffer.
