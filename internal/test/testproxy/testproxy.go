@@ -174,9 +174,12 @@ func (p *Proxy) cut(x exchange, r *http.Request) {
 // abort closes the connection of a request, then ends its handler. Without the first the server may wait for the client for
 // ever: where the body is read to its end as the handler panics, net/http begins to read what follows it.
 func abort(r *http.Request) {
-	r.Context().Value(connKey{}).(net.Conn).Close()
+	hangUp(r)
 	panic(http.ErrAbortHandler)
 }
+
+// hangUp closes the connection of a request.
+func hangUp(r *http.Request) { r.Context().Value(connKey{}).(net.Conn).Close() }
 
 // busy answers in the service's place. The body is one that both services' clients can parse, or ignore.
 func busy(w http.ResponseWriter, f Fault, after int) {
@@ -240,7 +243,7 @@ func (p *Proxy) reply(resp *http.Response) error {
 		half := max(resp.ContentLength/2, 0)
 		resp.Body = &cutBody{ReadCloser: resp.Body, left: half, at: func() {
 			p.strike(x, resp.Request)
-			resp.Request.Context().Value(connKey{}).(net.Conn).Close()
+			hangUp(resp.Request)
 		}}
 	}
 	return nil
