@@ -20,8 +20,8 @@ type holding struct {
 	cursors     []*cursor // of the reader
 }
 
-// estimate returns the memory of a reader in bytes by the first pages of each column, and the largest of them as it is stored.
-// A page that is refused later counts nothing.
+// estimate returns the memory of a reader in bytes by the first pages of each column, and the largest compressed one as
+// it is stored. A page that is refused later counts nothing.
 func (r *reader) estimate(f io.ReaderAt) (n int64) {
 	raw := int64(0)
 	for i, c := range r.asm.cursors {
@@ -33,7 +33,9 @@ func (r *reader) estimate(f io.ReaderAt) (n int64) {
 		for err := c.begin(f, at, true); err == nil && c.w.Offset() < c.last; c.w.Skip(c.page.size) {
 			if err = c.header(); err == nil && c.page.kind != pageIndex && !c.page.streams(c.codec, c.physical) && !c.flows() {
 				n += min(c.page.expanded, r.src.opts.MaxPage)
-				raw = max(raw, min(c.page.size, r.src.opts.MaxPage))
+				if c.codec != "" {
+					raw = max(raw, min(c.page.size, r.src.opts.MaxPage))
+				}
 			}
 			if c.page.kind != pageDictionary {
 				break
