@@ -20,7 +20,7 @@ the dataset, from #0 on. Its bytes are compared with their checksum before the f
 --format text shows the fields, --format json has all of them in a line; bytes are base64 there.
 Bytes that are not text are not written to a terminal unless --force is given.
 
-A search for a key reads the keys of all samples, some 5 ms a million samples of a local dataset. It
+A search for a key reads the keys of all samples, some 10 ms a million samples of a local dataset. It
 fetches all indexes of a dataset in an object store.
 
 ` + exitStatus,

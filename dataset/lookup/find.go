@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/internal/sidecar"
 )
 
 // Find yields the samples that have a key, in order: several where a key occurs several times. It reads the keys of all samples.
@@ -111,23 +112,27 @@ func (d *Dataset) searchPiece(ctx context.Context, p piece, keys []string, yield
 	}
 	defer x.close()
 	if f, ok := x.file.(*os.File); ok {
-		aio.ReadAhead(f, false)
+		aio.ReadAhead(f, false) // it reads the other columns, too
 	}
 	if p.first > 0 {
 		x.rows.SkipTo(p.first)
 	}
 	x.rows.SourceOffs = true
 	for {
-		i, said, err := x.rows.Find(ctx, keys, p.end)
+		i, key, err := x.rows.Find(ctx, keys, p.end)
 		if i >= p.end && err == nil {
 			return true
 		}
 		r := new(Row)
 		if err == nil {
-			r.place(d, p.shard, i)
-			r.set(said)
-			r.Key = strings.Clone(said.Key) // it outlives the index
-		} else if ctx.Err() == nil {
+			var said *sidecar.Row
+			if said, err = x.rows.Row(i); err == nil {
+				r.place(d, p.shard, i)
+				r.set(said)
+				r.Key = keys[key] // it outlives the index
+			}
+		}
+		if err != nil && ctx.Err() == nil {
 			err = x.fail(err)
 		}
 		if !yield(r, err) || err != nil {

@@ -7,7 +7,7 @@
 //	}
 //
 // A sample is found by its number with five reads: the manifest, three in the header of its shard, and its
-// record. By its key it is found by the keys in all indexes: some 5 ms a million samples where they are cached.
+// record. By its key it is found by the keys in all indexes: some 10 ms a million samples where they are cached.
 //
 // [Compare] finds the differences between two datasets.
 package lookup

@@ -23,8 +23,7 @@ func (x *Reader) Find(ctx context.Context, keys []string, end int64) (n int64, k
 		if x.next >= end || ctx.Err() != nil {
 			return end, 0, ctx.Err()
 		}
-		x.Want = keysAlone
-		if err := x.read(findRows); err != nil {
+		if err := x.read(findRows, true); err != nil {
 			return 0, 0, err
 		}
 	}

@@ -34,9 +34,8 @@ type Reader struct {
 	next     int64            // the row after those of chunk
 	end      int64            // the row after the last one to read
 	chunk    chunk
-	searched int64 // end of the batch whose text Find last searched
 
-	SourceOffs bool // read Row.SourceOff, too
+	SourceOffs bool // read the column of Row.SourceOff, too
 }
 
 // Open returns a reader of an index of size bytes. Next then returns the first row.
@@ -54,7 +53,7 @@ func (x *Reader) Keyed() bool { return x.chunk.layout.has[keyEnds] }
 // Next returns the next row. After the last row it returns an error: the caller must know the number of rows.
 func (x *Reader) Next() (*Row, error) {
 	if x.chunk.next == x.chunk.n {
-		if err := x.read(chunkRows); err != nil {
+		if err := x.read(chunkRows, false); err != nil {
 			return nil, err
 		}
 	}
@@ -65,14 +64,14 @@ func (x *Reader) Next() (*Row, error) {
 // the last row, unless the Reader is from [Finder.Rows]; [Reader.SkipTo] can.
 func (x *Reader) Row(n int64) (*Row, error) {
 	x.next = n
-	if err := x.read(1); err != nil {
+	if err := x.read(1, false); err != nil {
 		return nil, err
 	}
 	return x.chunk.take(), nil
 }
 
-// read reads up to most rows from x.next on.
-func (x *Reader) read(most int64) error {
+// read reads up to most rows from x.next on, of keysAlone no other column: then [chunk.key] has them, not take.
+func (x *Reader) read(most int64, keysAlone bool) error {
 	x.chunk.next, x.chunk.n = 0, 0
 	if err := x.find(x.next); err != nil {
 		return err
@@ -81,7 +80,7 @@ func (x *Reader) read(most int64) error {
 	if n <= 0 {
 		return fmt.Errorf("%w: %w", ErrMalformed, errTooFew)
 	}
-	x.chunk.want(x.SourceOffs)
+	x.chunk.want(x.SourceOffs, keysAlone)
 	if err := x.chunk.read(x.file, &x.batch, x.next, n); err != nil {
 		return err
 	}

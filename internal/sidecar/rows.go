@@ -22,7 +22,7 @@ type Row struct {
 	Off, Size int64 // of the record in the shard, in bytes
 	CRC       uint32
 	Source    int32 // row of "sources" in the manifest; -1: unknown
-	SourceOff int64 // offset in the source, in bytes; -1: unknown, or not wanted
+	SourceOff int64 // offset in the source, in bytes; -1: unknown, or Reader.SourceOffs is not set
 }
 
 // A chunk is consecutive rows of a batch.
@@ -39,10 +39,13 @@ type chunk struct {
 	row     Row
 }
 
-// want selects the buffers to read: all but the ordinals, and sourceOff only if offsets.
-func (c *chunk) want(offsets bool) {
+// want selects the buffers to read: all but the ordinals, and sourceOff only if offsets; of keysAlone the keys.
+func (c *chunk) want(offsets, keysAlone bool) {
 	c.has, c.offsets, c.row = c.layout.has, offsets, Row{}
 	c.has[ordinal], c.has[sourceOff] = false, c.has[sourceOff] && offsets
+	if keysAlone {
+		c.has = [buffers]bool{keyEnds: c.layout.has[keyEnds]}
+	}
 }
 
 // read reads count rows of a batch from row first on, fewer if their keys are long. The batch must have the rows.
@@ -125,6 +128,12 @@ func (c *chunk) checkPlaces(count int) error {
 		}
 	}
 	return nil
+}
+
+// key returns the key of row i, valid until the next read.
+func (c *chunk) key(i int) []byte {
+	start := c.keyEnd(0)
+	return c.data[keyText][c.keyEnd(i)-start : c.keyEnd(i+1)-start]
 }
 
 func (c *chunk) keyEnd(i int) int32 { return int32(binary.LittleEndian.Uint32(c.data[keyEnds][4*i:])) }

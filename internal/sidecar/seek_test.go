@@ -152,15 +152,15 @@ func TestFind(t *testing.T) {
 		r.SkipTo(0)
 		r.SourceOffs = true
 		for {
-			i, row, err := r.Find(t.Context(), keys, n)
+			i, key, err := r.Find(t.Context(), keys, n)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if i == n {
 				return found
 			}
-			if !slices.Contains(keys, row.Key) || !row.Placed || row.SourceOff < 0 {
-				t.Fatalf("row %d is %+v; want a key of %q", i, row, keys)
+			if row, err := r.Row(i); err != nil || row.Key != keys[key] || !row.Placed || row.SourceOff < 0 {
+				t.Fatalf("row %d is %+v, %v; want the key %q", i, row, err, keys[key])
 			}
 			found = append(found, i)
 		}
