@@ -52,14 +52,14 @@ type Reader struct {
 
 const (
 	fewBytes     = 8 << 20  // are read by the pool with Auto, see NewReader
-	requestBytes = 64 << 10 // a request of ReadBatch counts as so many at least: a device takes as long for it
+	requestBytes = 64 << 10 // a request of ReadBatch counts as so many at least: a device takes as long for a small one
 )
 
 // NewReader returns a Reader with Depth × BlockSize bytes of buffers, which take memory only when they are used. If the
 // kernel refuses AIO, NewReader fails with the backend AIO; with Auto the Reader uses the pread pool, and Stats has the
-// reason. With Auto it uses the pool, too, until the call that brings the bytes asked for to 8 MiB, or the requests
-// of ReadBatch to 128: the kernel takes 30 ms to destroy a queue, also when the process ends, which is longer than a
-// device takes for them.
+// reason. With Auto it uses the pool, too, until the call that brings the bytes asked for to 8 MiB, a request of ReadBatch
+// being 64 KiB at least: the kernel takes 30 ms to destroy a queue, also when the process ends, which is longer than a device
+// takes for them.
 func NewReader(opts Options) (*Reader, error) {
 	if opts.Backend != Auto {
 		return newReader(opts, newRing())

@@ -4,11 +4,11 @@
 // in two passes. Index reads the metadata of a part and yields the position and the shape of every sample, from which a
 // plan is made. Read then yields the samples of any run of consecutive samples, with their bytes.
 //
-//	for span, err := range src.Index(ctx, part) { … }       // sizes, no payload
+//	for span, err := range src.Index(ctx, part) { … }       // sizes, hardly any payload
 //	for sample, err := range src.Read(ctx, converters.Run{Part: part, First: first, Off: off, Count: n}) { … }
 //
-// The sources of the module implement a Reader of converters/internal/scan, whose loop makes it a Source. Sources of other
-// modules need this package alone.
+// Inside this module most formats implement scan.Reader, of converters/internal/scan, which makes a Source of it. Other modules
+// implement Source.
 package converters
 
 import (

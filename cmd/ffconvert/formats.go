@@ -22,8 +22,8 @@ type sourceFormat struct {
 	plugin  bool // an executable; sources are its arguments
 }
 
-// formats are the source formats that have a command. Package convert has the table of their readers:
-// see docs/adding-a-format.md.
+// formats are the source formats that have a command. What reads them is in the table of package convert/format: see
+// docs/adding-a-format.md.
 var formats = []sourceFormat{
 	{
 		Format: named("tar"),

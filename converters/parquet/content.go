@@ -20,8 +20,8 @@ type holding struct {
 	cursors     []*cursor // of the reader
 }
 
-// estimate returns the memory of a reader in bytes by the first pages of each column, and the largest compressed one as
-// it is stored. A page that is refused later counts nothing.
+// estimate returns the memory of a reader in bytes, about: for each column the window, the dictionary and the first page, and
+// once the largest of these that is compressed, as it is stored. A page that is read piece by piece counts nothing.
 func (r *reader) estimate(f io.ReaderAt) (n int64) {
 	raw := int64(0)
 	for i, c := range r.asm.cursors {

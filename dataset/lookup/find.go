@@ -37,7 +37,7 @@ func (d *Dataset) Find(ctx context.Context, key string, whole bool) iter.Seq2[*R
 // Several pieces of indexes are searched at once, so that a device gets several requests at a time. Each takes up to 1.2 MiB.
 const (
 	searchers  = 8
-	pieceRows  = 1 << 18 // at least; an index that Options.Open opens is one piece, since it is fetched for each
+	pieceRows  = 1 << 18 // at least; an index that Options.Open opens is one piece, since it is fetched for each piece
 	mostPieces = 64      // of an index: its number of rows, which the manifest has, may be wrong
 	keptRows   = 16      // of a piece: few samples have one key, and then its index is opened once
 )
@@ -68,13 +68,13 @@ func (d *Dataset) search(ctx context.Context, keys ...string) iter.Seq2[*Row, er
 		for i := range pieces {
 			g.Go(func() error {
 				p := &pieces[i]
-				whole := d.searchPiece(ctx, *p, keys, func(r *Row, err error) bool {
+				done := d.searchPiece(ctx, *p, keys, func(r *Row, err error) bool {
 					if p.err = err; err == nil {
 						p.rows, p.first = append(p.rows, r), r.sample+1
 					}
 					return len(p.rows) < keptRows
 				})
-				if whole {
+				if done {
 					p.first = p.end
 				}
 				return nil
@@ -112,14 +112,14 @@ func (d *Dataset) searchPiece(ctx context.Context, p piece, keys []string, yield
 	}
 	defer x.close()
 	if f, ok := x.file.(*os.File); ok {
-		aio.ReadAhead(f, false) // it reads the other columns, too
+		aio.ReadAhead(f, false) // which reads the other columns, too
 	}
 	if p.first > 0 {
 		x.rows.SkipTo(p.first)
 	}
 	x.rows.SourceOffs = true
 	for {
-		i, key, err := x.rows.Find(ctx, keys, p.end)
+		i, err := x.rows.Find(ctx, keys, p.end)
 		if i >= p.end && err == nil {
 			return true
 		}
@@ -129,7 +129,6 @@ func (d *Dataset) searchPiece(ctx context.Context, p piece, keys []string, yield
 			if said, err = x.rows.Row(i); err == nil {
 				r.place(d, p.shard, i)
 				r.set(said)
-				r.Key = keys[key] // it outlives the index
 			}
 		}
 		if err != nil && ctx.Err() == nil {

@@ -35,7 +35,7 @@ type Reader struct {
 	end      int64            // the row after the last one to read
 	chunk    chunk
 
-	SourceOffs bool // read the column of Row.SourceOff, too
+	SourceOffs bool // set Row.SourceOff, too
 }
 
 // Open returns a reader of an index of size bytes. Next then returns the first row.
@@ -70,7 +70,7 @@ func (x *Reader) Row(n int64) (*Row, error) {
 	return x.chunk.take(), nil
 }
 
-// read reads up to most rows from x.next on, of keysAlone no other column: then [chunk.key] has them, not take.
+// read reads up to most rows from x.next on; with keysAlone the keys alone, for [chunk.key].
 func (x *Reader) read(most int64, keysAlone bool) error {
 	x.chunk.next, x.chunk.n = 0, 0
 	if err := x.find(x.next); err != nil {

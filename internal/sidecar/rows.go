@@ -12,7 +12,7 @@ const chunkRows = 4096
 // chunkKeys caps the bytes of keys per read, unless one key is longer.
 const chunkKeys = 1 << 20
 
-// A Row describes a sample. It is valid until the next call of Next or Row.
+// A Row describes a sample. It is valid until the next call of Next, Row or Find.
 type Row struct {
 	Key     string // "" if the dataset has no keys
 	Label   int64
@@ -39,7 +39,8 @@ type chunk struct {
 	row     Row
 }
 
-// want selects the buffers to read: all but the ordinals, and sourceOff only if offsets; of keysAlone the keys.
+// want selects the buffers to read: with keysAlone the keys, else all but the ordinals, and sourceOff only if offsets. It clears
+// the row.
 func (c *chunk) want(offsets, keysAlone bool) {
 	c.has, c.offsets, c.row = c.layout.has, offsets, Row{}
 	c.has[ordinal], c.has[sourceOff] = false, c.has[sourceOff] && offsets

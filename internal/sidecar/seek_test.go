@@ -121,7 +121,7 @@ func TestSkipToHostile(t *testing.T) {
 				_, err := read(data)
 				r, late := sidecar.Open(bytes.NewReader(data), int64(len(data)))
 				if late == nil {
-					_, _, late = r.Find(t.Context(), []string{"dir/20000", "none"}, n)
+					_, late = r.Find(t.Context(), []string{"dir/20000", "none"}, n)
 				}
 				for _, err := range []error{err, late} {
 					if err != nil && !errors.Is(err, sidecar.ErrMalformed) {
@@ -152,15 +152,15 @@ func TestFind(t *testing.T) {
 		r.SkipTo(0)
 		r.SourceOffs = true
 		for {
-			i, key, err := r.Find(t.Context(), keys, n)
+			i, err := r.Find(t.Context(), keys, n)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if i == n {
 				return found
 			}
-			if row, err := r.Row(i); err != nil || row.Key != keys[key] || !row.Placed || row.SourceOff < 0 {
-				t.Fatalf("row %d is %+v, %v; want the key %q", i, row, err, keys[key])
+			if row, err := r.Row(i); err != nil || !slices.Contains(keys, row.Key) || !row.Placed || row.SourceOff < 0 {
+				t.Fatalf("row %d is %+v, %v; want a key of %q", i, row, err, keys)
 			}
 			found = append(found, i)
 		}

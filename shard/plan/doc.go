@@ -1,5 +1,5 @@
-// Package plan decides which shard holds which samples, and reads and writes plan files. It reads no payload. The same
-// index and options give the same plan file, byte for byte, on every machine.
+// Package plan decides which shard holds which samples, and reads and writes plan files. It reads no more payload than it
+// must. The same index and options give the same plan file, byte for byte, on every machine.
 //
 //	index, err := plan.Index(ctx, src, plan.IndexOptions{}) // sizes and places of all samples
 //	p, err := plan.New(index, plan.Options{Sizes: plan.Sizes{ShardSize: 1 << 30}})

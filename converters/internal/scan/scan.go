@@ -188,7 +188,7 @@ func (s *Source) reader(run converters.Run) (r Reader) {
 	return r
 }
 
-// idleOfIndex is how many Readers are kept after an index, which may use 32 at once; later passes use as many as there are
+// idleOfIndex is how many Readers are kept after an index, which uses 32 at once or more; later passes use as many as there are
 // workers. Each has some MiB.
 const idleOfIndex = 4
 

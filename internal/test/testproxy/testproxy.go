@@ -171,8 +171,8 @@ func (p *Proxy) cut(x exchange, r *http.Request) {
 	abort(r)
 }
 
-// abort closes the connection of a request, then ends its handler. Without the first the server may wait for the client for
-// ever: where the body is read to its end as the handler panics, net/http begins to read what follows it.
+// abort closes the connection of a request and panics. It must be closed first: if the body is read to its end while the handler
+// panics, net/http waits for ever for what the client sends next.
 func abort(r *http.Request) {
 	hangUp(r)
 	panic(http.ErrAbortHandler)
