@@ -81,7 +81,7 @@ func (s *Source) finder(x *shard, part int) (*sidecar.Finder, error) {
 	if f, ok := s.finders.Load(part); ok {
 		return f.(*sidecar.Finder), nil
 	}
-	f, err := sidecar.Find(x.index, x.known.IndexSize, x.info.Samples)
+	f, err := sidecar.OpenFinder(x.index, x.known.IndexSize, x.info.Samples)
 	if err != nil {
 		return nil, x.indexError(err)
 	}

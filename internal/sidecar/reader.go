@@ -2,7 +2,7 @@
 //
 //	r, err := sidecar.Open(file, size)    // to read it from the first row on
 //	r.SkipTo(n)                           // or from any row on
-//	f, err := sidecar.Find(file, size, n) // to read rows at many places
+//	f, err := sidecar.OpenFinder(file, size, n) // to read rows at many places
 //	row, err := f.Rows(file, n, 1).Next()
 //
 // An index has up to three kinds of columns: key; label; and the places of the samples (ordinal, offset, length,
@@ -119,8 +119,8 @@ type Finder struct {
 	batches []batch
 }
 
-// Find reads the places of the batches of an index with size bytes and a number of rows. It reads no rows.
-func Find(r io.ReaderAt, size, rows int64) (*Finder, error) {
+// OpenFinder reads the places of the batches of an index with size bytes and a number of rows. It reads no rows.
+func OpenFinder(r io.ReaderAt, size, rows int64) (*Finder, error) {
 	m, l, err := open(r, size)
 	if err != nil {
 		return nil, err

@@ -130,7 +130,7 @@ func TestReader(t *testing.T) {
 // found reads n rows, each by itself, from the last to the first.
 func found(data []byte, n int) ([]sidecar.Row, error) {
 	r := bytes.NewReader(data)
-	f, err := sidecar.Find(r, r.Size(), int64(n))
+	f, err := sidecar.OpenFinder(r, r.Size(), int64(n))
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +287,7 @@ func TestFinder(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
 	data, _ := index(t, n, sample)
-	f, err := sidecar.Find(bytes.NewReader(data), int64(len(data)), n)
+	f, err := sidecar.OpenFinder(bytes.NewReader(data), int64(len(data)), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestFinder(t *testing.T) {
 			t.Errorf("rows %v: %v", bad, err)
 		}
 	}
-	if _, err := sidecar.Find(counted, int64(len(data)), n+1); !errors.Is(err, sidecar.ErrMalformed) {
+	if _, err := sidecar.OpenFinder(counted, int64(len(data)), n+1); !errors.Is(err, sidecar.ErrMalformed) {
 		t.Errorf("one row more: %v", err)
 	}
 	if _, err := f.Rows(bytes.NewReader(data[:len(data)/8]), n-1, 1).Next(); !errors.Is(err, io.ErrUnexpectedEOF) {
