@@ -1,6 +1,7 @@
 package aio
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -67,12 +68,8 @@ type Options struct {
 
 // withDefaults fills in the zero fields and checks the others.
 func (o Options) withDefaults() (Options, error) {
-	if o.Depth == 0 {
-		o.Depth = defaultDepth
-	}
-	if o.BlockSize == 0 {
-		o.BlockSize = defaultBlockSize
-	}
+	o.Depth = cmp.Or(o.Depth, defaultDepth)
+	o.BlockSize = cmp.Or(o.BlockSize, defaultBlockSize)
 	switch {
 	case o.Backend < Auto || o.Backend > Pread:
 		return o, fmt.Errorf("aio: unknown backend %d", int(o.Backend))

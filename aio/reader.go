@@ -1,6 +1,7 @@
 package aio
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -256,9 +257,7 @@ func (r *Reader) pooled(f *File) (why string, yes bool) {
 
 // usePool switches to the pool and records the first reason for it.
 func (r *Reader) usePool(why string) {
-	if r.fallback == "" {
-		r.fallback = why
-	}
+	r.fallback = cmp.Or(r.fallback, why)
 	if r.pool == nil {
 		p := newPool()
 		p.setup(r.opts.Depth, nil)

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -20,9 +21,7 @@ func (c Conversion) resolvePlan(command string, p *plan.Plan, named []string) (*
 	if err := r.checkFilter(); err != nil {
 		return nil, err
 	}
-	if r.Workers <= 0 {
-		r.Workers = runtime.GOMAXPROCS(0)
-	}
+	r.Workers = cmp.Or(max(0, r.Workers), runtime.GOMAXPROCS(0))
 	p.Encode.Limits = c.Encode.Limits
 	r.Encode = p.Encode
 	if p.Source.Format == SpecFormat {

@@ -38,9 +38,7 @@ func (c Conversion) resolve() (r *request, err error) {
 			return nil, err
 		}
 	}
-	if r.Workers <= 0 {
-		r.Workers = runtime.GOMAXPROCS(0)
-	}
+	r.Workers = cmp.Or(max(0, r.Workers), runtime.GOMAXPROCS(0))
 	if err := r.checkChoice(); err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func (m *Manifest) bytes(old *Manifest, there []byte) ([]byte, error) {
 
 // replaceManifest writes a manifest. A signature of the one before goes first.
 func (w *Writing) replaceManifest(data []byte) error {
-	if err := w.erase(SignatureName); err != nil {
+	if err := w.removeSignature(); err != nil {
 		return err
 	}
 	return w.WriteFile(ManifestName, data)

@@ -155,7 +155,7 @@ func (t *Task) existing(overwrite bool) (*existing, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.SHA256 = t.SHA256 || !overwrite && c.journal.summed()
+	t.SHA256 = t.SHA256 || !overwrite && (c.journal.summed() || c.manifest != nil && c.manifest.Root != "")
 	if c.other != nil && !overwrite {
 		return nil, c.other
 	}

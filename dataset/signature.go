@@ -95,5 +95,6 @@ func (w *Writing) sign(m *Manifest, data []byte) error {
 	if err != nil {
 		return err
 	}
+	w.Unsigned = false
 	return w.WriteFile(SignatureName, signature)
 }

@@ -17,8 +17,10 @@ import (
 type Task struct {
 	*Dataset
 	// SHA256: the manifest gets the SHA-256 of every file, so shards that are re-read are hashed. A conversion that was
-	// begun with it sets it.
+	// begun with it sets it, and a manifest that has them.
 	SHA256 bool
+	// Unsigned: this process has removed the signature of a manifest that others may have relied on.
+	Unsigned bool
 }
 
 // OpenTask makes the directory where there is none and locks it for tasks. One that another process holds alone is
@@ -116,10 +118,16 @@ func (t *Task) erase(names ...string) error {
 
 // RemoveManifest removes the manifest, and first its signature, which is of no other manifest.
 func (t *Task) RemoveManifest() error {
-	if err := t.erase(SignatureName); err != nil {
+	if err := t.removeSignature(); err != nil {
 		return err
 	}
 	return t.erase(ManifestName)
+}
+
+func (t *Task) removeSignature() error {
+	there, err := t.has(SignatureName)
+	t.Unsigned = t.Unsigned || there
+	return cmp.Or(err, t.erase(SignatureName))
 }
 
 // Cache is the path of the directory in which inputs are staged. It need not exist. A task has one of its own.

@@ -120,6 +120,7 @@ func (w *Writing) clear(c *existing) error {
 	if err := w.RemoveManifest(); err != nil {
 		return err
 	}
+	w.Unsigned = false // of what the user replaces
 	if err := w.SyncNames("."); err != nil {
 		return err
 	}

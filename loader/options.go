@@ -66,9 +66,7 @@ func (o Options) withDefaults() (Options, error) {
 	case o.Memory < 0:
 		return o, fmt.Errorf("memory of %d bytes: want 0 or more", o.Memory)
 	}
-	if o.Memory == 0 {
-		o.Memory = math.MaxInt64
-	}
+	o.Memory = cmp.Or(o.Memory, math.MaxInt64)
 	return o, nil
 }
 

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -77,12 +78,8 @@ type ordering struct {
 // newOrdering returns the order of a dataset. shards has the number of samples of each shard, in order.
 func newOrdering(shards []int64, opts Order) (*ordering, error) {
 	o := &ordering{opts: opts}
-	if o.opts.Mode == "" {
-		o.opts.Mode = Global
-	}
-	if o.opts.Ends == "" {
-		o.opts.Ends = Drop
-	}
+	o.opts.Mode = cmp.Or(o.opts.Mode, Global)
+	o.opts.Ends = cmp.Or(o.opts.Ends, Drop)
 	for _, n := range shards {
 		if n < 0 || n > maxSamples-int64(o.n) {
 			return nil, fmt.Errorf("a shard of %d samples: want 0 or more, %d at most in all", n, int64(maxSamples))

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"slices"
@@ -75,9 +76,7 @@ func (qs *queues) count(now, seen aio.Stats) {
 		s.Backend = aio.Pread
 	}
 	s.Direct = s.Direct && now.Direct
-	if s.Fallback == "" {
-		s.Fallback = now.Fallback
-	}
+	s.Fallback = cmp.Or(s.Fallback, now.Fallback)
 	s.Bytes += now.Bytes - seen.Bytes
 	s.Cached += now.Cached - seen.Cached
 	s.Reads += now.Reads - seen.Reads

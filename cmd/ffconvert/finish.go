@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -71,6 +74,9 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 		how.Sign = key.Sign
 	}
 	report, err := convert.Conversion{Out: dir, Options: how}.Finish(ctx, opts.wait)
+	if errors.Is(err, verify.ErrCorrupt) {
+		err = fmt.Errorf("%w (ffconvert repair %s writes it anew)", err, text.ShellWord(dir))
+	}
 	if err != nil {
 		return cliflag.Hint(err, "finish", dir)
 	}

@@ -15,7 +15,8 @@ func newGetCommand() *cobra.Command {
 		Short: "Write one sample, or a field of it, to standard output",
 		Long: `Write the record of one sample to standard output, or one of its fields: text as UTF-8, a
 number in decimal, lists and maps as JSON. The sample is named by its key, or by its number in
-the dataset, from #0 on. Its bytes are compared with their checksum before the first is written.
+the dataset, from #0 on. Its bytes are compared with their checksum before the first is written, and
+its key with the key in the record or, of a record without one, the index with its checksum.
 
 --format text shows the fields, --format json has all of them in a line; bytes are base64 there.
 Bytes that are not text are not written to a terminal unless --force is given.

@@ -16,6 +16,7 @@ func parquetOptions(set *option.Set) Opener {
 	return Opener{Open: func(ctx context.Context, req OpenRequest) (converters.Source, error) {
 		rec := &req.Records
 		opts.Fields, opts.Load = rec.Needs(), rec.Loads
+		opts.Labels = rec.Encoding == ""
 		opts.Pack = (rec.Encoding == "" || rec.Encoding == "raw") && !rec.Rewrites() && rec.Load == nil
 		return parquet.Open(ctx, req.Parts, opts)
 	}}

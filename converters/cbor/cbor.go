@@ -34,6 +34,7 @@
 package cbor
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -104,15 +105,9 @@ type source struct {
 // Open returns a source with these parts. It does not open files. Index and Read do, and check that
 // size and time of the file have not changed.
 func Open(parts []converters.Part, opts Options) *source {
-	if opts.MaxDepth <= 0 {
-		opts.MaxDepth = DefaultMaxDepth
-	}
-	if opts.MaxItem <= 0 {
-		opts.MaxItem = DefaultMaxItem
-	}
-	if opts.MaxName <= 0 {
-		opts.MaxName = DefaultMaxName
-	}
+	opts.MaxDepth = cmp.Or(max(0, opts.MaxDepth), DefaultMaxDepth)
+	opts.MaxItem = cmp.Or(max(0, opts.MaxItem), DefaultMaxItem)
+	opts.MaxName = cmp.Or(max(0, opts.MaxName), DefaultMaxName)
 	opts.MaxDepth = min(opts.MaxDepth, MostDepth)
 	opts.MaxItem = min(opts.MaxItem, math.MaxInt/4) // a buffer is up to a quarter larger
 	if opts.Load == nil {

@@ -28,6 +28,7 @@
 package csv
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -130,19 +131,11 @@ func Open(parts []converters.Part, opts Options) (*source, error) {
 }
 
 func openSource(parts []converters.Part, opts Options, open scan.Opener) (*source, error) {
-	if opts.Delimiter == 0 {
-		opts.Delimiter = ','
-	}
+	opts.Delimiter = cmp.Or(opts.Delimiter, ',')
 	opts.RowsPerSample = max(opts.RowsPerSample, 1)
-	if opts.MaxRow <= 0 {
-		opts.MaxRow = DefaultMaxRow
-	}
-	if opts.MaxSample <= 0 {
-		opts.MaxSample = DefaultMaxSample
-	}
-	if opts.MaxColumns <= 0 {
-		opts.MaxColumns = DefaultMaxColumns
-	}
+	opts.MaxRow = cmp.Or(max(0, opts.MaxRow), DefaultMaxRow)
+	opts.MaxSample = cmp.Or(max(0, opts.MaxSample), DefaultMaxSample)
+	opts.MaxColumns = cmp.Or(max(0, opts.MaxColumns), DefaultMaxColumns)
 	opts.MaxColumns = min(opts.MaxColumns, MostColumns)
 	opts.MaxRow, opts.MaxSample = min(opts.MaxRow, MostRow), min(opts.MaxSample, maxBuffer)
 	if !mayDelimit(opts.Delimiter) {

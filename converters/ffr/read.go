@@ -1,6 +1,7 @@
 package ffr
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -170,9 +171,7 @@ func (x *shard) sample(r *reader, i int64, e record.Extent) (*converters.Sample,
 		return nil, x.fail(i, e.Off, row.Key, err)
 	}
 	sample.Off = e.Off
-	if sample.Key == "" {
-		sample.Key = row.Key
-	}
+	sample.Key = cmp.Or(sample.Key, row.Key)
 	return sample, nil
 }
 

@@ -31,6 +31,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"os"
 
@@ -114,9 +115,7 @@ type source struct {
 // Open lists the first level of each root and returns a source of all roots. The Path of a root is its directory; the
 // Name is for messages.
 func Open(ctx context.Context, roots []converters.Part, opts Options) (*source, error) {
-	if opts.MaxSample <= 0 {
-		opts.MaxSample = DefaultMaxSample
-	}
+	opts.MaxSample = cmp.Or(max(0, opts.MaxSample), DefaultMaxSample)
 	opts.MaxSample = min(opts.MaxSample, maxSample)
 	if opts.Pairs != nil {
 		opts.Flat, opts.Group, opts.Splits, opts.Classes = true, false, nil, nil

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"path"
@@ -63,9 +64,7 @@ const (
 // absolute, with or without the prefix file:, or text:CONTENT. Empty lines and lines that begin with # are ignored.
 // name is the list's name for messages. Only the options KeepDuplicates, MaxSample and Load are used.
 func OpenList(r io.Reader, name, root string, opts Options) (*list, error) {
-	if opts.MaxSample <= 0 {
-		opts.MaxSample = DefaultMaxSample
-	}
+	opts.MaxSample = cmp.Or(max(0, opts.MaxSample), DefaultMaxSample)
 	opts.MaxSample = min(opts.MaxSample, maxSample)
 	l := &list{opts: opts}
 	var names scan.FieldNames

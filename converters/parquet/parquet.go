@@ -59,8 +59,11 @@ type Options struct {
 
 	// Pack makes a row one field, "row": its numbers, little-endian, one after another. It does so if all columns of all
 	// parts that are here are the same, numbers of one type, float64, float32 or int64, and have no nulls by their
-	// footers, and no column has classes. Index then refuses a part with other columns, and a null.
+	// footers, and no column has classes or is __key__. Index then refuses a part with other columns, and a null.
 	Pack bool
+
+	// Labels: rows are not packed either if a column cls or index is int64, which are the labels of samples.
+	Labels bool
 
 	// MaxFooter limits the size of a footer in bytes, because it takes some 5 times its size in memory. 0:
 	// DefaultMaxFooter.
@@ -123,7 +126,7 @@ func openSource(ctx context.Context, parts []converters.Part, opts Options, open
 		if p == 0 {
 			s.desc, s.desc.Held = desc, held
 		}
-		if s.width = table.packed(desc); !opts.Pack || !slices.Equal(desc.Columns, s.desc.Columns) {
+		if s.width = table.packed(desc, opts.Labels); !opts.Pack || !slices.Equal(desc.Columns, s.desc.Columns) {
 			s.width = 0
 		}
 	}

@@ -22,14 +22,16 @@ type rows struct {
 	before  bool // so had the previous ones of the pass
 }
 
-// packed returns the size in bytes of the numbers of a table whose rows can be packed: see Options.Pack. Else it is 0.
-func (t *table) packed(d converters.Description) int {
+// packed returns the size in bytes of the numbers of a table whose rows can be packed: see Options.Pack, and Labels. Else it is 0.
+func (t *table) packed(d converters.Description, labels bool) int {
 	if len(d.Columns) == 0 || d.Classes != nil {
 		return 0
 	}
 	first := d.Columns[0].DType
 	if slices.ContainsFunc(d.Columns, func(c converters.ColumnType) bool { return c.DType != first }) ||
-		slices.ContainsFunc(t.columns, func(c *column) bool { return c.name == converters.KeyField }) {
+		slices.ContainsFunc(t.columns, func(c *column) bool {
+			return c.name == converters.KeyField || labels && first == "int64" && (c.name == "cls" || c.name == "index")
+		}) {
 		return 0
 	}
 	for i := range t.groups {

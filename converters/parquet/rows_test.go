@@ -246,6 +246,12 @@ func TestNotPacked(t *testing.T) {
 	file := func(columns ...numberColumn) []byte { data, _ := numbersOf(5, columns...); return data }
 	null := fileOf(2, root(pq.Element{Name: "c0", Type: pq.Double, Repetition: pq.Optional, Converted: pq.None}),
 		pq.Chunk{Type: pq.Double, Values: 2, Whole: true, Pages: []pq.Page{{Values: 2, Body: append([]byte{4, 0, 0, 0, 2, 1, 2, 0}, int64s(1)...)}}})
+	label := fileOf(2, root(pq.Element{Name: "cls", Type: pq.Int64, Repetition: pq.Required, Converted: pq.None}),
+		pq.Chunk{Type: pq.Int64, Values: 2, Pages: []pq.Page{{Values: 2, Body: int64s(1, 2)}}})
+	parts, open := convertertest.InMemory(".parquet", label)
+	if s, err := openSource(t.Context(), parts, Options{Pack: true}, open); err != nil || s.Describe().Encoding != "raw" {
+		t.Errorf("a label that was asked for as a number: %v", err)
+	}
 	for _, row := range []struct {
 		name         string
 		data         [][]byte
@@ -259,6 +265,7 @@ func TestNotPacked(t *testing.T) {
 		{"another type", [][]byte{file(double), file(other)}, false, false, ""},
 		{"another type, not here", [][]byte{file(double), file(other)}, true, true, "its columns are not those of the first part"},
 		{"a null, where statistics have none", [][]byte{file(double), null}, false, true, "a null among rows of numbers"},
+		{"a label", [][]byte{label}, false, false, ""},
 		{"images", [][]byte{images(0, 2, pq.Plain, false)}, false, false, ""},
 	} {
 		parts, open := convertertest.InMemory(".parquet", row.data...)
@@ -266,7 +273,7 @@ func TestNotPacked(t *testing.T) {
 		if row.away {
 			here[len(here)-1].Path = ""
 		}
-		s, err := openSource(t.Context(), here, Options{Pack: true}, open)
+		s, err := openSource(t.Context(), here, Options{Pack: true, Labels: true}, open)
 		if err != nil {
 			t.Fatal(err)
 		}

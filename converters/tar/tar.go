@@ -30,6 +30,7 @@
 package tar
 
 import (
+	"cmp"
 	"sync/atomic"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -87,12 +88,8 @@ type source struct {
 // Open returns a [converters.Source] with these parts, which is a Divisible, too. It does not open files. Index and Read
 // open them, and check that size and time of the file have not changed.
 func Open(parts []converters.Part, opts Options) *source {
-	if opts.MaxSample <= 0 {
-		opts.MaxSample = DefaultMaxSample
-	}
-	if opts.MaxHeader <= 0 {
-		opts.MaxHeader = DefaultMaxHeader
-	}
+	opts.MaxSample = cmp.Or(max(0, opts.MaxSample), DefaultMaxSample)
+	opts.MaxHeader = cmp.Or(max(0, opts.MaxHeader), DefaultMaxHeader)
 	opts.MaxSample, opts.MaxHeader = min(opts.MaxSample, maxBuffer), min(opts.MaxHeader, maxBuffer)
 	return (source{opts: opts, open: new(converters.Files).Open}).with(parts)
 }

@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
 	"iter"
 )
@@ -121,9 +122,7 @@ func (c *comparison) byNumber() error {
 // byKey compares samples with equal keys.
 func (c *comparison) byKey() error {
 	held := int64(c.opts.Held)
-	if held <= 0 {
-		held = defaultHeld
-	}
+	held = cmp.Or(max(0, held), defaultHeld)
 	nextA, stopA := iter.Pull2(c.items(c.a))
 	defer stopA()
 	again, stop := iter.Pull2(c.a.Walk(c.ctx)) // yields the rows of removed samples

@@ -75,9 +75,7 @@ func (c *comparison) decoded(d *Dataset, x *item, yield func(*item, error) bool)
 		if err != nil {
 			return err
 		}
-		if r.Key == "" {
-			r.Key = s.Key
-		}
+		r.Key = cmp.Or(r.Key, s.Key)
 		s.Key = ""
 		slices.SortStableFunc(s.Fields, func(a, b converters.Field) int { return cmp.Compare(a.Name, b.Name) })
 		rec, err := enc.Encode(s)

@@ -15,23 +15,37 @@ import (
 )
 
 // Find yields the samples that have a key, in order: several where a key occurs several times. It reads the keys of all samples.
-// It compares all indexes with their checksums if it finds nothing, or if whole. Without whole, one of several samples that have
-// the key may be missed where an index is damaged.
+// It compares all indexes with their checksums before the first if whole, and if it finds nothing. Without whole, where an index
+// is damaged, one of several samples that have the key may be missed, and what is found may have another one: Record finds that.
 func (d *Dataset) Find(ctx context.Context, key string, whole bool) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
+		if whole && !checkIndexes(ctx, d, yield) {
+			return
+		}
 		found := false
 		for r, err := range d.search(ctx, key) {
-			if found = true; !yield(r, err) || err != nil {
+			if found = true; err == nil {
+				r.doubt = !whole
+			}
+			if !yield(r, err) || err != nil {
 				return
 			}
 		}
-		for k := 0; k < len(d.shards) && (whole || !found) && d.opts.Open == nil; k++ { // openIndex compares those that Open opens
-			if err := d.CheckIndex(ctx, &Row{shard: k}); err != nil {
-				yield(nil, err)
-				return
-			}
+		if !whole && !found {
+			checkIndexes(ctx, d, yield)
 		}
 	}
+}
+
+// checkIndexes yields the first damage, and reports whether there is none.
+func checkIndexes(ctx context.Context, d *Dataset, yield func(*Row, error) bool) bool {
+	for k := 0; k < len(d.shards) && d.opts.Open == nil; k++ { // openIndex compares those that Open opens
+		if err := d.CheckIndex(ctx, &Row{shard: k}); err != nil {
+			yield(nil, err)
+			return false
+		}
+	}
+	return true
 }
 
 // Several pieces of indexes are searched at once, so that a device gets several requests at a time. Each takes up to 1.2 MiB.

@@ -1,6 +1,8 @@
 package lookup
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -112,7 +114,11 @@ func (x *Records) locate(r *Row) error {
 			return err
 		}
 		if r.Placed && r.At != e {
-			return r.fail(fmt.Errorf("%w: %d bytes with the CRC %08x, by its index at byte %d, %d bytes, %08x", record.ErrHeader, e.Size, e.CRC, r.At.Off, r.At.Size, r.At.CRC))
+			if err := x.d.CheckIndex(context.Background(), r); err != nil { // else the header is what is damaged
+				return err
+			}
+			return r.fail(fmt.Errorf("%w: %d bytes from byte %d on with the CRC %08x, by its index, whose checksum is right, %d from byte %d on, %08x",
+				record.ErrHeader, e.Size, e.Off, e.CRC, r.At.Size, r.At.Off, r.At.CRC))
 		}
 		r.At, r.Placed = e, true
 		return nil
@@ -123,9 +129,7 @@ func (x *Records) locate(r *Row) error {
 // is refused.
 func (x *Records) read(r *Row, fill func([]byte) (int, error)) ([]byte, error) {
 	most := x.d.opts.Record.MaxSample
-	if most <= 0 {
-		most = record.DefaultMaxSample
-	}
+	most = cmp.Or(max(0, most), record.DefaultMaxSample)
 	if r.At.Size > most {
 		return nil, r.fail(fmt.Errorf("%w: %d bytes, at most %d are allowed", record.ErrTooLarge, r.At.Size, most))
 	}

@@ -27,6 +27,7 @@ type Row struct {
 
 	shard  int
 	sample int64 // in the shard
+	doubt  bool  // the key was found in an index that was not compared with its checksum
 }
 
 // set takes over what the index says.
@@ -87,11 +88,19 @@ func (d *Dataset) CheckIndex(ctx context.Context, r *Row) error {
 }
 
 // Record reads the record of a sample. It is compared with its CRC, and its place with the index. Where the CRC alone
-// differs, the bytes are returned beside the error.
+// differs, the bytes are returned beside the error. If Find has found its key, that is compared with the key in the record; where
+// there is none, or another one, the whole index is compared with its checksum.
 func (d *Dataset) Record(r *Row) ([]byte, error) {
 	x := Records{d: d, most: 1}
 	defer x.Close()
-	return x.Read(r)
+	data, err := x.Read(r)
+	if err != nil || !r.doubt {
+		return data, err
+	}
+	if s, err := d.decode(r, data); err == nil && s.Key == r.Key {
+		return data, nil
+	}
+	return data, d.CheckIndex(context.Background(), r)
 }
 
 // fail places an error at a sample.
@@ -121,6 +130,14 @@ func (d *Dataset) Encoding(r *Row) string {
 // Decode returns the fields of a record. The sample is valid until the next one, and as long as the record is. Its
 // key is the key in the record, else the key in the row.
 func (d *Dataset) Decode(r *Row, data []byte) (*converters.Sample, error) {
+	s, err := d.decode(r, data)
+	if err == nil && s.Key == "" {
+		s.Key = r.Key
+	}
+	return s, err
+}
+
+func (d *Dataset) decode(r *Row, data []byte) (*converters.Sample, error) {
 	encoding := d.Encoding(r)
 	if encoding == "" && d.manifest == nil {
 		return nil, &place.Error{Where: d.Path, Off: -1, Err: ErrNoFields, Hint: "option records"}
@@ -136,9 +153,6 @@ func (d *Dataset) Decode(r *Row, data []byte) (*converters.Sample, error) {
 	s, err := dec.Decode(data)
 	if err != nil {
 		return nil, &place.Error{Where: r.Shard, Off: r.At.Off, Entry: r.Key, Err: fmt.Errorf("sample %d: %w", r.sample, err), Hint: place.HintOf(err)}
-	}
-	if s.Key == "" {
-		s.Key = r.Key
 	}
 	return s, nil
 }

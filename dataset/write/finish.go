@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/verify"
 )
 
 // Finish completes a dataset after its tasks: it checks that each shard exists with a sound header
@@ -36,9 +37,17 @@ func Finish(ctx context.Context, out *dataset.Writing, opts Options) (*Report, e
 	now := make(map[string]bool)
 	read := slices.DeleteFunc(kept.Shards, func(s dataset.ManifestShard) bool { return !opts.Verify && !lacksSum(out.Task, s) })
 	if len(read) > 0 {
-		found, _, err := out.Reread(ctx, read, &dataset.FileSum{}, opts.AIO, opts.Progress)
+		found, damaged, err := out.Reread(ctx, read, &dataset.FileSum{}, opts.AIO, opts.Progress)
 		if err == nil {
 			err = found.Err()
+		}
+		if errors.Is(err, verify.ErrCorrupt) { // the next run writes them again
+			for _, name := range damaged {
+				delete(j.Done, name)
+			}
+			if err := j.Fold(true); err != nil {
+				return nil, err
+			}
 		}
 		if err != nil {
 			return nil, err

@@ -47,6 +47,7 @@ type Report struct {
 	Lost     []string          // shards that an earlier run finished and this run found damaged or missing
 	Others   int               // shards that another process or run had named first
 	Written  int64             // bytes of the shards that this run wrote
+	Unsigned bool              // the dataset had a signature, which is gone with the manifest that it was of
 	Already  bool              // the dataset was complete, and its manifest stays; false for a slice
 	Beside   []string          // meta.json and the manifest, if this run wrote them; after a repair also the journal
 	Verified bool              // this run re-read and checked every shard
@@ -89,6 +90,7 @@ func (r *Report) reread(p *plan.Plan, now map[string]bool, j *dataset.Journal) {
 // complete commits the dataset and adds the written files to the report.
 func (r *Report) complete(out *dataset.Writing, plan *plan.Plan, j *dataset.Journal, tool string) (err error) {
 	r.Manifest, r.Beside, err = out.Complete(plan, j, tool)
+	r.Unsigned = out.Unsigned
 	r.Already = err == nil && !slices.Contains(r.Beside, dataset.ManifestName)
 	return err
 }

@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -123,9 +124,7 @@ func (s *sample) fill(x *set, d *lookup.Dataset, data []byte, damage error) {
 		s.Hex = view.Hex(data, hexBytes)
 		return
 	}
-	if s.Row.Key == "" {
-		s.Row.Key = decoded.Key
-	}
+	s.Row.Key = cmp.Or(s.Row.Key, decoded.Key)
 	s.Fields = view.Fields(decoded)
 	s.More = len(decoded.Fields) - len(s.Fields)
 }

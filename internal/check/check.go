@@ -97,9 +97,7 @@ func Source(ctx context.Context, src converters.Source, opts Options) (*findings
 		return nil, err
 	}
 	c.spec = spec
-	if c.opts.MaxPixels <= 0 {
-		c.opts.MaxPixels = picture.DefaultMaxPixels
-	}
+	c.opts.MaxPixels = cmp.Or(max(0, c.opts.MaxPixels), picture.DefaultMaxPixels)
 	c.opts.Workers = about.AtOnce(cmp.Or(max(0, c.opts.Workers), runtime.GOMAXPROCS(0)))
 	for _, f := range opts.Refused {
 		if !slices.ContainsFunc(c.report.Files, func(file findings.File) bool { return file.Name == f.Place.File }) {

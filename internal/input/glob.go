@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,9 +60,7 @@ func globIn(found []string, pattern, dir, component string, wantDir bool) ([]str
 		return nil, badGlob(pattern, err)
 	}
 	open := dir
-	if open == "" {
-		open = "."
-	}
+	open = cmp.Or(open, ".")
 	entries, err := os.ReadDir(open)
 	if err != nil {
 		return nil, place.IOError(open, err)

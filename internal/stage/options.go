@@ -62,13 +62,9 @@ const (
 
 // withDefaults returns o with defaults in place of zero values.
 func (o Options) withDefaults() Options {
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.Workers = cmp.Or(max(0, o.Workers), runtime.GOMAXPROCS(0))
 	o.MaxRatio = cmp.Or(o.MaxRatio, DefaultMaxRatio)
-	if o.MaxWindow <= 0 {
-		o.MaxWindow = DefaultMaxWindow
-	}
+	o.MaxWindow = cmp.Or(max(0, o.MaxWindow), DefaultMaxWindow)
 	o.MaxWindow = max(min(o.MaxWindow, mostWindow), leastWindow)
 	o.grace = cmp.Or(o.grace, commandGrace)
 	if o.Progress == nil {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/dustin/go-humanize"
@@ -74,12 +75,8 @@ func (s Sizes) count(total, samples int64) (int64, error) {
 		}
 	default:
 		least, most := s.Min, int64(s.Max)
-		if least == 0 {
-			least = defaultMinShardSize
-		}
-		if most == 0 {
-			most = defaultMaxShards
-		}
+		least = cmp.Or(least, defaultMinShardSize)
+		most = cmp.Or(most, defaultMaxShards)
 		n = min(max(1, total/least), most)
 	}
 	return min(n, samples), nil

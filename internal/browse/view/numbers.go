@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/ffconvert/ffconvert/internal/jsonvalue"
@@ -30,9 +31,7 @@ func (v *viewer) numbers(f *Field, list []any) bool {
 	if !v.table(f, shape, at) {
 		return false
 	}
-	if f.Type == "" {
-		f.Type = "numbers"
-	}
+	f.Type = cmp.Or(f.Type, "numbers")
 	return true
 }
 

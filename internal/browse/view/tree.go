@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -48,9 +49,7 @@ func (v *viewer) nested(f *Field, x any) {
 		}
 	}
 	f.Kind, f.Tree = kindTree, v.node(x, 0)
-	if f.Type == "" {
-		f.Type = f.Tree.Type
-	}
+	f.Type = cmp.Or(f.Type, f.Tree.Type)
 	f.Cut = f.Tree.cut()
 }
 

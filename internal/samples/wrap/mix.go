@@ -25,6 +25,7 @@
 package wrap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,9 +91,7 @@ func Mix(collections []Collection, seed uint64) (converters.Source, error) {
 	s := &mixture{}
 	divides := true
 	for i, c := range collections {
-		if c.Times == 0 {
-			c.Times = 1
-		}
+		c.Times = cmp.Or(c.Times, 1)
 		if !(c.Times > 0 && c.Times <= MaxTimes) {
 			return nil, fmt.Errorf("%s: %v times: want more than 0 and at most %d", c.Name, c.Times, MaxTimes)
 		}

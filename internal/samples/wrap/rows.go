@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -27,9 +28,7 @@ type Rows struct {
 // ReadRows reads one column as a field. Values are integers if all are, else numbers if all are and a float64
 // holds every integer exactly, else text. name is for errors.
 func ReadRows(r io.Reader, name, field string, how Rows) (*Table, error) {
-	if how.Comma == 0 {
-		how.Comma = ','
-	}
+	how.Comma = cmp.Or(how.Comma, ',')
 	t := &rowReader{Table: Table{name: name, field: field, rows: make(map[string]int)}, how: how}
 	if len(how.Columns) > 0 {
 		if err := t.head(how.Columns); err != nil {

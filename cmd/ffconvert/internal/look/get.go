@@ -1,6 +1,7 @@
 package look
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,6 +95,11 @@ func (g *Getter) find(ctx context.Context, key string) error {
 	case g.All:
 		return nil
 	case len(rows) > 1:
+		for i := range rows {
+			if err := g.d.CheckIndex(ctx, &rows[i]); err != nil {
+				return err
+			}
+		}
 		return several(g.d.Path, key, rows)
 	}
 	return g.write(ctx, &rows[0])
@@ -150,9 +156,7 @@ func (g *Getter) write(ctx context.Context, r *lookup.Row) error {
 	if err != nil {
 		return err
 	}
-	if r.Key == "" {
-		r.Key = s.Key
-	}
+	r.Key = cmp.Or(r.Key, s.Key)
 	if g.Field == "" && g.Format.Value == "text" {
 		return writeSample(g.Out, r, s)
 	}

@@ -31,6 +31,7 @@ type conversionDone struct {
 	proof
 	NoSums    bool             `json:"no_sha256,omitempty"` // the manifest has no SHA-256; said of finish alone
 	SignedBy  string           `json:"signed_by,omitempty"` // ID of the key
+	Unsigned  bool             `json:"signature_removed,omitempty"`
 	LeftOut   int64            `json:"samples_left_out"`
 	LeftOutBy map[string]int64 `json:"left_out_by,omitempty"` // samples that were not chosen, by option
 	filtered
@@ -168,7 +169,7 @@ func ConversionDone(out string, r *write.Report) conversionDone {
 	return conversionDone{
 		Out:     out,
 		Samples: t.SamplesWritten, Bytes: t.Bytes, Shards: t.Shards, earlier: newEarlier(r),
-		Since: r.Manifest.Created, Already: r.Already,
+		Since: r.Manifest.Created, Already: r.Already, Unsigned: r.Unsigned,
 		Seconds: r.Seconds, Written: r.Written, MBPerS: float64(r.Written) / 1e6 / max(r.Seconds, 1e-9), // JSON has no infinity
 		proof:    newProof(r),
 		filtered: filtered{t.FilterRead, t.FilterDropped, t.FilterAdded},
@@ -176,6 +177,8 @@ func ConversionDone(out string, r *write.Report) conversionDone {
 		NotWhole: NewNotWhole(r.Manifest),
 	}
 }
+
+const unsigned = "; its signature was of the manifest before, and is removed: ffconvert sign makes one"
 
 // columnsText lists the columns of a table with their types, at most eight.
 func columnsText(columns []converters.ColumnType) string {
@@ -227,6 +230,9 @@ func (s conversionDone) String() string {
 	}
 	if s.SignedBy != "" {
 		b.WriteString("; signed by the key " + s.SignedBy)
+	}
+	if s.Unsigned {
+		b.WriteString(unsigned)
 	}
 	if len(s.Columns) > 0 {
 		b.WriteString("; " + columnsText(s.Columns))

@@ -70,6 +70,9 @@ func (s *repairDone) String() string {
 		fmt.Fprintf(&b, "%s in %.1f s", strings.Join(did, ", "), s.Seconds)
 	}
 	fmt.Fprintf(&b, "; sound: %s, %s in %s, %v", Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), Counted(int64(s.Shards), "shard"), s.proof)
+	if s.Unsigned {
+		b.WriteString(unsigned)
+	}
 	return b.String()
 }
 
