@@ -18,7 +18,10 @@ type change struct {
 	what   string    // and what it costs or brings, as measured
 }
 
-var changes []change
+var changes = []change{
+	{"eb6ba021", time.Date(2026, 11, 27, 22, 8, 0, 0, time.UTC),
+		"a search for a key compares keys row by row (keys `dir/N`, by turns: warm 0.85 times the time, cold 1.09 times)"},
+}
 
 // changesSince returns the lines of the page about those of all changes that a tree of that time does not have.
 func changesSince(tree time.Time, all []change) (lines []string) {
