@@ -128,9 +128,14 @@ func (c *cluster) lose(node string, task process) {
 		c.t.Fatalf("the shell's parent is %s", name)
 	}
 	c.named[node].kill()
-	for _, p := range []process{step, shell, task} {
-		if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
-			c.t.Fatal(err)
+	// The daemon of the job is stopped first, and tells nobody. The others end before their parents do: the kernel wakes a stopped task whose
+	// parent is gone, and it may be gone itself before it is killed.
+	for _, s := range []struct {
+		process
+		signal syscall.Signal
+	}{{step, syscall.SIGSTOP}, {task, syscall.SIGKILL}, {shell, syscall.SIGKILL}, {step, syscall.SIGKILL}} {
+		if err := syscall.Kill(s.pid, s.signal); err != nil {
+			c.t.Fatalf("%v of process %d: %v", s.signal, s.pid, err)
 		}
 	}
 }
