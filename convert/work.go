@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,10 +154,7 @@ func (w *work) stageSome(ctx context.Context, need []bool) (*stage.Set, []conver
 
 // firstOf returns the need argument of work.local for the first n inputs; 0: all.
 func (in *inputs) firstOf(n int) []bool {
-	if n == 0 {
-		n = len(in.names)
-	}
-	return slices.Repeat([]bool{true}, n)
+	return slices.Repeat([]bool{true}, cmp.Or(n, len(in.names)))
 }
 
 // adviseRoom adds advice to an error that the cache is too small for all parts of a new dataset.

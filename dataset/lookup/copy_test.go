@@ -17,7 +17,7 @@ func TestCopy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sound, err := d.Record(row)
+		sound, err := d.Record(t.Context(), row)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestCopy(t *testing.T) {
 		flip(t, row.Shard, row.At.Off+2)
 		copied.Reset()
 		err = records.Copy(&copied, row)
-		read, same := d.Record(row)
+		read, same := d.Record(t.Context(), row)
 		if !errors.Is(err, record.ErrChecksum) || err.Error() != same.Error() || copied.Len() != len(sound) || !bytes.Equal(read, copied.Bytes()) {
 			t.Errorf("a damaged sample: %v; Record says %v; %d and %d bytes of %d", err, same, copied.Len(), len(read), len(sound))
 		}

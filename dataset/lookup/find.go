@@ -39,7 +39,7 @@ func (d *Dataset) Find(ctx context.Context, key string, whole bool) iter.Seq2[*R
 
 // checkIndexes yields the first damage, and reports whether there is none.
 func checkIndexes(ctx context.Context, d *Dataset, yield func(*Row, error) bool) bool {
-	for k := 0; k < len(d.shards) && d.opts.Open == nil; k++ { // openIndex compares those that Open opens
+	for k := range d.shards {
 		if err := d.CheckIndex(ctx, &Row{shard: k}); err != nil {
 			yield(nil, err)
 			return false

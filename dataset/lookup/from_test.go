@@ -195,7 +195,7 @@ func TestFork(t *testing.T) {
 					t.Errorf("sample %d: %+v, %v", at, r, err)
 					break
 				}
-				data, err := d.Record(r)
+				data, err := d.Record(t.Context(), r)
 				if err != nil {
 					t.Error(err)
 					break

@@ -169,7 +169,7 @@ func TestFoundKey(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = d.Record(r)
+				_, err = d.Record(t.Context(), r)
 				if err != nil && place.KindOf(err) != place.Corrupt {
 					t.Error(err)
 				}
@@ -253,7 +253,7 @@ func TestRecords(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, _ := r.Read(int(i), nil)
-			if data, err := d.Record(row); err != nil || !bytes.Equal(data, want) || ours && row.Key != key(int(i)) {
+			if data, err := d.Record(t.Context(), row); err != nil || !bytes.Equal(data, want) || ours && row.Key != key(int(i)) {
 				t.Fatalf("sample %d: %v, %+v", i, err, row)
 			}
 		}
@@ -281,7 +281,7 @@ func TestFlips(t *testing.T) {
 		}
 		row, err := d.Row(50, false)
 		if err == nil {
-			_, err = d.Record(row)
+			_, err = d.Record(t.Context(), row)
 		}
 		return err
 	}

@@ -3,7 +3,7 @@
 //
 //	d, err := lookup.Open("out", lookup.Options{})
 //	for row, err := range d.Find(ctx, "train/000017") {
-//		record, err := d.Record(row) // compared with its CRC
+//		record, err := d.Record(ctx, row) // compared with its CRC
 //	}
 //
 // A sample is found by its number with five reads: the manifest, three in the header of its shard, and its

@@ -17,7 +17,7 @@ func TestReadRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := *row
-		want, wrong := d.Record(row)
+		want, wrong := d.Record(t.Context(), row)
 		got, err := x.Read(&again)
 		if (err == nil) != (wrong == nil) || !bytes.Equal(got, want) || *row != again {
 			t.Fatalf("sample %d: %v, %v; %+v and %+v", n, err, wrong, row, again)

@@ -73,10 +73,10 @@ func (d *Dataset) Row(n int64, described bool) (*Row, error) {
 }
 
 // CheckIndex compares the whole index of the shard of a sample with its checksum, and so what the row says: Row and Find
-// read a few bytes of it.
+// read a few bytes of it. An index that Options.Open opens was compared when it was read.
 func (d *Dataset) CheckIndex(ctx context.Context, r *Row) error {
 	s := &d.shards[r.shard]
-	if s.index == "" {
+	if s.index == "" || d.opts.Open != nil {
 		return nil
 	}
 	x, err := d.opts.openIndex(s)
@@ -84,13 +84,15 @@ func (d *Dataset) CheckIndex(ctx context.Context, r *Row) error {
 		return err
 	}
 	defer x.close()
-	return x.check(ctx)
+	err = x.check(ctx)
+	r.doubt = r.doubt && err != nil
+	return err
 }
 
 // Record reads the record of a sample. It is compared with its CRC, and its place with the index. Where the CRC alone
 // differs, the bytes are returned beside the error. If Find has found its key, that is compared with the key in the record; where
 // there is none, or another one, the whole index is compared with its checksum.
-func (d *Dataset) Record(r *Row) ([]byte, error) {
+func (d *Dataset) Record(ctx context.Context, r *Row) ([]byte, error) {
 	x := Records{d: d, most: 1}
 	defer x.Close()
 	data, err := x.Read(r)
@@ -100,7 +102,7 @@ func (d *Dataset) Record(r *Row) ([]byte, error) {
 	if s, err := d.decode(r, data); err == nil && s.Key == r.Key {
 		return data, nil
 	}
-	return data, d.CheckIndex(context.Background(), r)
+	return data, d.CheckIndex(ctx, r)
 }
 
 // fail places an error at a sample.

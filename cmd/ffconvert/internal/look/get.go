@@ -95,8 +95,8 @@ func (g *Getter) find(ctx context.Context, key string) error {
 	case g.All:
 		return nil
 	case len(rows) > 1:
-		for i := range rows {
-			if err := g.d.CheckIndex(ctx, &rows[i]); err != nil {
+		for _, err := range g.d.Find(ctx, key, true) { // a damaged index may have the key of another sample
+			if err != nil {
 				return err
 			}
 		}
@@ -140,17 +140,17 @@ func (g *Getter) unknown(ctx context.Context, key string) error {
 
 // write writes a sample, or its field.
 func (g *Getter) write(ctx context.Context, r *lookup.Row) error {
-	data, err := g.d.Record(r)
+	if g.Field == "" && g.Format.Value != "record" { // the output has its key and label, which come from the index
+		if err := g.d.CheckIndex(ctx, r); err != nil {
+			return err
+		}
+	}
+	data, err := g.d.Record(ctx, r)
 	if err != nil {
 		return err
 	}
 	if g.Field == "" && g.Format.Value == "record" {
 		return g.bytes(data, "the record")
-	}
-	if g.Field == "" { // the output has its key and label, which come from the index
-		if err := g.d.CheckIndex(ctx, r); err != nil {
-			return err
-		}
 	}
 	s, err := g.d.Decode(r, data)
 	if err != nil {
