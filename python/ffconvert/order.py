@@ -14,7 +14,7 @@ import bisect
 import copy
 import hashlib
 from operator import index as _index
-from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union
+from typing import Any, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 try:
     import numpy as np
@@ -40,6 +40,8 @@ _MAX_INT = (1 << 63) - 1
 
 #: Numbers up to which a list takes less time than the operations on arrays, some 120 µs whatever their length.
 _FEW = 32
+#: Numbers of samples that batches computes at once.
+_AT_ONCE = 4096
 
 _SAMPLES, _SHARDS, _WINDOW = 0, 1, 2  # streams of keys: what is permuted
 
@@ -272,14 +274,7 @@ class Epoch:
             return self._list(lo, hi)
         if hi - lo <= _FEW:
             return np.array(self._list(lo, hi), np.int64)
-        n = self.order.n
-        parts = []
-        while lo < hi:
-            p = lo % n
-            size = min(hi - lo, n - p)
-            parts.append(self._array(p, p + size))
-            lo += size
-        return np.concatenate(parts)
+        return self._array(np.arange(lo, hi, dtype=np.uint64) % np.uint64(self.order.n))
 
     def _window(self, v: int) -> Tuple[int, _Permutation]:
         begin = v * self.order.window
@@ -309,9 +304,9 @@ class Epoch:
             out.append(p)
         return out
 
-    def _array(self, lo: int, hi: int) -> Any:
+    def _array(self, p: Any) -> Any:
+        """The samples of positions, an array of uint64 that it changes, none behind the last sample."""
         order = self.order
-        p = np.arange(lo, hi, dtype=np.uint64)
         if order.mode == "global":
             p = self._all.all_of(p)
         elif order.mode == "resample":
@@ -324,10 +319,11 @@ class Epoch:
                 p[whole] = self._blocks.all_of(block[whole]) * size + p[whole] % size
             return self._sorted[p.astype(np.int64)]
         elif order.window:
-            for v in range(lo // order.window, (hi - 1) // order.window + 1):
-                begin, shuffle = self._window(v)
-                part = slice(max(begin, lo) - lo, min(begin + shuffle.n, hi) - lo)
-                p[part] = shuffle.all_of(p[part] - np.uint64(begin)) + np.uint64(begin)
+            windows = p // np.uint64(order.window)
+            cuts = np.flatnonzero(windows[1:] != windows[:-1]) + 1
+            for part in np.split(p, cuts):  # views of p
+                begin, shuffle = self._window(int(part[0]) // order.window)
+                part[:] = shuffle.all_of(part - np.uint64(begin)) + np.uint64(begin)
             p = p.astype(np.int64)
             i = np.searchsorted(self._starts, p, side="right") - 1
             return p + (np.asarray(self._first, np.int64) - np.asarray(self._starts, np.int64))[i]
@@ -339,6 +335,31 @@ class Epoch:
         if not 0 <= step < order.steps() or not 0 <= rank < world:
             raise ValueError("step %d of %d, rank %d of %d: there is no such batch" % (step, order.steps(), rank, world))
         return self.samples(*order.share(step, rank, world))
+
+    def batches(self, first: int, rank: int = 0, world: int = 1) -> Iterator[List[int]]:
+        """The samples of each step from first on that a rank takes, as lists. They are computed some thousand at a time, which takes a tenth of
+        the time of a batch at a time."""
+        order = self.order
+        steps = order.steps()
+        if not 0 <= first <= steps or not 0 <= rank < world:
+            raise ValueError("step %d of %d, rank %d of %d: there is no such batch" % (first, steps, rank, world))
+        at_once = max(1, _AT_ONCE * world // order.batch_size)
+        for step in range(first, steps, at_once):
+            shares = [order.share(s, rank, world) for s in range(step, min(step + at_once, steps))]
+            numbers = self._of_shares(shares)
+            at = 0
+            for lo, hi in shares:
+                yield numbers[at:at + hi - lo]
+                at += hi - lo
+
+    def _of_shares(self, shares: Sequence[Tuple[int, int]]) -> List[int]:
+        """The samples of several ranges of positions, one after another."""
+        if np is None or sum(hi - lo for lo, hi in shares) <= _FEW:
+            return [p for lo, hi in shares for p in self._list(lo, hi)]
+        if all(a[1] == b[0] for a, b in zip(shares, shares[1:])):
+            return self.samples(shares[0][0], shares[-1][1]).tolist()  # type: ignore[no-any-return]
+        positions = np.concatenate([np.arange(lo, hi, dtype=np.uint64) for lo, hi in shares]) % np.uint64(self.order.n)
+        return self._array(positions).tolist()  # type: ignore[no-any-return]
 
 
 def digest(shards: Iterable[Tuple[int, int, int]]) -> str:

@@ -115,10 +115,7 @@ class BatchSampler(_BatchSampler):  # type: ignore[misc]  # Any where torch is n
 
     def lists(self, epoch: int, first: int) -> Iterator[List[int]]:
         """The lists of an epoch from a step on. The position stays."""
-        order = self.order.epoch(epoch)
-        for step in range(first, self.order.steps()):
-            batch = order.batch(step, self.rank, self.world)
-            yield batch if isinstance(batch, list) else batch.tolist()
+        return self.order.epoch(epoch).batches(first, self.rank, self.world)
 
     def state_dict(self, step: Optional[int] = None) -> Dict[str, Any]:
         """The state after the list that was yielded last, or before a step of the epoch; the same on every rank.

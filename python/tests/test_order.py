@@ -1,5 +1,6 @@
 """The order is that of the vectors, which Go has written, with numpy and without it."""
 
+import itertools
 import json
 import pathlib
 import time
@@ -43,6 +44,27 @@ class Vectors(unittest.TestCase):
             for size in (0, 1, 32, 33):
                 few = epoch.samples(90, 90 + size)
                 self.assertEqual((mode, few.dtype, numbers(few)), (mode, many.dtype, numbers(many[90:90 + size])))
+
+    def check_batches(self):
+        for mode, ends, world in itertools.product(("global", "resample", "sequential", "window:7", "group"), ("drop", "pad", "short", "even"), (1, 3)):
+            o = order.Order([40, 0, 63], 9, 7, mode, ends, groups=[i % 3 for i in range(103)] if mode == "group" else None)
+            epoch = o.epoch(1)
+            for first, rank in itertools.product((0, 5, o.steps()), range(world)):
+                with self.subTest(mode=mode, ends=ends, world=world, first=first, rank=rank):
+                    want = [numbers(epoch.batch(step, rank, world)) for step in range(first, o.steps())]
+                    self.assertEqual(list(epoch.batches(first, rank, world)), want)
+        for first, rank, world in ((-1, 0, 1), (13, 0, 1), (0, 2, 2)):
+            with self.assertRaisesRegex(ValueError, "no such batch"):
+                next(epoch.batches(first, rank, world))
+
+    def test_batches(self):
+        """Batches that are computed together are those that are computed alone."""
+        with mock.patch.object(order, "np", None):
+            self.check_batches()
+        if order.np is not None:
+            for few, at_once in ((32, 4096), (0, 20)):
+                with mock.patch.object(order, "_FEW", few), mock.patch.object(order, "_AT_ONCE", at_once):
+                    self.check_batches()
 
     def test_plain(self):
         with mock.patch.object(order, "np", None):
