@@ -11,7 +11,7 @@ NESTED := deploy/kubernetes release internal/test/parquettest/arrowgo
 PLATFORMS ?= linux-amd64 linux-arm64 darwin-amd64 darwin-arm64
 DIST      ?= dist
 
-.PHONY: all build wheel check test test-nested lint faults screenshots browse-full bench bench-once bench-packages fuzz fuzz-row man release release-check testdata clean
+.PHONY: all build native wheel check test test-nested lint faults screenshots browse-full bench bench-once bench-packages fuzz fuzz-row man release release-check testdata clean
 
 all: build
 
@@ -69,10 +69,14 @@ bench-once: ## every benchmark of the packages once, at a small size
 bench-packages: ## the benchmarks of each package
 	$(GO) test -run '^$$' -bench . ./...
 
-wheel: ## DIST/*.whl for each of PLATFORMS: the Python package with the program, which is static, built without a network
+native: ## python/ffconvert/libffconvert.so, the native helper of this machine: Python in this tree reads faster
+	python/native/build.sh $$($(GO) env GOOS)-$$($(GO) env GOARCH) python/ffconvert/libffconvert.so
+
+wheel: ## DIST/*.whl for each of PLATFORMS: the Python package with the program and the native helper, built without a network
 	for p in $(PLATFORMS); do \
 		CGO_ENABLED=0 GOOS=$${p%-*} GOARCH=$${p#*-} $(GO) build -trimpath -o $(DIST)/$$p/ffconvert ./cmd/ffconvert && \
-		python3 python/wheel.py $(DIST)/$$p/ffconvert $$p $(DIST) || exit; \
+		case $$p in linux-*) python/native/build.sh $$p $(DIST)/$$p/libffconvert.so && native="--native $(DIST)/$$p/libffconvert.so" ;; *) native= ;; esac && \
+		python3 python/wheel.py $(DIST)/$$p/ffconvert $$p $(DIST) $$native || exit; \
 	done
 
 release: ## DIST/: archives, packages, wheels, checksums and contents of VERSION=v0.1.0, of the commit that is checked out

@@ -128,6 +128,9 @@ func TestInstalled(t *testing.T) {
 	if out := v.run(t, "python3 -c 'import ffconvert; print(ffconvert.__file__, len(ffconvert.Reader(\"out\")))'"); !strings.HasPrefix(out, v.path("venv")) || !strings.HasSuffix(out, " 120") {
 		t.Errorf("the package is %s", out)
 	}
+	if out := v.run(t, "python3 -c 'import ffconvert; print(ffconvert.info()[\"native helper\"])'"); !strings.HasPrefix(out, v.path("venv")) || !strings.HasSuffix(out, "/libffconvert.so") {
+		t.Errorf("the native helper is %s", out)
+	}
 	t.Run("training", func(t *testing.T) {
 		python.Path(t, "torch", "numpy")
 		if !strings.Contains(page, "```python\n"+read(t, "examples/train.py")+"```\n") {

@@ -1,5 +1,5 @@
-// Package python has no Go code but this test, which runs the tests of the Python package beside it.
-package python
+// Package python_test runs the tests of the Python package beside it.
+package python_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -15,11 +16,12 @@ import (
 	"github.com/ffconvert/ffconvert/internal/test/python"
 )
 
-// TestPackage runs each file of tests/ in a process of its own, and those that need no numbers also without the modules that the
-// package can do without.
+// TestPackage runs each file of tests/ in a process of its own with the native helper, and those that need no numbers also without it and without the
+// modules that the package can do without.
 func TestPackage(t *testing.T) {
 	t.Parallel()
 	readAll(t, "ffconvert/*.py")
+	native := "FFCONVERT_NATIVE=" + helper(t, "linux-"+runtime.GOARCH)
 	for name, text := range readAll(t, "tests/*.py") {
 		module, ok := strings.CutPrefix(strings.TrimSuffix(filepath.Base(name), ".py"), "test_")
 		if !ok {
@@ -29,15 +31,15 @@ func TestPackage(t *testing.T) {
 			t.Parallel()
 			if strings.Contains(text, "import torch") {
 				need.Time(t, "processes that load PyTorch")
-				runTests(t, module, "", "torch", "numpy", "msgpack", "cbor2")
+				runTests(t, module, []string{native}, "torch", "numpy", "msgpack", "cbor2")
 				return
 			}
-			runTests(t, module, "", "numpy", "msgpack", "cbor2")
+			runTests(t, module, []string{native}, "numpy", "msgpack", "cbor2")
 		})
 		if strings.Contains(text, "support.PLAIN") {
 			t.Run(module+" of the standard library alone", func(t *testing.T) {
 				t.Parallel()
-				runTests(t, module, "1")
+				runTests(t, module, []string{"FFCONVERT_PLAIN=1", "FFCONVERT_NATIVE=0"})
 			})
 		}
 	}
@@ -63,12 +65,14 @@ func readAll(t *testing.T, patterns ...string) map[string]string {
 	return files
 }
 
-func runTests(t *testing.T, module, plain string, modules ...string) {
+// runTests runs a file of tests/ that needs modules. env is what its process has beside the environment.
+func runTests(t *testing.T, module string, env []string, modules ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // a test that hangs ends earlier, by itself
 	defer cancel()
 	cmd := exec.CommandContext(ctx, python.Path(t, modules...), "-m", "unittest", "tests.test_"+module)
-	cmd.Env = append(os.Environ(), "FFCONVERT="+need.Program(t), "FFCONVERT_PLAIN="+plain, "PYTHONDONTWRITEBYTECODE=1", "PYTHONUTF8=1")
+	cmd.Env = append(os.Environ(), "FFCONVERT="+need.Program(t), "PYTHONDONTWRITEBYTECODE=1", "PYTHONUTF8=1")
+	cmd.Env = append(cmd.Env, env...)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("\nOK\n")) {

@@ -24,7 +24,11 @@ import (
 // wheel builds the wheel of a program, and returns its path.
 func wheel(t *testing.T, program, platform, dir string) string {
 	t.Helper()
-	out, err := exec.Command(python.Path(t), "wheel.py", program, platform, dir).Output()
+	args := []string{"wheel.py", program, platform, dir}
+	if strings.HasPrefix(platform, "linux") {
+		args = append(args, "--native", helper(t, platform))
+	}
+	out, err := exec.Command(python.Path(t), args...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

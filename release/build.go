@@ -71,6 +71,15 @@ func (r *release) writeWheel(t target, program string, licences []byte) error {
 		return err
 	}
 	version := strings.NewReplacer("-rc.", "rc", "-rc", "rc").Replace(r.number()) // PEP 440
-	_, err = output(filepath.Join(r.source.dir, "python"), "python3", "wheel.py", program, t.String(), out, "--version", version, "--licenses", file)
+	python := filepath.Join(r.source.dir, "python")
+	args := []string{"wheel.py", program, t.String(), out, "--version", version, "--licenses", file}
+	if t.os == "linux" {
+		native := filepath.Join(filepath.Dir(program), "libffconvert.so")
+		if _, err := output(python, "native/build.sh", t.String(), native); err != nil {
+			return err
+		}
+		args = append(args, "--native", native)
+	}
+	_, err = output(python, "python3", args...)
 	return err
 }

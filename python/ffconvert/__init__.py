@@ -22,11 +22,12 @@ from .packed import PackedFolder
 from .reader import FileReader, Reader
 
 if TYPE_CHECKING:
+    from .info import info
     from .loader import DataLoader
     from .sampler import BatchSampler
 
 __all__ = ["BatchSampler", "DamageError", "DataLoader", "Dataset", "DecodeError", "FileReader", "Order", "PackedFolder", "Reader",
-           "StateError", "decoder"]
+           "StateError", "decoder", "info"]
 __version__ = "0.1.0.dev0"
 
 
@@ -38,4 +39,7 @@ def __getattr__(name: str) -> Any:
     if name == "BatchSampler":
         from .sampler import BatchSampler
         return BatchSampler
+    if name == "info":
+        from .info import info
+        return info
     raise AttributeError("module %r has no attribute %r" % (__name__, name))

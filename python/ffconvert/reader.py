@@ -3,7 +3,7 @@
 >>> with Reader("out") as reader:      # a directory, a file, or a list of these
 ...     a, b = reader.read([7, 3])
 
-Reader has the methods of ffrecord.FileReader, and needs nothing that has to be compiled.
+Reader has the methods of ffrecord.FileReader. The native helper reads where the package has it, else Python does, with the same results.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import os
 import re
 import shlex
 from operator import index as _index
-from typing import Any, Iterable, List, Sequence, Tuple, Union
+from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union
 
+from . import native
 from .errors import DamageError
 from .manifest import read_manifest
 from .order import digest
@@ -47,6 +48,7 @@ class Reader:
 
     def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True, *, max_samples: int = MAX_SAMPLES) -> None:
         self._shards: List[Shard] = []
+        self._table: Optional[native.Table] = None
         self._without: Exception = ValueError("the reader is closed")  # what a read without shards raises
         #: The files and directories, by paths that hold wherever the process goes.
         self.files: List[str] = [_absolute(f) for f in ([files] if isinstance(files, (str, os.PathLike)) else files)]
@@ -71,6 +73,8 @@ class Reader:
         self.shards: List[int] = [shard.n for shard in self._shards]
         #: The digest of the dataset, as docs/order.md defines it.
         self.digest: str = digest((s.n, s.header, s.size) for s in self._shards)
+        if native.library is not None:
+            self._table = native.Table(self._shards, check_data)
 
     def __len__(self) -> int:
         """Number of samples."""
@@ -92,21 +96,24 @@ class Reader:
             return []
         if wanted[0] < 0 or wanted[-1] >= self.n:
             raise IndexError("sample %d of %d" % (wanted[0 if wanted[0] < 0 else -1], self.n))
-        if not self._shards:
+        shards, table = self._shards, self._table
+        if not shards:
             raise self._without
-        samples = dict(zip(wanted, self._read(self._by_shard(wanted))))
+        table = self._table
+        found = None if table is None else table.read(wanted)
+        samples = dict(zip(wanted, self._read(self._by_shard(shards, wanted)) if found is None else found))
         out = [samples[i] for i in indices]
         if len(out) > len(wanted) and np is not None:  # arrays can be written to, so none is in two places
             out = [samples.pop(i) if i in samples else data.copy() for i, data in zip(indices, out)]
         return out
 
-    def _by_shard(self, wanted: List[int]) -> List[Tuple[Shard, List[int]]]:
+    def _by_shard(self, shards: List[Shard], wanted: List[int]) -> List[Tuple[Shard, List[int]]]:
         jobs: List[Tuple[Shard, List[int]]] = []
         at = 0
         while at < len(wanted):
             k = bisect.bisect_right(self._starts, wanted[at]) - 1
             first, to = self._starts[k], bisect.bisect_left(wanted, self._starts[k + 1], at)
-            jobs.append((self._shards[k], [i - first for i in wanted[at:to]]))
+            jobs.append((shards[k], [i - first for i in wanted[at:to]]))
             at = to
         return jobs
 
@@ -142,18 +149,17 @@ class Reader:
 
     def where(self, index: int) -> Tuple[str, int]:
         """The file of a sample, and its number in it."""
+        shards = self._shards
         if not 0 <= index < self.n:
             raise IndexError("sample %d of %d" % (index, self.n))
-        if not self._shards:
+        if not shards:
             raise self._without
         k = bisect.bisect_right(self._starts, index) - 1
-        return self._shards[k].path, index - self._starts[k]
+        return shards[k].path, index - self._starts[k]
 
     def close(self) -> None:
-        """Closes all files. Nothing can be read after that."""
-        for shard in self._shards:
-            shard.close()
-        self._shards = []
+        """Nothing can be read after that. The files are closed, or are when the reads that other threads are in have ended."""
+        self._shards, self._table = [], None
 
     def __enter__(self) -> "Reader":
         return self
@@ -206,7 +212,7 @@ def _reopen(cls: Any, files: Sequence[str], check_data: bool, max_samples: int, 
     reader = cls.__new__(cls)
     reader.files, reader.check_data, reader.max_samples = list(files), check_data, max_samples
     reader.digest, reader.shards, reader.n = want, shards, sum(shards)
-    reader._shards, reader._starts, reader._without = [], [0, *itertools.accumulate(shards)], why
+    reader._shards, reader._table, reader._starts, reader._without = [], None, [0, *itertools.accumulate(shards)], why
     return reader
 
 

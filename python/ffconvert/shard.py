@@ -45,8 +45,9 @@ class Shard:
         self.path, self.check_data, self.fd = path, check_data, -1
         self.fd = open_regular(path, follow)
         try:
-            self._identity = _identity(os.fstat(self.fd))
-            self.size: int = self._identity[2]
+            #: What says that a file is this one: device, inode, size, time of change in ns.
+            self.identity = _identity(os.fstat(self.fd))
+            self.size: int = self.identity[2]
             self._read_header(max_samples)
             if self.n and check_data:  # its CRC alone says where the file ends
                 off, last = self.offsets[-2], self.n - 1
@@ -175,7 +176,7 @@ class Shard:
             raise self._damage("the file is gone") from None
         except OSError as e:
             raise self._named(e) from None
-        if now != self._identity:
+        if now != self.identity:
             raise self._damage("the file was replaced or changed since it was opened")
 
     def _damage(self, what: str, sample: int = -1) -> DamageError:

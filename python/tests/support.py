@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import zlib
+from unittest import mock
 
 PLAIN = bool(os.environ.get("FFCONVERT_PLAIN"))
 if PLAIN:
@@ -39,6 +40,12 @@ def run(*args):
     done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, errors="replace")
     if done.returncode:
         raise AssertionError("%s: status %d\n%s" % (" ".join(map(str, args)), done.returncode, done.stderr))
+
+
+def in_python():
+    """While it lasts, and in what it decorates, the native helper is not used."""
+    from ffconvert import native
+    return mock.patch.object(native, "library", None)
 
 
 def scratch():

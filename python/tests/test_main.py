@@ -27,6 +27,14 @@ class Main(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("this package is the reader alone; install a wheel", done.stderr)
 
+    def test_info(self):
+        """What there is has a version or a path, what there is not a reason; and torch is not imported for it."""
+        script = "import sys, ffconvert; i = ffconvert.info(); print(i['ffconvert'], i['native helper'], i['msgpack'], 'torch' in sys.modules, sep='\\n')"
+        for native, want in (("0", "none: FFCONVERT_NATIVE=0 leaves it out"), (os.environ.get("FFCONVERT_NATIVE", ""), None)):
+            done = subprocess.run([sys.executable, "-c", "import sys; sys.modules['msgpack'] = None; " + script], capture_output=True, text=True,
+                                  cwd=support.ROOT / "python", env={**os.environ, "FFCONVERT_NATIVE": native})
+            self.assertEqual(done.stdout.split("\n"), [ffconvert.__version__, native if want is None else want, "none", "False", ""], done.stderr)
+
     def test_imports(self):
         """The package alone imports nothing that takes seconds."""
         done = python("-c", "import sys, ffconvert; print('torch' in sys.modules)")

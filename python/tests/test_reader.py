@@ -119,6 +119,7 @@ class Samples(unittest.TestCase):
         with Reader(self.files[::-1]) as reader:
             self.assertEqual(reader.digest, digest(shards[::-1]))
 
+    @support.in_python()
     def test_near_samples_come_at_once(self):
         path = support.write(support.scratch() / "a.ffr", [bytes([i]) * 300 for i in range(200)])
         with Reader(path) as reader, mock.patch.object(os, "preadv", wraps=os.preadv) as reads:
@@ -127,6 +128,7 @@ class Samples(unittest.TestCase):
             reader.read([0, 199])
             self.assertEqual(len(starts(reads)), 2)
 
+    @support.in_python()
     def test_short_reads(self):
         """A system call may return fewer bytes than it was asked for."""
         def few(fd, buffers, off, flags=0):
@@ -137,6 +139,7 @@ class Samples(unittest.TestCase):
         with Reader(self.out) as reader, mock.patch.object(os, "preadv", few):
             self.assertEqual(plain(reader.read(range(20))), self.want[:20])
 
+    @support.in_python()
     def test_all_are_asked_for_first(self):
         """A call waits for the device when it has asked it for all that the page cache lacks, in all files; or for so many bytes."""
         for bound, want in ((1 << 20, "aaaaawwwww"), (1, "awawawawaw")):
@@ -158,11 +161,13 @@ class Samples(unittest.TestCase):
                 self.assertEqual(plain(reader.read(firsts)), [self.want[i] for i in firsts])
             self.assertEqual("".join(does), want)
 
+    @support.in_python()
     def test_without_advice(self):
         """Where the system cannot be asked without waiting, samples are read."""
         with Reader(self.out) as reader, mock.patch.object(ffconvert.shard, "_NOWAIT", 0), mock.patch.object(os, "posix_fadvise", None):
             self.assertEqual(plain(reader.read(range(120))), self.want)
 
+    @support.in_python()
     def test_errors(self):
         """An error of the device names the file."""
         def broken(fd, buffers, off, flags=0):

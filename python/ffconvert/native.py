@@ -1,0 +1,99 @@
+"""The native helper, python/native/read.c: reads samples and compares their checksums in one call, without Python's lock.
+
+A wheel for Linux carries it as libffconvert.so, and nothing of Python's or of a C library is in it. Where it is not, everything works without it,
+more slowly; `missing` says why. FFCONVERT_NATIVE=0 leaves it out, FFCONVERT_NATIVE=FILE takes another one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from array import array
+from itertools import accumulate
+from typing import Any, List, Optional, Sequence
+
+from .shard import Shard
+
+try:
+    import numpy as np
+except ImportError:
+    np = None  # type: ignore[assignment]
+
+__all__ = ["Table", "library", "missing"]
+
+_VERSION = 1
+_OK = 0
+
+
+class _Shard(ctypes.Structure):
+    _fields_ = [("n", ctypes.c_int64), ("crcs", ctypes.c_void_p), ("offsets", ctypes.c_void_p), ("path", ctypes.c_char_p),
+                ("identity", ctypes.c_int64 * 4), ("fd", ctypes.c_int64)]
+
+
+class _Table(ctypes.Structure):
+    _fields_ = [("shards", ctypes.c_int64), ("shard", ctypes.c_void_p), ("starts", ctypes.c_void_p)]
+
+
+#: The helper, None where there is none.
+library: Optional[ctypes.CDLL] = None
+#: Why there is none, as "libffconvert.so: …"; "" where there is one.
+missing = ""
+
+
+def _load() -> ctypes.CDLL:
+    given = os.environ.get("FFCONVERT_NATIVE", "")
+    if given == "0":
+        raise OSError("FFCONVERT_NATIVE=0 leaves it out")
+    path = given or os.path.join(os.path.dirname(os.path.abspath(__file__)), "libffconvert.so")
+    if not os.path.exists(path):
+        raise OSError("%s: it is not there; the wheels for Linux on x86_64 and aarch64 have it" % path)
+    if sys.byteorder != "little":
+        raise OSError("%s: it is for little-endian machines" % path)
+    lib = ctypes.CDLL(path)  # a call of it releases Python's lock
+    for name, arguments in (("version", 0), ("sizes", 4), ("read", 5)):
+        function = getattr(lib, "ffconvert_" + name)
+        function.restype = ctypes.c_int64
+        function.argtypes = [(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)[i] for i in range(arguments)]
+    if lib.ffconvert_version() != _VERSION:
+        raise OSError("%s: its version is %d, this package wants %d" % (path, lib.ffconvert_version(), _VERSION))
+    return lib
+
+
+try:
+    library = _load()
+except (OSError, AttributeError) as e:
+    missing = str(e)
+
+
+class Table:
+    """Shards, as the helper has them. Any number of threads may read at once; the files stay open until the last of them has."""
+
+    def __init__(self, shards: Sequence[Shard], check_data: bool) -> None:
+        self._shards, self._check = list(shards), check_data  # their arrays are used
+        self._starts = array("q", [0, *accumulate(s.n for s in shards)])
+        self._rows = (_Shard * len(self._shards))()
+        for row, s in zip(self._rows, self._shards):
+            row.n, row.crcs, row.offsets, row.fd = s.n, s.crcs.buffer_info()[0], s.offsets.buffer_info()[0], s.fd
+            row.path, row.identity[:] = os.fsencode(s.path), s.identity
+        self._table = _Table(len(self._shards), ctypes.addressof(self._rows), self._starts.buffer_info()[0])
+        self._address = ctypes.addressof(self._table)
+
+    def read(self, wanted: List[int]) -> Optional[List[Any]]:
+        """Returns the samples of one or more ascending numbers, as Reader.read does. None if something is wrong: a read without the helper names it."""
+        n = len(wanted)
+        numbers, ends = array("q", wanted), array("q", bytes(8 * n))
+        if library is None or library.ffconvert_sizes(self._address, numbers.buffer_info()[0], n, ends.buffer_info()[0]) != _OK:
+            return None
+        size, starts = ends[-1], [0, *ends[:-1]]
+        try:
+            memory = bytearray(size) if np is None else np.empty(size, np.uint8)
+        except MemoryError:
+            return None
+        address = memory.ctypes.data if np is not None else ctypes.addressof((ctypes.c_char * size).from_buffer(memory)) if size else 0
+        if library.ffconvert_read(self._address, numbers.buffer_info()[0], n, address, self._check) != _OK:
+            return None
+        if np is None:
+            view = memoryview(memory)
+            return [bytes(view[a:b]) for a, b in zip(starts, ends)]
+        return [memory[a:b] for a, b in zip(starts, ends)]
