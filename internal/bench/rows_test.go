@@ -51,7 +51,7 @@ var rows = []row{
 	{id: "X1", does: "`export tar` of the shards of S1, against a durable copy of tars of as many bytes; its memory"},
 	{id: "X2", does: "the same with the shards of S3"},
 	{id: "T1", does: "an epoch of random batches of 128 samples of 100 KB by package `loader`, cold, against the best that fio reads at random"},
-	{id: "T2", does: "an epoch of random batches by the Python package's DataLoader, two workers, against torch's own over the files that the shards were made of, and `bench read`"},
+	{id: "T2", does: "an epoch of random batches by the Python package's DataLoader and its native helper, two threads or processes, against torch's own over the files that the shards were made of, and `bench read`"},
 	{id: "Index", does: "the pass that finds the samples, by itself", further: true},
 	{id: "Formats", does: "peak anonymous memory of the other formats", further: true},
 	{id: "Grid", does: "all of S17: each number of samples in each number of parts", further: true},

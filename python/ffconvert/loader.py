@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 import torch.distributed
 import torch.utils.data
@@ -21,8 +21,14 @@ from .collate import collate
 from .dataset import Dataset
 from .position import Position
 from .sampler import BatchSampler
+from .threads import Batches, probe
 
 __all__ = ["DataLoader"]
+
+#: Threads wait for Python's lock where they hold it for more than this part of the time, all of them together.
+_CROWDED = 1.25
+#: Seconds of a batch that is not worth a process.
+_QUICK = 0.002
 
 
 class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it cannot be subscripted in old versions
@@ -42,6 +48,11 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
     A loop after one that was finished is the next epoch, also without set_epoch; a loop that was left begins its epoch again. A state belongs to the
     batch that the loop has got last, whatever workers have read ahead, and is the same on every rank. sampler and batch_sampler are views of the loader:
     what they are asked to do, it does.
+
+    workers says what num_workers counts: "processes", as torch has them; "threads", which share the dataset, its transform and collate_fn with this process, and hand over batches
+    without a copy: they want long calls that release Python's lock, as reading, Pillow, numpy and torch are; "auto" measures the first batch of the first loop, and
+    takes threads unless they would wait for that lock: workers and why say what it chose. With threads an error has its own type and attributes, prefetch_factor batches (2) a thread
+    are read ahead, and torch's get_worker_info() is None.
     """
 
     def __init__(self, dataset: Any, batch_size: int = 1, shuffle: bool = False, sampler: Any = None, batch_sampler: Any = None,
@@ -49,7 +60,11 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
                  worker_init_fn: Any = None, generator: Any = None, *, multiprocessing_context: Any = None,
                  prefetch_factor: Optional[int] = None, persistent_workers: bool = False, skippable: bool = True, seed: Optional[int] = None,
                  mode: Optional[str] = None, ends: Optional[str] = None, global_batch: Optional[int] = None, rank: Optional[int] = None,
-                 world: Optional[int] = None) -> None:
+                 world: Optional[int] = None, workers: str = "processes") -> None:
+        if workers not in ("processes", "threads", "auto"):
+            raise ValueError("workers %r: want processes, threads or auto" % (workers,))
+        if workers == "threads" and multiprocessing_context is not None:
+            raise ValueError("multiprocessing_context is for workers=\"processes\"")
         if isinstance(dataset, (str, os.PathLike)):
             dataset = Dataset(dataset)
         if mode is not None and not shuffle:
@@ -70,6 +85,10 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
         self._steps: Union[BatchSampler, Foreign] = batch_sampler if isinstance(batch_sampler, BatchSampler) else Foreign(batch_sampler)
         self._lists = _NextLists(self._steps)
         self.shuffle, self.skippable = shuffle, skippable
+        #: What workers are: "processes", "threads", or "auto" until the first loop has chosen.
+        self.workers = workers
+        #: Why "auto" chose so, as a text.
+        self.why = ""
         more: Dict[str, Any] = {}
         if num_workers and prefetch_factor is not None:
             more["prefetch_factor"] = prefetch_factor
@@ -103,9 +122,10 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
         if not isinstance(self._steps, BatchSampler):
             return "<%s of %s, by %s>" % (type(self).__name__, type(self.dataset).__name__, type(self._steps.sampler).__name__)
         order = self._steps.order
-        return "<%s of %d samples: mode %s, seed %d, %d a step, ends %s, rank %d of %d, epoch %d, step %d of %d>" % (
+        workers = ", %d %s" % (self.num_workers, {"auto": "workers"}.get(self.workers, self.workers)) if self.num_workers else ""
+        return "<%s of %d samples: mode %s, seed %d, %d a step, ends %s, rank %d of %d, epoch %d, step %d of %d%s>" % (
             type(self).__name__, order.n, order.mode, order.seed, order.batch_size, order.ends, self._steps.rank, self._steps.world,
-            self.epoch, self.step, order.steps())
+            self.epoch, self.step, order.steps(), workers)
 
     def set_epoch(self, epoch: int) -> None:
         """Goes to the begin of an epoch. If it is the epoch of the state that was loaded, or of a loop that goes on, the position stays where it is;
@@ -128,7 +148,38 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
         if self._detected and _place(None, None) != (self._steps.rank, self._steps.world):  # type: ignore[union-attr]
             raise RuntimeError("the loader was made for rank %d of %d, and this is rank %d of %d: make it after init_process_group, or give rank and world"
                                % (self._steps.rank, self._steps.world, *_place(None, None)))  # type: ignore[union-attr]
-        return _Iterator(self._steps, super().__iter__)
+        return _Iterator(self._steps, self._open)
+
+    def _open(self) -> Iterator[Any]:
+        """The batches from the position on."""
+        if self.num_workers and self.workers == "auto":
+            self.workers, self.why = self._choose()
+        if not self.num_workers or self.workers == "processes":
+            return super().__iter__()
+        return Batches(self._lists, self._fetch, self.num_workers, self.num_workers * (self.prefetch_factor or 2), self.timeout, self.worker_init_fn)
+
+    def _choose(self) -> Tuple[str, str]:
+        """Chooses workers by the first batch that comes, which is made once more for it."""
+        numbers = next(iter(self._lists), None)
+        if not numbers:
+            return "threads", "there is no batch"
+        try:
+            cost = probe(lambda: self._fetch(numbers))
+        except Exception as e:  # the loop comes to it
+            return "threads", "the first batch failed: %s" % e
+        use = min(self.num_workers, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+        why = "a batch takes %.1f ms, %.0f %% of them with Python's lock held, and %d workers have %d cores" % (
+            1000 * cost.seconds, 100 * cost.held, self.num_workers, use)
+        return "processes" if cost.held * use > _CROWDED and cost.seconds > _QUICK else "threads", why
+
+    def _fetch(self, numbers: List[int]) -> Any:
+        """Makes a batch, as torch's workers do."""
+        dataset = self.dataset
+        getitems = getattr(dataset, "__getitems__", None)
+        batch = self.collate_fn(getitems(numbers) if getitems else [dataset[i] for i in numbers])
+        if self.pin_memory and torch.cuda.is_available():
+            batch = torch.utils.data._utils.pin_memory.pin_memory(batch)
+        return batch
 
     def state_dict(self) -> Dict[str, Any]:
         """The state after the batch that was delivered last."""

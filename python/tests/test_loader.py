@@ -1,5 +1,6 @@
 """DataLoader delivers the batches of the order, whatever workers it has and wherever it was stopped."""
 
+import itertools
 import os
 import pickle
 import signal
@@ -13,8 +14,12 @@ import torch.utils.data
 from tests import support
 
 from ffconvert import BatchSampler, DataLoader, Dataset, StateError
+from ffconvert.threads import Probe
 
 KEY = "__key__"
+
+
+WORKERS = {}, {"num_workers": 2}, {"num_workers": 2, "workers": "threads"}
 
 
 def key_and_size(sample):
@@ -45,7 +50,7 @@ def expected(epoch=0, batch=16, **options):
 class Loader(unittest.TestCase):
     def test_workers(self):
         want = expected(seed=7)
-        for workers, context in ((0, None), (2, "fork"), (4, "fork"), (2, "spawn")):
+        for workers, context in ((0, None), (2, "fork"), (4, "fork"), (2, "spawn"), (2, "forkserver")):
             with self.subTest(workers=workers, context=context):
                 loader = DataLoader(dataset(), 16, shuffle=True, drop_last=True, seed=7, num_workers=workers, multiprocessing_context=context)
                 self.assertEqual((len(loader), loader.batch_size, loader.num_workers), (7, 16, workers))
@@ -61,8 +66,8 @@ class Loader(unittest.TestCase):
 
     def test_resume(self):
         """The state belongs to the batch that was delivered, however many were read ahead."""
-        for first, then in ((2, 0), (0, 2), (4, 2)):
-            loader = DataLoader(dataset(), 8, shuffle=True, seed=5, num_workers=first, drop_last=True)
+        for first, then in itertools.permutations(WORKERS, 2):
+            loader = DataLoader(dataset(), 8, shuffle=True, seed=5, drop_last=True, **first)
             loader.set_epoch(3)
             got, state = [], loader.state_dict()
             self.assertEqual(state["position"], 0)
@@ -72,7 +77,7 @@ class Loader(unittest.TestCase):
                 self.assertEqual(state["position"], 8 * len(got))
                 if len(got) == 4:
                     break
-            other = DataLoader(dataset(), 8, shuffle=True, seed=5, num_workers=then, drop_last=True)
+            other = DataLoader(dataset(), 8, shuffle=True, seed=5, drop_last=True, **then)
             other.load_state_dict(state)
             self.assertEqual((other.epoch, other.step, len(other)), (3, 4, 15))  # len is that of an epoch, as Lightning wants it
             self.assertEqual(other.state_dict(), state)
@@ -121,8 +126,8 @@ class Loader(unittest.TestCase):
 
     def test_loop_of_ffrecord(self):
         """The loop of ffrecord's README, as it is printed there: another order in each epoch, of which the first is resumed."""
-        for workers in 0, 2:
-            loader = DataLoader(dataset(), batch_size=16, shuffle=True, num_workers=workers, seed=0)
+        for workers in WORKERS:
+            loader = DataLoader(dataset(), batch_size=16, shuffle=True, **workers, seed=0)
             got, start_epoch, start_step, epochs = [], 5, 3, 8
             loader.set_step(start_step)
             for epoch in range(start_epoch, epochs):
@@ -152,8 +157,8 @@ class Loader(unittest.TestCase):
 
     def test_iterator_follows(self):
         """What is set between iter and the first batch counts, though workers read ahead; what is set later does not change the loop that goes on."""
-        for workers in 0, 2:
-            loader = DataLoader(dataset(), 16, shuffle=True, seed=0, num_workers=workers)
+        for workers in WORKERS:
+            loader = DataLoader(dataset(), 16, shuffle=True, seed=0, **workers)
             it = iter(loader)
             loader.set_epoch(3)
             first = next(it)[0]
@@ -166,8 +171,8 @@ class Loader(unittest.TestCase):
 
     def test_epochs_without_set_epoch(self):
         """A loop that does not know set_epoch, as one written for torch or ffrecord, still has another order in each epoch."""
-        for workers in 0, 2:
-            loader = DataLoader(dataset(), 16, shuffle=True, num_workers=workers, drop_last=True, seed=0)
+        for workers in WORKERS:
+            loader = DataLoader(dataset(), 16, shuffle=True, **workers, drop_last=True, seed=0)
             next(iter(loader))  # a loop that was left begins again
             self.assertEqual([rows(loader), rows(loader), rows(loader)], [expected(0), expected(1), expected(2)])
             self.assertEqual((loader.epoch, loader.state_dict()["position"]), (2, 112))
@@ -290,6 +295,8 @@ class Loader(unittest.TestCase):
         loader = DataLoader(data, 8, shuffle=True, seed=3, rank=1, world=2)
         next(iter(loader))
         self.assertEqual(repr(loader), "<DataLoader of 120 samples: mode global, seed 3, 16 a step, ends even, rank 1 of 2, epoch 0, step 1 of 8>")
+        loader = DataLoader(data, 8, num_workers=3, workers="threads")
+        self.assertEqual(repr(loader), "<DataLoader of 120 samples: mode sequential, seed 0, 8 a step, ends even, rank 0 of 1, epoch 0, step 0 of 15, 3 threads>")
         self.assertEqual(repr(DataLoader(data, sampler=range(5))), "<DataLoader of Dataset, by BatchSampler>")
 
 
@@ -379,8 +386,8 @@ class Failing(torch.utils.data.Dataset):
 
 
 class Faults(unittest.TestCase):
-    def failing(self, out, why, workers=2, before=lambda: None, context=None):
-        loader = DataLoader(dataset(out), 8, shuffle=True, num_workers=workers, multiprocessing_context=context)
+    def failing(self, out, why, workers={"num_workers": 2}, before=lambda: None, context=None):
+        loader = DataLoader(dataset(out), 8, shuffle=True, **workers, multiprocessing_context=context)
         before()
         with self.assertRaisesRegex(Exception, why) as caught:
             rows(loader)
@@ -392,16 +399,18 @@ class Faults(unittest.TestCase):
         path, number = data.reader.where(60)
         at = next(s for s in data.reader._shards if s.path == path).offsets[number]
         support.flip(path, at + 3)
-        for workers in (0, 2):
+        for workers in WORKERS:
             e = self.failing(out, r"PART_\d+\.ffr: sample %d at byte %d: its checksum differs" % (number, at), workers)
             self.assertEqual(type(e).__name__, "DamageError")
+            if workers != WORKERS[1]:
+                self.assertEqual((e.path, e.sample, e.offset), (path, number, at))
 
     def test_transform(self):
         """An error of a transform names the sample, and the loop goes on behind it, as torch's does: it never ends without a word."""
         data = dataset(transform=failing)
         path, number = data.reader.where(7)
-        for workers in (0, 2):
-            loader, got, errors = DataLoader(data, 8, num_workers=workers, collate_fn=list), [], []
+        for workers in WORKERS:
+            loader, got, errors = DataLoader(data, 8, **workers, collate_fn=list), [], []
             it = iter(loader)
             for _ in range(15):
                 try:
@@ -430,12 +439,37 @@ class Faults(unittest.TestCase):
             list(DataLoader(Process(support.tars()), 4))
 
     def test_dataset_that_stops(self):
-        for workers in (0, 2):
-            it = iter(DataLoader(Failing(), 2, num_workers=workers))
+        for workers in WORKERS:
+            it = iter(DataLoader(Failing(), 2, **workers))
             self.assertEqual([next(it).tolist(), next(it).tolist()], [[0, 1], [2, 3]])
             with self.assertRaisesRegex(RuntimeError, "StopIteration for batch 2 of epoch 0, which has 4"):
                 next(it)
             self.assertEqual([batch.tolist() for batch in it], [[6, 7]])
+
+    def test_auto(self):
+        """A transform that computes in Python gets processes, one whose batches take no time, and one that waits, threads."""
+        def choice(transform, **probed):
+            loader = DataLoader(dataset(transform=transform), 16, num_workers=2, workers="auto", collate_fn=list)
+            self.assertEqual((loader.workers, loader.why), ("auto", ""))
+            with mock.patch("ffconvert.loader.probe", lambda make: (make(), Probe(**probed))[1]):
+                self.assertEqual(len(list(loader)), 8)
+            return loader.workers, loader.why
+        with mock.patch("os.sched_getaffinity", lambda _: {0, 1, 2}):
+            self.assertEqual(choice(key_and_size, seconds=0.1, held=0.9),
+                             ("processes", "a batch takes 100.0 ms, 90 % of them with Python's lock held, and 2 workers have 2 cores"))
+            self.assertEqual(choice(key_and_size, seconds=0.1, held=0.4)[0], "threads")
+            self.assertEqual(choice(key_and_size, seconds=0.001, held=0.9)[0], "threads")
+        loader = DataLoader(dataset(transform=failing), 8, num_workers=2, workers="auto", collate_fn=list)
+        with self.assertRaises(KeyError):
+            list(loader)
+        self.assertEqual(loader.workers, "threads")
+        self.assertIn("the first batch failed: ", loader.why)
+        loader = DataLoader(dataset(), 16, num_workers=2, workers="auto")
+        self.assertEqual(rows(loader), expected(mode="sequential", ends="short"))
+        self.assertIn("a batch takes", loader.why)
+        for args in ({"workers": "fibres"}, {"workers": "threads", "multiprocessing_context": "fork"}):
+            with self.assertRaisesRegex(ValueError, "workers"):
+                DataLoader(dataset(), 16, num_workers=2, **args)
 
     def test_changed_dataset(self):
         """A shard that goes, and one that is replaced, under a loader."""
