@@ -7,9 +7,9 @@ import torch
 from ffconvert import DataLoader, Dataset
 
 
-def example(sample):  # a record as numbers: what a real model sees is decoded and augmented here
-    pixels = torch.frombuffer(bytearray(sample["jpg"]), dtype=torch.uint8).int()
-    return sample["__key__"], torch.bincount(pixels, minlength=256) / len(pixels), int(sample["cls"])
+def example(sample):  # a picture as numbers: what a real model sees is augmented here
+    pixels = sample["jpg"].flatten().int()
+    return sample["__key__"], torch.bincount(pixels, minlength=256) / len(pixels), sample["cls"]
 
 
 out, checkpoint = sys.argv[1:]
@@ -21,7 +21,7 @@ if world > 1:
     torch.distributed.init_process_group("nccl" if gpu else "gloo")
     network = torch.nn.parallel.DistributedDataParallel(model)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.5, momentum=0.9)
-dataset = Dataset(out, fields=["__key__", "jpg;png", "cls"], transform=example)
+dataset = Dataset(out, fields=["__key__", "jpg;png", "cls"], decode="tensor", transform=example)
 loader = DataLoader(dataset, global_batch=8, shuffle=True, drop_last=True, seed=7, num_workers=2)
 if os.path.exists(checkpoint):
     saved = torch.load(checkpoint, map_location=device)

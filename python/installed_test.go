@@ -3,6 +3,7 @@ package python_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -138,8 +139,10 @@ func TestInstalled(t *testing.T) {
 		}
 		testTraining(t, v, lines[2], lines[3], lines[4])
 		testBlocks(t, v, "docs/training.md")
-		if out := testBlocks(t, v, "README.md"); strings.Join(regexp.MustCompile("(?m)^[0-9]+").FindAllString(out, -1), " ") != "32 32 32 24" {
-			t.Errorf("the loop of README.md prints\n%s", out)
+		lines := strings.Split(testBlocks(t, v, "README.md"), "\n")
+		var epoch, right, all int
+		if _, err := fmt.Sscanf(lines[len(lines)-1], "epoch %d right: %d of %d", &epoch, &right, &all); err != nil || len(lines) != 10 || epoch != 9 || all != 120 || right < 108 {
+			t.Errorf("the loop of README.md prints %q: %v", lines, err)
 		}
 	})
 	v.run(t, "pip uninstall -q -y ffconvert")

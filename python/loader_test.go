@@ -17,7 +17,7 @@ import (
 const goOn = `
 import json, sys, zlib
 from ffconvert import BatchSampler, Dataset
-data = Dataset(sys.argv[1], decode=None)
+data = Dataset(sys.argv[1], encoding=None)
 sampler = BatchSampler(data, 12, rank=1, world=2, seed=7, mode="window:50", ends="short")
 sampler.load_state_dict(json.loads(sys.argv[2]))
 batches = [{"Indices": i, "Sums": [zlib.crc32(b) for b in data[i]]} for i in sampler]

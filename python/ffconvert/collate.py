@@ -51,6 +51,8 @@ def _name(where: str) -> str:
 
 def _difference(values: Sequence[Any]) -> str:
     """How values differ in type or size, "" if they do not."""
+    if any(hasattr(value, "getbands") for value in values):
+        return "a batch of pictures of Pillow is none of numbers: Dataset(decode=\"tensor\") makes tensors of them"
     types = sorted({type(value).__name__ for value in values})
     if len(types) > 1 or types == ["NoneType"]:
         return "a batch has values of the type %s" % " and ".join(types)

@@ -1,16 +1,17 @@
 """A dataset of decoded samples, as PyTorch wants it.
 
->>> dataset = Dataset("out", fields=["jpg", "cls"], transform=to_tensors)
+>>> dataset = Dataset("out", fields=["jpg", "cls"], decode="tensor", transform=resize)
 >>> dataset[7], dataset[[3, 1]], dataset["train/000017"]
 """
 
 from __future__ import annotations
 
 from operator import index as _index
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from .decode import Decoder, decoder, directories_of, encoding_of, is_map
 from .errors import DecodeError, named
+from .fields import Choice, Fields
 from .keys import Keys
 from .manifest import read_manifest, read_meta
 from .reader import Path, Reader
@@ -22,28 +23,33 @@ __all__ = ["Dataset"]
 class Dataset:
     """Samples by their numbers or keys: dataset[i] is one, dataset[[i, j]] a list of several, which are read at once.
 
-    decode: "auto", as manifest.json says; an encoding as decode.decoder has it; a function of the bytes of a record (a uint8 array, or bytes
-    without numpy); or None for the bytes themselves. fields: which fields to keep, of samples that are dicts; "jpg;png" keeps
-    the first of these that a sample has, as "jpg". One that a sample lacks is an error. transform: a function of a sample, called last.
-    max_samples: as Reader has it.
+    A record becomes a sample in three steps. encoding makes a value of its bytes, mostly a dict of fields: "auto", as manifest.json says; an encoding as
+    decode.decoder has it; a function of the bytes (a uint8 array, or bytes without numpy); or None for the bytes themselves. decode makes values of fields that are
+    bytes: "auto", by their suffixes, as fields.Fields has them, so that jpg is a picture of Pillow, cls an int, txt a str; "tensor", "uint8", "pil" or "stored" for
+    pictures; "raw" for bytes; or a dict of these, or of functions of bytes, by patterns of names: {"seg.png": "stored", "*.wav": read_sound}.
+    transform is a function of a sample, called last.
+
+    fields: which fields to keep, of samples that are dicts; "jpg;png" keeps the first of these that a sample has, as "jpg". One that a sample lacks is an error, and
+    one that is left out is not decoded. max_samples: as Reader has it.
 
     A subclass may define process(indices, data), as for ffrecord.torch.Dataset: it is given the bytes of several samples, and returns a
     list of as many. A Dataset goes to other processes as its Reader does.
     """
 
-    def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True, *, decode: Union[str, Decoder, None] = "auto",
-                 transform: Optional[Callable[[Any], Any]] = None, fields: Optional[Sequence[str]] = None, max_samples: int = MAX_SAMPLES) -> None:
+    def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True, *, encoding: Union[str, Decoder, None] = "auto",
+                 decode: Union[Choice, Mapping[str, Choice]] = "auto", transform: Optional[Callable[[Any], Any]] = None, fields: Optional[Sequence[str]] = None, max_samples: int = MAX_SAMPLES) -> None:
         if isinstance(fields, str):
             raise TypeError("fields=%r: want a list of names" % fields)
+        self.decode = _fields_of(decode)
         self.reader = Reader(files, check_data, max_samples=max_samples)
         self.transform = transform
         self._chosen = None if fields is None else [field.split(";") for field in fields]
         self._found: Dict[str, Any] = {}  # what was read of manifests, descriptions and indexes
-        self.decode: Optional[Decoder] = decoder(decode) if isinstance(decode, str) and decode != "auto" else decode  # type: ignore[assignment]
-        if decode == "auto":
+        self.encoding: Optional[Decoder] = decoder(encoding) if isinstance(encoding, str) and encoding != "auto" else encoding  # type: ignore[assignment]
+        if encoding == "auto":
             replaced = type(self).process is not Dataset.process
-            self.decode = None if replaced else encoding_of(self.reader.files)
-        if self._chosen is not None and self.decode is None:
+            self.encoding = None if replaced else encoding_of(self.reader.files)
+        if self._chosen is not None and self.encoding is None:
             raise ValueError("fields are for samples that are decoded")
 
     def __len__(self) -> int:
@@ -67,9 +73,9 @@ class Dataset:
         if self._chosen is not None:
             return [names[0] for names in self._chosen]
         if "fields" not in self._found:
-            first = self.decode(self.reader.read_one(0)) if self.decode is not None and self.reader.n else None
+            first = self.encoding(self.reader.read_one(0)) if self.encoding is not None and self.reader.n else None
             names = dict.fromkeys(first if isinstance(first, dict) else ())
-            if names and is_map(self.decode):
+            if names and is_map(self.encoding):
                 for members in self._described("fields"):
                     names.update(dict.fromkeys(members.get("fields", ())))
             self._found["fields"] = list(names)
@@ -153,13 +159,13 @@ class Dataset:
 
     def process(self, indices: Sequence[int], data: List[Any]) -> List[Any]:
         """Makes samples of the bytes of these records."""
-        if self.decode is not None:
+        if self.encoding is not None:
             data = [self._decoded(i, record) for i, record in zip(indices, data)]
         return data if self.transform is None else [self._transformed(i, sample) for i, sample in zip(indices, data)]
 
     def _decoded(self, index: int, record: Any) -> Any:
         try:
-            return _choose(self.decode(record), self._chosen)  # type: ignore[misc]
+            return self.decode(_choose(self.encoding(record), self._chosen))  # type: ignore[misc]
         except Exception as e:
             path, number = self.reader.where(index)
             why = str(e) if isinstance(e, DecodeError) else "%s: %s" % (type(e).__name__, e)
@@ -170,6 +176,13 @@ class Dataset:
             return self.transform(sample)  # type: ignore[misc]
         except Exception as e:
             raise named(e, "%s: sample %d: transform" % self.reader.where(index)) from e
+
+
+def _fields_of(decode: Any) -> Fields:
+    if decode is None or callable(decode) or isinstance(decode, str) and decode.partition(":")[0] in ("msgpack", "cbor", "arrow", "pickle") or (
+            isinstance(decode, str) and decode.startswith("raw:")):
+        raise ValueError("decode=%r: decode is for fields, encoding for records: encoding=%r, or decode=\"raw\" for fields that stay bytes" % (decode, decode))
+    return Fields(decode)
 
 
 def _choose(sample: Any, fields: Optional[List[List[str]]]) -> Any:

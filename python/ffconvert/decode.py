@@ -7,27 +7,18 @@
 
 from __future__ import annotations
 
-import io
 import os
 import struct
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from .errors import DamageError, DecodeError
 from .manifest import Manifest, read_manifest, read_meta
-from .wire import loads_cbor, loads_msgpack
+from .wire import decode_cbor, decode_msgpack
 
 try:
     import numpy as np
 except ImportError:
     np = None  # type: ignore[assignment]
-try:
-    import msgpack
-except ImportError:
-    msgpack = None
-try:
-    import cbor2
-except ImportError:
-    cbor2 = None
 
 __all__ = ["Decoder", "decoder", "directories_of", "encoding_of", "is_map"]
 
@@ -64,17 +55,17 @@ def encoding_of(files: Sequence[str]) -> Decoder:
     for directory in directories_of(files):
         manifest = read_manifest(directory)
         if manifest is None:
-            raise ValueError("%s: no manifest.json says how records are encoded: give decode=\"msgpack\", another encoding, or None for bytes"
+            raise ValueError("%s: no manifest.json says how records are encoded: give encoding=\"msgpack\", another encoding, or None for bytes"
                              % (directory or "."))
         for name in sorted(manifest.encodings):
             numbers = _numbers(directory, manifest, name)
             if (name, numbers) not in found:
                 found.append((name, numbers))
     if len(found) > 1:
-        raise ValueError("records are encoded in several ways: %s; give decode=None and decode them yourself" % ", ".join(n for n, _ in found))
+        raise ValueError("records are encoded in several ways: %s; give encoding=None and decode them yourself" % ", ".join(n for n, _ in found))
     name, numbers = found[0]
     if name.partition(":")[0] == "pickle":
-        raise ValueError("records are pickles, which execute code where they are decoded: give decode=\"%s\" if you trust every sample" % name)
+        raise ValueError("records are pickles, which execute code where they are decoded: give encoding=\"%s\" if you trust every sample" % name)
     if numbers:
         return _Raw(*numbers)
     try:
@@ -121,22 +112,6 @@ class _Raw:
         return {self.field: rows.reshape(self.shape) if rows.size == np.prod(self.shape) else rows.reshape(-1, *self.shape[1:])}
 
 
-def _msgpack(record: Any) -> Any:
-    if msgpack is None:
-        return loads_msgpack(record)
-    return msgpack.unpackb(record, strict_map_key=False)
-
-
-def _cbor(record: Any) -> Any:
-    if cbor2 is None:
-        return loads_cbor(record)
-    source = io.BytesIO(record)
-    value = cbor2.CBORDecoder(source).decode()
-    if source.read(1):  # loads of cbor2 leaves them out
-        raise DecodeError("not CBOR: bytes follow its end, %d in all" % len(record))
-    return value
-
-
 def _pickle(record: Any) -> Any:
     import pickle
     return pickle.loads(record)
@@ -170,7 +145,7 @@ def _arrow(record: Any) -> Any:
     return {name: values[0] for name, values in columns.items()} if single else columns
 
 
-_DECODERS: Dict[str, Decoder] = {"msgpack": _msgpack, "cbor": _cbor, "pickle": _pickle, "arrow": _arrow}
+_DECODERS: Dict[str, Decoder] = {"msgpack": decode_msgpack, "cbor": decode_cbor, "pickle": _pickle, "arrow": _arrow}
 
 
 def is_map(decode: Optional[Decoder]) -> bool:

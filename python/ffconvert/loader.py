@@ -103,6 +103,11 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
     def _index_sampler(self) -> Any:  # torch takes the lists from here
         return self._lists
 
+    def check_worker_number_rationality(self) -> None:
+        """torch's warning about more processes than cores, for processes."""
+        if getattr(self, "workers", "") == "processes":
+            super().check_worker_number_rationality()
+
     @property
     def epoch(self) -> int:
         """The number of the epoch."""

@@ -1,16 +1,26 @@
-"""MessagePack and CBOR, for machines without the modules msgpack and cbor2.
+"""MessagePack and CBOR, by the modules msgpack and cbor2 where they are, else by code of our own.
 
-Both are strict: a record is one value to its last byte, text is UTF-8, no key comes twice, lengths are within the record.
+Ours is strict: a record is one value to its last byte, text is UTF-8, no key comes twice, lengths are within the record.
 """
 
 from __future__ import annotations
 
+import io
 import struct
 from typing import Any, Callable, Dict, List, Tuple
 
 from .errors import DecodeError
 
-__all__ = ["loads_msgpack", "loads_cbor"]
+try:
+    import msgpack
+except ImportError:
+    msgpack = None
+try:
+    import cbor2
+except ImportError:
+    cbor2 = None
+
+__all__ = ["decode_cbor", "decode_msgpack", "loads_cbor", "loads_msgpack"]
 
 _DEPTH = 64  # of lists and maps in one another; ffconvert writes 32 at most
 
@@ -136,3 +146,21 @@ def _cbor(src: _Input, depth: int) -> Any:
     if major == 3:
         return src.text(n)
     return src.items(n, depth, _cbor) if major == 4 else src.pairs(n, depth, _cbor)
+
+
+def decode_msgpack(record: Any) -> Any:
+    """The value of a MessagePack record."""
+    if msgpack is None:
+        return loads_msgpack(record)
+    return msgpack.unpackb(record, strict_map_key=False)
+
+
+def decode_cbor(record: Any) -> Any:
+    """The value of a CBOR record."""
+    if cbor2 is None:
+        return loads_cbor(record)
+    source = io.BytesIO(record)
+    value = cbor2.CBORDecoder(source).decode()
+    if source.read(1):  # loads of cbor2 leaves them out
+        raise DecodeError("not CBOR: bytes follow its end, %d in all" % len(record))
+    return value

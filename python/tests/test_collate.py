@@ -28,7 +28,9 @@ class Collate(unittest.TestCase):
             collate([{"cls": 1}, {"cls": 2, "png": b""}])
         with self.assertRaisesRegex(ValueError, r"^sample\['json'\]: .*'size' in 1 of 2"):
             collate([{"json": {}}, {"json": {"size": 1}}])
-        chosen = DataLoader(Dataset(support.tars(), fields=["__key__", "jpg;png"]), 120, num_workers=2)
+        with self.assertRaisesRegex(ValueError, r"sample\['jpg'\]: a batch of pictures of Pillow .*decode=\"tensor\""):
+            next(iter(DataLoader(Dataset(support.tars(), fields=["jpg;png"]), 4)))
+        chosen = DataLoader(Dataset(support.tars(), fields=["__key__", "jpg;png"], decode="raw"), 120, num_workers=2)
         self.assertEqual([len(b["jpg"]) for b in chosen], [120])
 
     def test_values_differ(self):

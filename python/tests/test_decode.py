@@ -1,5 +1,6 @@
 """Records decode to what was encoded, or are refused."""
 
+import functools
 import io
 import json
 import math
@@ -23,6 +24,8 @@ from ffconvert import DamageError, Dataset, DecodeError, FileReader, decoder
 from ffconvert.wire import loads_cbor, loads_msgpack
 
 KEY = "__key__"
+#: What is in records: fields that are bytes stay bytes.
+records = functools.partial(Dataset, decode="raw")
 
 
 def tar_samples():
@@ -45,47 +48,47 @@ class Encodings(unittest.TestCase):
         for encoding in ("msgpack", "cbor", "pickle"):
             with self.subTest(encoding=encoding):
                 out = support.converted("tar", "--encode", encoding, *support.TARS)
-                self.assertEqual(Dataset(out, decode=encoding)[:], want)
+                self.assertEqual(records(out, encoding=encoding)[:], want)
                 if encoding == "pickle":
                     with self.assertRaisesRegex(ValueError, "execute code"):
-                        Dataset(out)
+                        records(out)
                 else:
-                    self.assertEqual(Dataset(out)[:], want)
+                    self.assertEqual(records(out)[:], want)
 
     def test_of_tuples(self):
         """What a loop for FFRecord's own samples reads: img, label = pickle.loads(b)."""
         out = support.converted("folder", "--encode", "pickle:jpg;png,cls", str(support.TESTDATA / "shapes"))
-        want = [(s.get("jpg", s.get("png")), s["cls"]) for s in Dataset(support.converted("folder", str(support.TESTDATA / "shapes")))[:]]
+        want = [(s.get("jpg", s.get("png")), s["cls"]) for s in records(support.converted("folder", str(support.TESTDATA / "shapes")))[:]]
         self.assertEqual(len(want), 24)
         with FileReader(out) as reader:
             for (image, label), data in zip(want, reader.read(list(range(reader.n)))):
                 img, cls = pickle.loads(data)
                 self.assertEqual((img, cls, type(cls)), (image, label, int))
-        self.assertEqual(Dataset(out, decode="pickle")[:], want)
-        named = Dataset(out, decode="pickle:jpg;png,cls")
+        self.assertEqual(records(out, encoding="pickle")[:], want)
+        named = records(out, encoding="pickle:jpg;png,cls")
         self.assertEqual((named[:], named.fields), ([{"jpg": jpg, "cls": cls} for jpg, cls in want], ["jpg", "cls"]))
-        with self.assertRaisesRegex(ValueError, "execute code.* decode=\"pickle:jpg;png,cls\""):
-            Dataset(out)
+        with self.assertRaisesRegex(ValueError, "execute code.* encoding=\"pickle:jpg;png,cls\""):
+            records(out)
         for other in ("pickle:jpg", "pickle:jpg,cls,x"):
             with self.assertRaisesRegex(DecodeError, "no tuple of jpg"):
-                Dataset(out, decode=other)[0]
+                records(out, encoding=other)[0]
 
     def test_of_other_conversions(self):
         """Records that `ffconvert ffr` has copied, and a side of a split."""
         copies = support.converted("ffr", str(support.tars()))
-        self.assertEqual(Dataset(copies)[:], tar_samples())
+        self.assertEqual(records(copies)[:], tar_samples())
         sides = support.converted("tar", "--split", "train=0.8,val=0.2", *support.TARS)
-        both = Dataset(sides / "train")[:] + Dataset(sides / "val")[:]
+        both = records(sides / "train")[:] + records(sides / "val")[:]
         self.assertEqual(sorted(both, key=lambda s: s[KEY]), tar_samples())
-        shapes = Dataset(support.converted("folder", str(support.TESTDATA / "shapes")))
+        shapes = records(support.converted("folder", str(support.TESTDATA / "shapes")))
         classes = sorted({s[KEY].split("/")[0] for s in shapes[:]})
         self.assertEqual([s["cls"] for s in shapes[:]], [classes.index(s[KEY].split("/")[0]) for s in shapes[:]])
 
     def test_pixels(self):
         """Pictures that were decoded: array files in maps, and raw records of one shape."""
         shapes = str(support.TESTDATA / "shapes")
-        pixels = Dataset(support.converted("folder", "--tensor", "jpg", "--resize", "16x12", "--encode", "raw:jpg", shapes))
-        files = Dataset(support.converted("folder", "--tensor", "jpg", "--resize", "16x12", shapes))
+        pixels = records(support.converted("folder", "--tensor", "jpg", "--resize", "16x12", "--encode", "raw:jpg", shapes))
+        files = records(support.converted("folder", "--tensor", "jpg", "--resize", "16x12", shapes))
         self.assertEqual(len(pixels), 24)
         for raw, file in zip(pixels[:], files[:]):
             head, body = file["npy"][:128], file["npy"][128:]
@@ -98,17 +101,17 @@ class Encodings(unittest.TestCase):
 
     def test_raw(self):
         out = support.converted("tar", "--encode", "raw:cls", *support.TARS)
-        self.assertEqual(Dataset(out)[:], [{"cls": s["cls"]} for s in tar_samples()])
-        self.assertEqual(bytes(Dataset(out, decode=None)[3]), tar_samples()[3]["cls"])
-        self.assertEqual(Dataset(out, decode="raw")[3], {"data": tar_samples()[3]["cls"]})
+        self.assertEqual(records(out)[:], [{"cls": s["cls"]} for s in tar_samples()])
+        self.assertEqual(bytes(records(out, encoding=None)[3]), tar_samples()[3]["cls"])
+        self.assertEqual(records(out, encoding="raw")[3], {"data": tar_samples()[3]["cls"]})
 
     def test_numbers(self):
         for dtype, form in (("float64", "<2d"), ("float32", "<2f"), ("int64", "<2q")):
             rows = support.scratch() / "rows.csv"
             rows.write_text("1,2\n3,4\n5,6\n")
-            got = Dataset(support.converted("csv", "--dtype", dtype, str(rows)))[1]["row"]
+            got = records(support.converted("csv", "--dtype", dtype, str(rows)))[1]["row"]
             self.assertEqual(list(got), list(struct.unpack(form, struct.pack(form, 3, 4))))
-        packed = Dataset(support.converted("csv", "--rows-per-sample", "2", str(rows)))[:]
+        packed = records(support.converted("csv", "--rows-per-sample", "2", str(rows)))[:]
         if support.PLAIN:
             self.assertEqual([s["rows"] for s in packed], [[1, 2, 3, 4], [5, 6]])
         else:
@@ -120,9 +123,9 @@ class Encodings(unittest.TestCase):
             import pyarrow  # noqa: F401
         except ImportError:
             with self.assertRaisesRegex(DecodeError, r"\.ffr: sample 0: .*pyarrow"):
-                Dataset(out)[0]
+                records(out)[0]
         else:
-            self.assertEqual(Dataset(out)[:], tar_samples())
+            self.assertEqual(records(out)[:], tar_samples())
 
     def test_arrow_columns_of_one_name(self):
         """Of two such columns a dict has one: pyarrow's to_pydict loses the first."""
@@ -131,7 +134,7 @@ class Encodings(unittest.TestCase):
             ipc = types.SimpleNamespace(open_stream=lambda data: types.SimpleNamespace(read_all=lambda: table))
             path = support.write(support.scratch() / "a.ffr", [b"arrow"])
             with mock.patch.dict(sys.modules, {"pyarrow": types.SimpleNamespace(ipc=ipc), "pyarrow.ipc": ipc}):
-                return Dataset(path, decode="arrow")[0]
+                return records(path, encoding="arrow")[0]
 
         self.assertEqual(record(["a", "b"]), {"a": 0, "b": 1})
         with self.assertRaisesRegex(DecodeError, r"sample 0: .*two columns of one name: 'b'$"):
@@ -139,19 +142,19 @@ class Encodings(unittest.TestCase):
 
     def test_auto_needs_a_manifest(self):
         path = support.write(support.scratch() / "a.ffr", [b"\x81\xa1a\x01"])
-        with self.assertRaisesRegex(ValueError, 'give decode="msgpack"'):
-            Dataset(path)
-        self.assertEqual(Dataset(path, decode="msgpack")[0], {"a": 1})
+        with self.assertRaisesRegex(ValueError, 'give encoding="msgpack"'):
+            records(path)
+        self.assertEqual(records(path, encoding="msgpack")[0], {"a": 1})
         mixed = [support.tars(), support.converted("tar", "--encode", "cbor", *support.TARS)]
         with self.assertRaisesRegex(ValueError, "several ways: cbor, msgpack|several ways: msgpack, cbor"):
-            Dataset(mixed)
+            records(mixed)
         with self.assertRaisesRegex(ValueError, "want msgpack"):
-            Dataset(path, decode="protobuf")
+            records(path, encoding="protobuf")
 
 
 class Samples(unittest.TestCase):
     def test_items(self):
-        want, data = tar_samples(), Dataset(support.tars())
+        want, data = tar_samples(), records(support.tars())
         self.assertEqual((len(data), data[7], data[-1], data[[3, 1, 3]], data[5:7]), (120, want[7], want[-1], [want[i] for i in (3, 1, 3)], want[5:7]))
         self.assertEqual(data.__getitems__([2]), [want[2]])
         for bad in (120, -121):
@@ -159,19 +162,19 @@ class Samples(unittest.TestCase):
                 data[bad]
 
     def test_fields(self):
-        data = Dataset(support.tars(), fields=["jpg;png", "cls"], transform=lambda s: (s["jpg"], int(s["cls"])))
+        data = records(support.tars(), fields=["jpg;png", "cls"], transform=lambda s: (s["jpg"], int(s["cls"])))
         self.assertEqual(data[:], [(s.get("jpg") or s["png"], int(s["cls"])) for s in tar_samples()])
         lacking = next(i for i, s in enumerate(tar_samples()) if "jpg" not in s)
         with self.assertRaisesRegex(DecodeError, r"PART_.*\.ffr: sample \d+: it has no field jpg, but __key__, "):
-            Dataset(support.tars(), fields=["jpg"])[lacking]
+            records(support.tars(), fields=["jpg"])[lacking]
         with self.assertRaisesRegex(TypeError, "list of names"):
-            Dataset(support.tars(), fields="jpg")
+            records(support.tars(), fields="jpg")
         with self.assertRaisesRegex(ValueError, "decoded"):
-            Dataset(support.tars(), decode=None, fields=["jpg"])
+            records(support.tars(), encoding=None, fields=["jpg"])
 
     def test_pickled(self):
-        data = pickle.loads(pickle.dumps(Dataset(support.tars(), fields=["cls"], transform=len)))
-        self.assertEqual((data[0], data.digest), (1, Dataset(support.tars()).digest))
+        data = pickle.loads(pickle.dumps(records(support.tars(), fields=["cls"], transform=len)))
+        self.assertEqual((data[0], data.digest), (1, records(support.tars()).digest))
 
     def test_process(self):
         """A subclass of the kind that ffrecord has."""
@@ -184,27 +187,27 @@ class Samples(unittest.TestCase):
     def test_bad_record(self):
         path = support.write(support.scratch() / "a.ffr", [b"\x81\xa1a\x01", b"\x81\xa1a\xc6\xff\xff\xff\xffx"])
         with self.assertRaisesRegex(DecodeError, r"a\.ffr: sample 1: "):
-            Dataset(path, decode="msgpack")[[0, 1]]
+            records(path, encoding="msgpack")[[0, 1]]
         for decode in ("msgpack", "cbor"):  # with the modules msgpack and cbor2, and without
             path = support.write(support.scratch() / "a.ffr", [b"\x01\x02"])
-            with self.subTest(decode=decode), self.assertRaisesRegex(DecodeError, r"a\.ffr: sample 0: "):
-                Dataset(path, decode=decode)[0]
+            with self.subTest(encoding=decode), self.assertRaisesRegex(DecodeError, r"a\.ffr: sample 0: "):
+                records(path, encoding=decode)[0]
 
     def test_edited_manifest(self):
         for text in ("[]", "{}", '{"shards": [1]}', '{"shards": null}', "[" * 100000):
             out = support.copied()
             (out / "manifest.json").write_text(text)
             with self.subTest(text=text[:20]), self.assertRaisesRegex(DamageError, r"manifest\.json: "):
-                Dataset(out)
+                records(out)
         for encode in (None, {}, "msgpack"):
             out = support.copied()
             manifest = json.loads((out / "manifest.json").read_text())
             (out / "manifest.json").write_text(json.dumps(dict(manifest, encode=encode)))
             with self.subTest(encode=encode), self.assertRaisesRegex(DamageError, r"manifest\.json: not a manifest"):
-                Dataset(out)
+                records(out)
 
     def test_numbers_of_samples(self):
-        data = Dataset(support.tars())
+        data = records(support.tars())
         self.assertEqual(data[[3, -1]], [data[3], data[119]])
         self.assertEqual(data[range(2)], data[:2])
         for bad in (-121, [3, -121], 120):

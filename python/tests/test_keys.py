@@ -21,11 +21,11 @@ class Says(unittest.TestCase):
         self.assertEqual(sorted(data.fields), sorted(want))
         self.assertEqual(data.fields[:len(data[0])], list(data[0]), "those of the first sample come first")
         self.assertEqual(Dataset(support.tars(), fields=["cls", "jpg;png"]).fields, ["cls", "jpg"])
-        self.assertEqual(Dataset(support.tars(), decode=None).fields, [])
+        self.assertEqual(Dataset(support.tars(), encoding=None).fields, [])
         self.assertEqual(Dataset(support.converted("tar", "--encode", "raw:cls", *support.TARS)).fields, ["cls"])
         bare = support.write(support.scratch() / "a.ffr", [b"\x81\xa1a\x01"])
-        self.assertEqual(Dataset(bare, decode="msgpack").fields, ["a"])
-        self.assertEqual(Dataset(bare, decode=lambda record: len(record)).fields, [])
+        self.assertEqual(Dataset(bare, encoding="msgpack").fields, ["a"])
+        self.assertEqual(Dataset(bare, encoding=lambda record: len(record)).fields, [])
 
     def test_classes(self):
         shapes = Dataset(support.converted("folder", str(support.TESTDATA / "shapes")))
@@ -52,13 +52,13 @@ class ByKey(unittest.TestCase):
     def test_keys(self):
         samples = tar_samples()
         keys = [s["__key__"] for s in samples]
-        for data in (Dataset(support.tars()), pickle.loads(pickle.dumps(Dataset(support.tars())))):
+        for data in (Dataset(support.tars(), decode="raw"), pickle.loads(pickle.dumps(Dataset(support.tars(), decode="raw")))):
             self.assertEqual(list(data.keys()), keys)
             self.assertEqual([data[key] for key in keys], samples)
             self.assertEqual(data[[keys[7], 3, keys[1]]], [samples[7], samples[3], samples[1]])
             self.assertIn(keys[99], data)
             self.assertNotIn("nothing", data)
-        raw = Dataset(support.converted("tar", "--encode", "raw:cls", "--shards", "3", *support.TARS))
+        raw = Dataset(support.converted("tar", "--encode", "raw:cls", "--shards", "3", *support.TARS), decode="raw")
         self.assertEqual([raw[key] for key in keys], [{"cls": s["cls"]} for s in samples])
         for bad in ("nothing", "", keys[5] + "0", keys[5][:-1]):
             with self.subTest(key=bad), self.assertRaisesRegex(KeyError, "no sample has this key"):
@@ -89,7 +89,7 @@ class ByKey(unittest.TestCase):
             data["1"]
         bare = support.write(support.scratch() / "a.ffr", [b"\x81\xa1a\x01"])
         with self.assertRaisesRegex(LookupError, "have no keys, .*ffconvert ffr"):
-            Dataset(bare, decode="msgpack")["a"]
+            Dataset(bare, encoding="msgpack")["a"]
 
     def test_odd_keys(self):
         """Keys that begin with one another, of other bytes, or long."""

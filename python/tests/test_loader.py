@@ -32,7 +32,7 @@ def slowly(sample):
 
 
 def dataset(out=None, transform=key_and_size):
-    return Dataset(out or support.tars(), transform=transform)
+    return Dataset(out or support.tars(), decode="raw", transform=transform)
 
 
 def rows(loader):
@@ -234,7 +234,7 @@ class Loader(unittest.TestCase):
 
     def test_nothing_for_a_rank(self):
         """By default every rank has as many samples in each step, and each comes once where that is possible; ends="short" may have none."""
-        three = Dataset(support.write(support.scratch() / "a.ffr", [b"\x01"] * 3), decode="msgpack")
+        three = Dataset(support.write(support.scratch() / "a.ffr", [b"\x01"] * 3), encoding="msgpack")
         self.assertEqual([len(batch) for batch in DataLoader(three, 1, rank=0, world=2, ends="short")], [1, 0])
         nine = torch.utils.data.TensorDataset(torch.arange(9))
         for world in range(1, 10):

@@ -29,7 +29,7 @@ def private():
 
 def epoch(path, workers):
     """Prints by how much memory grew from the tenth batch to the end of an epoch, and how many batches there were."""
-    loader = DataLoader(Dataset(path, decode=None, transform=torch.from_numpy), BATCH, shuffle=True, num_workers=workers)
+    loader = DataLoader(Dataset(path, encoding=None, transform=torch.from_numpy), BATCH, shuffle=True, num_workers=workers)
     taken = []
     for batch in loader:
         assert batch.shape == (BATCH, SAMPLE)

@@ -145,7 +145,7 @@ class Batches(unittest.TestCase):
         self.assertEqual(list(other), [])
         other.load_state_dict(end)
         self.assertEqual(list(other), list(sampler))
-        reordered = Dataset(sorted(support.tars().glob("*.ffr"))[::-1], decode=None)
+        reordered = Dataset(sorted(support.tars().glob("*.ffr"))[::-1], encoding=None)
         for wrong in (BatchSampler(data, 4, seed=3), BatchSampler(data, 8, seed=4), BatchSampler(data, 8, seed=3, mode="window:50"),
                       BatchSampler(120, 8, seed=3), BatchSampler(reordered, 8, seed=3)):
             with self.assertRaises(StateError):

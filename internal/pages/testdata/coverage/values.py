@@ -3,6 +3,7 @@ name what the name stands for. out/ has the samples of four tars, more/ those of
 """
 import ffconvert
 import torch
+from PIL import Image
 
 from rows import *
 
@@ -12,7 +13,18 @@ def pair(sample):
 
 
 want, keyed = [pair(s) for s in tars(0, 1, 2, 3)], tars(0, 1, 2, 3)
-dataset = ffconvert.Dataset("out", fields=["jpg;png", "cls"])
+dataset = ffconvert.Dataset("out", fields=["jpg;png", "cls"], decode="raw")
+
+
+def meant(samples):
+    """Samples with what their fields mean: a picture has its pixels, a class is a number."""
+    means = {"cls": int, "json": json.loads, "txt": bytes.decode}
+    means.update(dict.fromkeys(("jpg", "png", "seg.png"), lambda data: Image.open(io.BytesIO(data)).convert("RGB").tobytes()))
+    return [{name: means[name](value) if name in means and isinstance(value, bytes) else value for name, value in s.items()} for s in samples]
+
+
+def shown(samples):
+    return [{name: value.tobytes() if isinstance(value, Image.Image) else value for name, value in s.items()} for s in samples]
 
 
 def flat(batches):
@@ -122,16 +134,16 @@ VALUES = {
     'DataLoader(dataset, shuffle=True, mode="resample")': resampled,
     'DataLoader(dataset, shuffle=True, mode="window:65536")': epochs,
     "DataLoader(dataset, shuffle=True, seed=7)": lambda v: same(epochs(v), epochs(ffconvert.DataLoader(dataset, shuffle=True, seed=7))),
-    'Dataset("out")[5]': lambda v: same([v], [keyed[5]]),
-    'Dataset("out", fields=["jpg;png", "cls"])': lambda v: same(v, want),
-    'Dataset(["out", "more"])': lambda v: same(v, keyed + photos()),
+    'Dataset("out")[5]': lambda v: same(shown([v]), meant([keyed[5]])),
+    'Dataset("out", fields=["jpg;png", "cls"])': lambda v: same(shown(v), meant(want)),
+    'Dataset(["out", "more"])': lambda v: same(shown(v), meant(keyed + photos())),
     "ffconvert.BatchSampler": ranks,
     "ffconvert.DataLoader": lambda v: sized(v(dataset, batch_size=30), 30, 18),
     "ffconvert.DataLoader.load_state_dict": resumed,
     "ffconvert.DataLoader.set_epoch": epoch_set,
     "ffconvert.DataLoader.set_step": step_set,
     "ffconvert.DataLoader.state_dict": resumed,
-    "ffconvert.Dataset": lambda v: same(v("out"), keyed),
+    "ffconvert.Dataset": lambda v: same(shown(v("out")), meant(keyed)),
     "ffconvert.Dataset.process": processed,
     "ffconvert.FileReader": lambda v: read(v, 0, 47),
     "ffconvert.FileReader.close": closed,
