@@ -20,7 +20,7 @@ import (
 // modules that the package can do without.
 func TestPackage(t *testing.T) {
 	t.Parallel()
-	readAll(t, "ffconvert/*.py")
+	readAll(t, packageFiles...)
 	native := "FFCONVERT_NATIVE=" + helper(t, "linux-"+runtime.GOARCH)
 	for name, text := range readAll(t, "tests/*.py") {
 		module, ok := strings.CutPrefix(strings.TrimSuffix(filepath.Base(name), ".py"), "test_")
@@ -44,6 +44,9 @@ func TestPackage(t *testing.T) {
 		}
 	}
 }
+
+// packageFiles are patterns of the files of the package.
+var packageFiles = []string{"ffconvert/*.py", "ffconvert/*/*.py", "ffconvert/*/*/*.py"}
 
 // readAll reads files, so that a cached test result depends on them.
 func readAll(t *testing.T, patterns ...string) map[string]string {

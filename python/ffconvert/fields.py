@@ -140,10 +140,11 @@ def _json(data: Any) -> Any:
 
 def _npy(data: Any) -> Any:
     f = io.BytesIO(data)
-    version = np.lib.format.read_magic(f)
+    numpy: Any = np.lib.format
+    version = numpy.read_magic(f)
     if version not in ((1, 0), (2, 0)):
         raise DecodeError("an array file of version %d.%d" % version)
-    shape, fortran, dtype = (np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0)(f)
+    shape, fortran, dtype = (numpy.read_array_header_1_0 if version == (1, 0) else numpy.read_array_header_2_0)(f)
     if dtype.hasobject:
         raise DecodeError("an array of objects, which are pickles")
     n = math.prod(shape)
@@ -168,7 +169,8 @@ _TENBIN_TYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8
 
 def _ten(data: Any) -> List[Any]:
     """A list of arrays as webdataset's tenbin.py writes it: of each a head and its items, in chunks that are padded to 64 bytes."""
-    rest, arrays = memoryview(data), []
+    rest = memoryview(data)
+    arrays: List[Any] = []
     while len(rest):
         head, rest = _chunk(rest)
         items, rest = _chunk(rest)

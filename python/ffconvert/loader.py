@@ -31,7 +31,7 @@ _CROWDED = 1.25
 _QUICK = 0.002
 
 
-class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it cannot be subscripted in old versions
+class DataLoader(torch.utils.data.DataLoader):
     """Batches of a Dataset, or of any dataset of torch with a length; a path is opened as a Dataset.
 
     Without shuffle samples come in the order of the dataset; with it, in that of docs/order.md, by seed and mode, another one in each epoch. Without
@@ -96,7 +96,7 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
                          timeout=timeout, worker_init_fn=worker_init_fn, generator=generator, multiprocessing_context=multiprocessing_context,
                          persistent_workers=persistent_workers, **more)
         # With a batch sampler torch has others here, and frameworks ask for these. It refuses to set them.
-        vars(self).update(sampler=getattr(batch_sampler, "sampler", None), batch_size=getattr(batch_sampler, "batch_size", None),
+        self.__dict__.update(sampler=getattr(batch_sampler, "sampler", None), batch_size=getattr(batch_sampler, "batch_size", None),
                           drop_last=bool(getattr(batch_sampler, "drop_last", False)))
 
     @property
@@ -149,7 +149,7 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
         frameworks want it."""
         return len(self._steps)
 
-    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Any]:
         if self._detected and _place(None, None) != (self._steps.rank, self._steps.world):  # type: ignore[union-attr]
             raise RuntimeError("the loader was made for rank %d of %d, and this is rank %d of %d: make it after init_process_group, or give rank and world"
                                % (self._steps.rank, self._steps.world, *_place(None, None)))  # type: ignore[union-attr]
@@ -160,12 +160,13 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
         if self.num_workers and self.workers == "auto":
             self.workers, self.why = self._choose()
         if not self.num_workers or self.workers == "processes":
-            return super().__iter__()
+            batches: Iterator[Any] = super().__iter__()
+            return batches
         return Batches(self._lists, self._fetch, self.num_workers, self.num_workers * (self.prefetch_factor or 2), self.timeout, self.worker_init_fn)
 
     def _choose(self) -> Tuple[str, str]:
         """Chooses workers by the first batch that comes, which is made once more for it."""
-        numbers = next(iter(self._lists), None)
+        numbers: Any = next(iter(self._lists), None)
         if not numbers:
             return "threads", "there is no batch"
         try:

@@ -203,7 +203,7 @@ class _Lines:
         name, index = shard["name"], shard["index"]
         if not isinstance(name, str) or not name.endswith(".ffr") or os.path.basename(name) != name or "\0" in name:
             raise ValueError("a shard is named %.60r" % (name,))
-        return Entry(name, *(_number(shard, m) for m in ("samples", "bytes", "header_crc32")), _number(index, "bytes"), _number(index, "crc32"))
+        return Entry(name, _number(shard, "samples"), _number(shard, "bytes"), _number(shard, "header_crc32"), _number(index, "bytes"), _number(index, "crc32"))
 
     def rest(self) -> None:
         """Reads what follows the shards, and compares the SHA-256 in the last line."""

@@ -87,7 +87,7 @@ class Table:
             return None
         size, starts = ends[-1], [0, *ends[:-1]]
         try:
-            memory = bytearray(size) if np is None else np.empty(size, np.uint8)
+            memory: Any = bytearray(size) if np is None else np.empty(size, np.uint8)
         except MemoryError:
             return None
         address = memory.ctypes.data if np is not None else ctypes.addressof((ctypes.c_char * size).from_buffer(memory)) if size else 0

@@ -14,7 +14,7 @@ import bisect
 import copy
 import hashlib
 from operator import index as _index
-from typing import Any, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 try:
     import numpy as np
@@ -207,12 +207,12 @@ class Order:
             raise ValueError("epoch %d: want 0 to %d" % (number, _MAX_INT))
         return number
 
-    def state(self, dataset: str, epoch: int, step: int) -> dict:
+    def state(self, dataset: str, epoch: int, step: int) -> Dict[str, Any]:
         """The state before a step of an epoch, 0 to steps(): at its end, too."""
         return {"order": VERSION, "dataset": dataset, "mode": self.mode, "seed": self.seed, "epoch": epoch,
                 "position": step * self.batch_size, "batch": self.batch_size}
 
-    def step(self, state: dict, dataset: str) -> int:
+    def step(self, state: Dict[str, Any], dataset: str) -> int:
         """The step that comes next by a state. StateError if it is of another dataset or order; the number of ranks may differ."""
         if not isinstance(state, dict):
             raise StateError("the state is not of this run: it is of type %s, not a dict" % type(state).__name__)
@@ -259,12 +259,13 @@ class Epoch:
             at += sizes[k]
 
     def _sort_groups(self) -> None:
-        order = self.order
+        order, groups = self.order, self.order.groups
+        assert groups is not None  # as mode "group" has them
         if np is not None:
             every = self._all.all_of(np.arange(order.n, dtype=np.uint64)).astype(np.int64)
-            self._sorted = every[np.argsort(order.groups[every], kind="stable")]
+            self._sorted = every[np.argsort(groups[every], kind="stable")]
         else:
-            self._sorted = sorted((self._all.at(i) for i in range(order.n)), key=order.groups.__getitem__)
+            self._sorted = sorted((self._all.at(i) for i in range(order.n)), key=groups.__getitem__)
         whole = order.n // order.batch_size
         self._blocks = _Permutation(self._key(_SHARDS, whole), whole) if whole else None
 
@@ -357,7 +358,8 @@ class Epoch:
         if np is None or sum(hi - lo for lo, hi in shares) <= _FEW:
             return [p for lo, hi in shares for p in self._list(lo, hi)]
         if all(a[1] == b[0] for a, b in zip(shares, shares[1:])):
-            return self.samples(shares[0][0], shares[-1][1]).tolist()  # type: ignore[no-any-return]
+            numbers: Any = self.samples(shares[0][0], shares[-1][1])
+            return numbers.tolist()  # type: ignore[no-any-return]
         positions = np.concatenate([np.arange(lo, hi, dtype=np.uint64) for lo, hi in shares]) % np.uint64(self.order.n)
         return self._array(positions).tolist()  # type: ignore[no-any-return]
 

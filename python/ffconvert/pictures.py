@@ -53,20 +53,23 @@ def _as_stored(data: Any) -> Any:
     return np.array(_stored(data))
 
 
+_UNKNOWN = object()
+
+
 class _Tensor:
     """A picture as a tensor. torch is imported when the first is decoded: unpickling needs none."""
 
     def __init__(self) -> None:
-        self._jpeg: Any = None
+        self._jpeg: Any = _UNKNOWN
 
     def __reduce__(self) -> Any:
         return _Tensor, ()
 
     def __call__(self, data: Any) -> Any:
         import torch
-        if self._jpeg is None:
-            self._jpeg = _jpeg_of_torchvision() or False
-        if self._jpeg and bytes(data[:3]) == b"\xff\xd8\xff":
+        if self._jpeg is _UNKNOWN:
+            self._jpeg = _jpeg_of_torchvision()
+        if self._jpeg is not None and bytes(data[:3]) == b"\xff\xd8\xff":
             try:
                 return self._jpeg(torch.frombuffer(bytearray(data), dtype=torch.uint8))
             except RuntimeError:  # of CMYK, or damaged: Pillow decodes it, or says what is wrong

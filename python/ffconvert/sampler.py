@@ -27,14 +27,14 @@ except ImportError:
     class _Sampler:  # type: ignore[no-redef]
         """The classes of torch, where it is not."""
 
-    _BatchSampler = _DistributedSampler = _Sampler  # type: ignore[assignment,misc]
+    _BatchSampler = _DistributedSampler = _Sampler
 
 __all__ = ["BatchSampler"]
 
 _MAX_SEED = (1 << 63) - 1
 
 
-class BatchSampler(_BatchSampler):  # type: ignore[misc]  # Any where torch is not
+class BatchSampler(_BatchSampler):
     """Yields the lists of samples that one rank takes in the steps of an epoch.
 
     dataset is a Dataset, or anything with a length, or that length. A step takes global_batch samples on all of world ranks together, or
@@ -49,7 +49,7 @@ class BatchSampler(_BatchSampler):  # type: ignore[misc]  # Any where torch is n
                  ends: Optional[str] = None, groups: Optional[Sequence[int]] = None, *, global_batch: Optional[int] = None,
                  sampler: Any = None, drop_last: Optional[bool] = None) -> None:
         if sampler is not None or isinstance(dataset, _Sampler):
-            like = _batches_of(dataset if sampler is None else sampler)
+            like: Any = _batches_of(dataset if sampler is None else sampler)
             dataset, rank, world, seed, mode, groups = like.dataset, like.rank, like.world, like.order.seed, like.order.mode, like.order.groups
             if batch_size in (None, like.batch_size) and global_batch is None:
                 global_batch = like.order.batch_size
@@ -164,7 +164,7 @@ class _Lists:
         return batch
 
 
-class Samples(_Sampler):  # type: ignore[misc,type-arg]  # it cannot be subscripted in old versions
+class Samples(_Sampler):
     """The samples of a BatchSampler one by one: a view of it, with the same epoch and position."""
 
     def __init__(self, batches: BatchSampler) -> None:
@@ -230,7 +230,7 @@ class Samples(_Sampler):  # type: ignore[misc,type-arg]  # it cannot be subscrip
         position.move(turn, steps, True)
 
 
-class RankSamples(Samples, _DistributedSampler):  # type: ignore[misc,type-arg]
+class RankSamples(Samples, _DistributedSampler):
     """The samples of one rank of several. Frameworks do not divide those of a DistributedSampler again."""
 
 

@@ -30,7 +30,7 @@ class ReaderRegistry:
         return list(itertools.chain([value for value in values if isinstance(value, Reader)], *inner))
 
 
-class Dataset(torch.utils.data.Dataset, ReaderRegistry):  # type: ignore[type-arg]  # it cannot be subscripted in old versions
+class Dataset(torch.utils.data.Dataset, ReaderRegistry):
     """The samples of FFRecord files, for a subclass that defines process; or one that defines __len__, and __getitem__ for a list of numbers.
 
     fnames is a file, a directory, or a list of files; check_data=False leaves out the CRC of samples. The loaders here, of ffconvert and of torch 2 read a
@@ -58,7 +58,7 @@ class Dataset(torch.utils.data.Dataset, ReaderRegistry):  # type: ignore[type-ar
         """Makes samples of the bytes of records, as many: uint8 arrays, or bytes without numpy."""
         raise NotImplementedError("%s: define process(indices, data), or __getitem__" % type(self).__name__)
 
-    def __add__(self, other: Any) -> "ConcatDataset":  # type: ignore[override]
+    def __add__(self, other: Any) -> "ConcatDataset":
         """The samples of both."""
         return ConcatDataset([self, other])
 
