@@ -4,14 +4,17 @@
 
     loader = DataLoader(Dataset("out"), batch_size=32, shuffle=True, num_workers=4)
 
-It needs nothing but Python; it uses numpy, msgpack and cbor2 where they are. DataLoader needs torch.
+Makes them, too, of what Python can iterate:
 
-DataLoader and BatchSampler are imported when they are first used, since torch takes seconds: help(ffconvert.DataLoader) and
-help(ffconvert.BatchSampler) show them. FileReader is the name that ffrecord has for Reader.
+    ffconvert.convert(samples, "out")
+
+It needs nothing but Python; it uses numpy, msgpack and cbor2 where they are. DataLoader needs torch, convert and Writer the program. Some names are
+imported when they are first used: help(ffconvert.DataLoader) shows one. FileReader is the name that ffrecord has for Reader.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from .dataset import Dataset
@@ -22,24 +25,24 @@ from .packed import PackedFolder
 from .reader import FileReader, Reader
 
 if TYPE_CHECKING:
+    from .conversion import convert
     from .info import info
     from .loader import DataLoader
     from .sampler import BatchSampler
+    from .writer import ConvertError, Writer
 
-__all__ = ["BatchSampler", "DamageError", "DataLoader", "Dataset", "DecodeError", "FileReader", "Order", "PackedFolder", "Reader",
-           "StateError", "decoder", "info"]
+__all__ = ["BatchSampler", "ConvertError", "DamageError", "DataLoader", "Dataset", "DecodeError", "FileReader", "Order", "PackedFolder", "Reader",
+           "StateError", "Writer", "convert", "decoder", "info"]
 __version__ = "0.1.0.dev0"
 
 
+#: Names that are imported when they are first used: some import torch, which takes seconds.
+_LATER = {"BatchSampler": "sampler", "ConvertError": "writer", "DataLoader": "loader", "Writer": "writer", "convert": "conversion", "info": "info"}
+
+
 def __getattr__(name: str) -> Any:
-    # These import torch, which takes seconds.
-    if name == "DataLoader":
-        from .loader import DataLoader
-        return DataLoader
-    if name == "BatchSampler":
-        from .sampler import BatchSampler
-        return BatchSampler
-    if name == "info":
-        from .info import info
-        return info
-    raise AttributeError("module %r has no attribute %r" % (__name__, name))
+    if name not in _LATER:
+        raise AttributeError("module %r has no attribute %r" % (__name__, name))
+    value = getattr(importlib.import_module("." + _LATER[name], __name__), name)
+    globals()[name] = value  # in place of the module of this name
+    return value

@@ -20,7 +20,7 @@ try:
 except ImportError:
     cbor2 = None
 
-__all__ = ["decode_cbor", "decode_msgpack", "loads_cbor", "loads_msgpack"]
+__all__ = ["decode_cbor", "decode_msgpack", "dumps_msgpack", "loads_cbor", "loads_msgpack"]
 
 _DEPTH = 64  # of lists and maps in one another; ffconvert writes 32 at most
 
@@ -164,3 +164,66 @@ def decode_cbor(record: Any) -> Any:
     if source.read(1):  # loads of cbor2 leaves them out
         raise DecodeError("not CBOR: bytes follow its end, %d in all" % len(record))
     return value
+
+
+def dumps_msgpack(value: Any) -> bytes:
+    """The MessagePack record of a value: None, bool, int of 64 bits, float, str, bytes, lists and dicts of these. TypeError and ValueError for others."""
+    if msgpack is not None:
+        try:
+            packed: bytes = msgpack.packb(value, strict_types=True)
+            return packed
+        except OverflowError as e:
+            raise ValueError("a number that 64 bits do not hold: %s" % e) from None
+    out = bytearray()
+    _dump(value, out, 0)
+    return bytes(out)
+
+
+#: Of lengths: the first byte of a short form, and its most; then the first bytes of forms of 1, 2 and 4 bytes, 0 for none.
+_LENGTHS: Dict[type, Tuple[int, int, Tuple[int, int, int]]] = {str: (0xA0, 31, (0xD9, 0xDA, 0xDB)), bytes: (0, -1, (0xC4, 0xC5, 0xC6)), list: (0x90, 15, (0, 0xDC, 0xDD)), dict: (0x80, 15, (0, 0xDE, 0xDF))}
+
+
+def _dump(value: Any, out: bytearray, depth: int) -> None:
+    if depth > _DEPTH:
+        raise ValueError("lists and dicts are more than %d deep in one another" % _DEPTH)
+    kind = type(value)
+    if value is None or kind is bool:
+        out.append(0xC0 if value is None else 0xC2 + value)
+    elif kind is int:
+        _dump_int(value, out)
+    elif kind is float:
+        out += struct.pack(">Bd", 0xCB, value)
+    elif kind in (str, bytes):
+        data = value.encode() if kind is str else value
+        _dump_length(kind, len(data), out)
+        out += data
+    elif kind in (list, dict):
+        _dump_length(kind, len(value), out)
+        for item in value if kind is list else (x for pair in value.items() for x in pair):
+            _dump(item, out, depth + 1)
+    else:
+        raise TypeError("MessagePack has no %s" % kind.__name__)
+
+
+def _dump_int(n: int, out: bytearray) -> None:
+    if -32 <= n < 128:
+        out.append(n & 0xFF)
+        return
+    for code, form, low, high in ((0xCC, "B", 0, 8), (0xCD, "H", 0, 16), (0xCE, "I", 0, 32), (0xCF, "Q", 0, 64),
+                                  (0xD0, "b", -1 << 7, 7), (0xD1, "h", -1 << 15, 15), (0xD2, "i", -1 << 31, 31), (0xD3, "q", -1 << 63, 63)):
+        if low <= n < 1 << high:
+            out += struct.pack(">B" + form, code, n)
+            return
+    raise ValueError("a number that 64 bits do not hold: %d" % n)
+
+
+def _dump_length(kind: type, n: int, out: bytearray) -> None:
+    short, most, codes = _LENGTHS[kind]
+    if n <= most:
+        out.append(short | n)
+        return
+    for code, form, limit in zip(codes, "BHI", (1 << 8, 1 << 16, 1 << 32)):
+        if code and n < limit:
+            out += struct.pack(">B" + form, code, n)
+            return
+    raise ValueError("a %s of the length %d: MessagePack has less than 4 Gi" % (kind.__name__, n))

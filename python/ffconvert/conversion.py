@@ -1,0 +1,168 @@
+"""Makes a dataset of what Python can iterate.
+
+>>> convert(train, "out", num_workers=4, shards=8)   # a dataset of torch, or any sequence
+>>> convert(read_lines(), "out")                     # a generator
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import pathlib
+import shutil
+import sys
+import time
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from typing import Any, Iterator, Optional, Tuple
+
+from .stored import packed
+from .wire import dumps_msgpack
+from .writer import Program, Writer, arguments
+
+__all__ = ["convert"]
+
+#: Parts of a dataset that a worker writes, as a guide, and the most samples of one: what a stopped conversion writes again.
+_PARTS, _SAMPLES = 8, 50_000
+#: Seconds between two lines of progress.
+_EVERY = 0.5
+
+
+def convert(dataset: Any, out: Any, *, num_workers: int = 0, parts: Any = None, progress: Optional[bool] = None, **options: Any) -> str:
+    """Writes all samples of a dataset to out, with options as flags of `ffconvert cbor`: shards=8, sha256=True; and returns what the program says of it.
+
+    dataset is anything that can be iterated, or a function that returns it; what has a length and numbered elements is read by these. A sample is what Writer.write takes,
+    and its key is its __key__, or its number. If the dataset raises an error, it is raised here, and there is no dataset.
+
+    num_workers=0 reads it in this process, and writes nothing but what Writer does. num_workers=4 are forked processes, which call dataset[i] for parts of it, and write these to the directory
+    parts, "out.parts" beside out if it is not given; it is removed in the end. A conversion that was stopped goes on there when it is called again: parts that are whole are taken as
+    they are, so remove the directory if the dataset has changed. progress=None shows it on a terminal and in a notebook.
+    """
+    if callable(dataset) and not hasattr(dataset, "__getitem__") and not hasattr(dataset, "__iter__"):
+        dataset = dataset()
+    numbered = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__") and not isinstance(dataset, dict)
+    line = _Line(len(dataset) if hasattr(dataset, "__len__") else None, progress)
+    if num_workers:
+        if not numbered:
+            raise TypeError("num_workers=%d: a %s has no length and numbered samples, which processes could share: leave num_workers out"
+                            % (num_workers, type(dataset).__name__))
+        where = pathlib.Path(os.fspath(parts if parts is not None else _beside(out)))
+        return _in_parts(dataset, out, num_workers, where, line, options)
+    with Writer(out, **options) as writer:
+        for sample in (dataset[i] for i in range(len(dataset))) if numbered else dataset:
+            writer.write(sample)
+            line.show(writer.count)
+        line.end(writer.count)
+        return writer.close()
+
+
+def _beside(out: Any) -> str:
+    text: str = os.fspath(out)
+    if "://" in text:
+        raise ValueError("%s: give parts=, a directory on this machine, for what the workers write" % text)
+    return text.rstrip("/") + ".parts"
+
+
+def _in_parts(dataset: Any, out: Any, num_workers: int, where: pathlib.Path, line: "_Line", options: Any) -> str:
+    n = len(dataset)
+    size = max(1, min(_SAMPLES, -(-n // (num_workers * _PARTS))))
+    size = _begun(where, n, size)
+    todo = list(_parts(where, n, size))
+    missing = [part for part in todo if not part[2].exists()]
+    done = n - sum(to - first for first, to, _ in missing)
+    context = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else None)
+    with ProcessPoolExecutor(num_workers, context, _Worker.begin, (dataset,)) as pool:
+        running = {pool.submit(_Worker.write, part): part for part in missing}
+        try:
+            while running:
+                for future in wait(running, timeout=_EVERY, return_when=FIRST_COMPLETED).done:
+                    future.result()
+                    first, to, _ = running.pop(future)
+                    done += to - first
+                line.show(done)
+        except BaseException:
+            for future in running:
+                future.cancel()
+            raise
+    line.end(done)
+    summary = Program(["--require-end", *arguments(options), "--", *(str(path) for _, _, path in todo), os.fspath(out)]).end()
+    shutil.rmtree(where)
+    return summary
+
+
+def _begun(where: pathlib.Path, n: int, size: int) -> int:
+    """Makes the directory of the parts, or goes on in it, and returns how many samples a part has."""
+    note = where / "parts.json"
+    try:
+        begun = json.loads(note.read_text())
+        if begun["samples"] != n:
+            raise ValueError("%s: its parts are of %s samples, the dataset has %d: remove it, or give another directory" % (where, begun["samples"], n))
+        return int(begun["part"])
+    except FileNotFoundError:
+        pass
+    except (KeyError, TypeError, json.JSONDecodeError):
+        raise ValueError("%s: it is not what ffconvert.convert wrote: remove it" % note) from None
+    where.mkdir(parents=True, exist_ok=True)
+    if any(where.iterdir()):
+        raise FileExistsError("%s: it has other files: give an empty directory as parts=" % where)
+    new = where / "parts.json.new"
+    new.write_text(json.dumps({"samples": n, "part": size}))
+    new.replace(note)
+    return size
+
+
+def _parts(where: pathlib.Path, n: int, size: int) -> Iterator[Tuple[int, int, pathlib.Path]]:
+    """The first sample of each part, the one behind its last, and its file."""
+    for first in range(0, n, size):
+        yield first, min(n, first + size), where / ("%012d.mp" % first)
+
+
+class _Worker:
+    """A process that writes parts. It is forked with the dataset, so that nothing of that is pickled."""
+
+    dataset: Any
+
+    @classmethod
+    def begin(cls, dataset: Any) -> None:
+        cls.dataset = dataset
+
+    @classmethod
+    def write(cls, part: Tuple[int, int, pathlib.Path]) -> None:
+        first, to, path = part
+        new = path.with_suffix(".new")
+        with open(new, "wb") as f:
+            f.write(dumps_msgpack({"__begin__": {}}))
+            for i in range(first, to):
+                try:
+                    f.write(packed(cls.dataset[i], "%08d" % i))
+                except (TypeError, ValueError) as e:
+                    raise type(e)("sample %d: %s" % (i, e)) from e
+            f.write(dumps_msgpack({"__end__": {"count": to - first}}))
+            f.flush()
+            os.fsync(f.fileno())
+        new.replace(path)  # whole, or not there
+
+
+class _Line:
+    """A line of progress, on a terminal and in a notebook."""
+
+    def __init__(self, total: Optional[int], shown: Optional[bool]) -> None:
+        self._total, self._begin, self._next = total, time.monotonic(), 0.0
+        self._shown = shown if shown is not None else sys.stderr.isatty() or "ipykernel" in sys.modules
+        self._width = 0
+
+    def show(self, done: int) -> None:
+        now = time.monotonic()
+        if self._shown and now >= self._next:
+            self._next = now + _EVERY
+            self._print(done, now)
+
+    def end(self, done: int) -> None:
+        if self._shown:
+            self._print(done, time.monotonic())
+            print(file=sys.stderr, flush=True)
+
+    def _print(self, done: int, now: float) -> None:
+        text = "%d%s samples, %.0f a second" % (done, "" if self._total is None else " of %d" % self._total, done / max(now - self._begin, 1e-9))
+        print("\r" + text.ljust(self._width), end="", file=sys.stderr, flush=True)
+        self._width = len(text)

@@ -1,0 +1,105 @@
+"""What samples of Python become: maps of bytes, texts, numbers, lists and maps, as MessagePack.
+
+>>> fields({"image": picture, "label": 3})
+{'image.png': b'...', 'label': 3}
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any, Dict, Tuple
+
+from .wire import dumps_msgpack
+
+__all__ = ["fields", "packed"]
+
+#: Modes of Pillow that a PNG file has.
+_PNG = ("1", "L", "LA", "I", "I;16", "P", "RGB", "RGBA")
+_PLAIN = frozenset((bytes, str, int, float, bool, type(None)))
+
+
+def packed(sample: Any, key: str) -> bytes:
+    """The MessagePack map of a sample: its key, if it has no __key__, and its fields. TypeError and ValueError name what cannot be stored."""
+    named = fields(sample)
+    return dumps_msgpack(named if "__key__" in named else {"__key__": key, **named})
+
+
+def fields(sample: Any) -> Dict[str, Any]:
+    """The fields of a sample: the entries of a dict; of a tuple its elements, by their names or numbers; those of a dataclass; anything else is the field "value"."""
+    if isinstance(sample, tuple):
+        sample = dict(zip(getattr(sample, "_fields", map(str, range(len(sample)))), sample))
+    elif not isinstance(sample, dict):
+        members = getattr(sample, "__dataclass_fields__", None)
+        sample = {"value": sample} if members is None or isinstance(sample, type) else {name: getattr(sample, name) for name in members}
+    out: Dict[str, Any] = {}
+    for name, value in sample.items():
+        if type(name) is not str:
+            raise TypeError("a field has the name %r: want a text" % (name,))
+        if type(value) not in _PLAIN:
+            try:
+                name, value = _stored(name, value)
+            except (TypeError, ValueError) as e:
+                raise type(e)("field %s: %s" % (name, e)) from None
+        if name in out:
+            raise ValueError("two fields are named %s" % name)
+        out[name] = value
+    return out
+
+
+def _stored(name: str, value: Any) -> Tuple[str, Any]:
+    """The name of a field, and what is stored of its value. A picture or an array is a file, and the name says its type."""
+    kind, plain = _plain(value)
+    return (name if not kind or name.rpartition(".")[2].lower() == kind else "%s.%s" % (name, kind)), plain
+
+
+def _plain(value: Any) -> Tuple[str, Any]:
+    """A value that MessagePack has, and the suffix of the file that it is, "" if it is none."""
+    if type(value) in _PLAIN:
+        return "", value
+    if isinstance(value, (list, tuple)):
+        return "", [_plain(v)[1] for v in value]
+    if isinstance(value, dict):
+        return "", {k: _plain(v)[1] for k, v in value.items()}
+    if isinstance(value, (bytearray, memoryview)):
+        return "", bytes(value)
+    if hasattr(value, "getbands") and hasattr(value, "save"):
+        return _picture(value)
+    if hasattr(value, "detach"):  # a tensor, perhaps with a gradient, on any device
+        value = value.detach().cpu()
+    if getattr(value, "ndim", -1) == 0 and hasattr(value, "item"):
+        return _plain(value.item())
+    if hasattr(value, "__array__"):
+        return "npy", _npy(value)
+    for plain in (int, float, str, bytes):  # of an enum, numpy.str_ and the like
+        if isinstance(value, plain):
+            return "", plain(value)
+    raise TypeError("a %s cannot be stored: make bytes, text, numbers, lists, dicts, an array or a picture of it" % type(value).__name__)
+
+
+def _picture(picture: Any) -> Tuple[str, Any]:
+    """The file of a picture: a JPEG or PNG that was opened and not touched as it is, else a PNG with the same pixels. Modes that PNG does not have are arrays."""
+    form = {"JPEG": "jpg", "PNG": "png"}.get(getattr(picture, "format", None) or "")
+    opened = getattr(picture, "fp", None)
+    if form and opened is not None and getattr(picture, "tile", None):  # its pixels were not read
+        try:
+            at = opened.tell()
+            opened.seek(0)
+            data = opened.read()
+            opened.seek(at)
+            return form, data
+        except (OSError, ValueError):  # what it was read from is closed
+            pass
+    if picture.mode not in _PNG:
+        return "npy", _npy(picture)
+    file = io.BytesIO()
+    picture.save(file, "PNG")
+    return "png", file.getvalue()
+
+
+def _npy(value: Any) -> bytes:
+    import numpy as np
+    array, file = np.asarray(value), io.BytesIO()
+    if array.dtype.hasobject:
+        raise TypeError("an array of objects cannot be stored: give it a type")
+    np.save(file, array, allow_pickle=False)
+    return file.getvalue()

@@ -1,0 +1,175 @@
+"""Writes a dataset from Python: samples go to the program as they are made, which makes the shards.
+
+>>> with Writer("out", shards=8) as writer:
+...     for picture, label in pairs:
+...         writer.write({"image": picture, "cls": label})
+>>> print(writer.summary)
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import warnings
+from typing import Any, Dict, List, Optional
+
+from .__main__ import find_program
+from .stored import packed
+from .wire import dumps_msgpack
+
+__all__ = ["ConvertError", "Writer", "arguments", "program"]
+
+#: Bytes that are collected for one write into the pipe, and what the pipe holds.
+_COLLECTED = 1 << 20
+
+
+class ConvertError(Exception):
+    """The program has refused a conversion: its message, and its exit status, as docs/output.md has them."""
+
+    def __init__(self, message: str, status: Optional[int] = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def program() -> str:
+    """The path of the program: FFCONVERT of the environment, or the one that pip has installed with the package."""
+    path = os.environ.get("FFCONVERT") or find_program()
+    if path is None:
+        raise FileNotFoundError("there is no program ffconvert beside this package: install a wheel, which has it, or set FFCONVERT to its path")
+    return path
+
+
+def arguments(options: Dict[str, Any]) -> List[str]:
+    """The flags of docs/flags.md: shards=8 is --shards 8, sha256=True is --sha256, a list is the flag as often, max={"item-size": "2GiB"} is --max
+    item-size=2GiB. None and False leave a flag out. Records are MessagePack, unless encode says otherwise."""
+    options = {"encode": "msgpack", **options}
+    out: List[str] = []
+    for name, value in options.items():
+        flag = "--" + name.replace("_", "-")
+        values = ["%s=%s" % pair for pair in value.items()] if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else [value]
+        for one in values:
+            if one is True:
+                out.append(flag)
+            elif one is not None and one is not False:
+                out.append("%s=%s" % (flag, os.fspath(one) if isinstance(one, os.PathLike) else one))
+    return out
+
+
+class Program:
+    """`ffconvert cbor` of MessagePack, while it runs. What it prints goes to a file, so that it never waits for a reader."""
+
+    def __init__(self, args: List[str], stdin: Any = subprocess.DEVNULL) -> None:
+        path = program()
+        self._said = tempfile.TemporaryFile()
+        self.process = subprocess.Popen([path, "cbor", "--format=msgpack", "--progress=plain", *args], stdin=stdin, stdout=self._said, stderr=subprocess.STDOUT)
+
+    def end(self) -> str:
+        """Waits for its end, and returns its closing line. ConvertError has its message, if it failed."""
+        status = self.process.wait()
+        with self._said:
+            self._said.seek(0)
+            lines = str(self._said.read(), "utf-8", "replace").strip().splitlines() or ["it printed nothing"]
+        if status:
+            raise ConvertError(lines[-1] if status > 0 else "ffconvert was ended by signal %d: %s" % (-status, lines[-1]), status)
+        return lines[-1]
+
+    def stop(self) -> None:
+        """Ends it, if it runs, and waits for that."""
+        self.process.terminate()
+        self.process.wait()
+        self._said.close()
+
+
+class Writer:
+    """Writes samples to a dataset, out, with options as flags of `ffconvert cbor`: shards=8, encode="cbor", sha256=True.
+
+    There is a dataset when close has returned, which the end of a with block calls, and none before: not if the block raises, nor if this process dies. A sample is a dict of
+    fields, a tuple, a dataclass, or one value, as stored.fields has it; docs/training.md has what values become. Its key is its __key__, or its number. Samples are written by one thread of one process;
+    memory does not grow. The program keeps them in its cache until the end, and needs room for as many bytes there.
+    """
+
+    def __init__(self, out: Any, **options: Any) -> None:
+        #: Number of samples that were written.
+        self.count = 0
+        #: What the program said at its end.
+        self.summary = ""
+        self._process, self._collected = os.getpid(), bytearray()
+        self._program: Optional[Program] = Program([*arguments(options), "--", "-", os.fspath(out)], subprocess.PIPE)
+        pipe = self._pipe()
+        try:  # fewer turns between both
+            import fcntl
+            fcntl.fcntl(pipe, getattr(fcntl, "F_SETPIPE_SZ", 1031), _COLLECTED)
+        except (ImportError, OSError):
+            pass
+        self._put(dumps_msgpack({"__begin__": {}}))  # promises an end: without it nothing is converted
+
+    def write(self, sample: Any) -> None:
+        """Writes a sample. TypeError or ValueError if it cannot be stored, which names its field: another sample can take the place. ConvertError if the program has ended."""
+        if self._program is None:
+            raise ValueError("the writer is closed")
+        try:
+            data = packed(sample, "%08d" % self.count)
+        except (TypeError, ValueError) as e:
+            raise type(e)("sample %d: %s" % (self.count, e)) from e
+        self._put(data)
+        self.count += 1
+
+    def close(self) -> str:
+        """Waits until the dataset is complete, and returns what the program says of it. ConvertError if there is none."""
+        if self._program is None:
+            return self.summary
+        self._put(dumps_msgpack({"__end__": {"count": self.count}}))
+        self._flush()
+        running, self._program = self._program, None
+        running.process.stdin.close()  # type: ignore[union-attr]
+        self.summary = running.end()
+        return self.summary
+
+    def abort(self) -> None:
+        """Ends without a dataset. It does nothing after close."""
+        running, self._program = self._program, None
+        if running is not None and self._process == os.getpid():
+            running.stop()
+            self._close_pipe(running)
+
+    @staticmethod
+    def _close_pipe(running: Program) -> None:
+        try:
+            running.process.stdin.close()  # type: ignore[union-attr]
+        except OSError:
+            pass
+
+    def _pipe(self) -> int:
+        return self._program.process.stdin.fileno()  # type: ignore[union-attr]
+
+    def _put(self, data: bytes) -> None:
+        self._collected += data
+        if len(self._collected) >= _COLLECTED:
+            self._flush()
+
+    def _flush(self) -> None:
+        view = memoryview(self._collected)
+        try:
+            while len(view):
+                view = view[os.write(self._pipe(), view):]
+        except BrokenPipeError:
+            running, self._program = self._program, None
+            self._close_pipe(running)  # type: ignore[arg-type]
+            running.end()  # type: ignore[union-attr]  # raises what it said
+            raise ConvertError("ffconvert ended before the last sample") from None
+        self._collected = bytearray()
+
+    def __enter__(self) -> "Writer":
+        return self
+
+    def __exit__(self, kind: Any, *exception: Any) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abort()
+
+    def __del__(self) -> None:
+        if getattr(self, "_program", None) is not None and self._process == os.getpid():
+            warnings.warn("a Writer of %d samples was not closed: there is no dataset" % self.count, ResourceWarning)
+            self.abort()
