@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from operator import index as _index
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
@@ -16,6 +17,7 @@ from .keys import Keys
 from .manifest import read_manifest, read_meta
 from .reader import Path, Reader
 from .shard import MAX_SAMPLES
+from .shown import describe, kind, page
 
 __all__ = ["Dataset"]
 
@@ -122,10 +124,26 @@ class Dataset:
         shards = len(self.reader.shards)
         files = ", ".join(map(repr, self.reader.files[:3])) + (", …" if len(self.reader.files) > 3 else "")
         try:
-            fields = ", with the fields " + ", ".join(self.fields) if self.fields else ""
+            first = self._typed(0) if self.fields and len(self) else {}
+            fields = ", with the fields " + ", ".join("%s (%s)" % (name, kind(first[name])) if name in first else name for name in self.fields) if self.fields else ""
         except Exception as e:  # a repr is what one debugs with
             fields = ", fields not known: %s" % e
         return "<%s of %s: %d sample%s in %d shard%s%s>" % (type(self).__name__, files, len(self), "s" * (len(self) != 1), shards, "s" * (shards != 1), fields)
+
+    def describe(self) -> str:
+        """Lines of text about the dataset, and of each field what the first sample has: print(dataset.describe())."""
+        return describe(self)
+
+    def _repr_html_(self) -> str:  # what a notebook shows
+        try:
+            return page(self)
+        except Exception as e:
+            return "<p>%s</p>" % escape("%r: its samples cannot be shown: %s" % (self, e))
+
+    def _typed(self, index: int) -> Any:
+        """A sample before transform."""
+        record = self.reader.read_one(index)
+        return record if self.encoding is None else self._decoded(index, record)
 
     def __getitem__(self, index: Any) -> Any:
         """One sample, or a list of them. A negative number counts from the end, a text is a key. A mask of bools is an error."""

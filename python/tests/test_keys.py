@@ -38,7 +38,7 @@ class Says(unittest.TestCase):
 
     def test_repr(self):
         text = repr(Dataset(support.tars()))
-        for part in (str(support.tars()), "120 samples in 5 shards", "__key__", "seg.png"):
+        for part in (str(support.tars()), "120 samples in 5 shards", "__key__ (str)", "jpg (picture ", "cls (int)", "seg.png>"):
             self.assertIn(part, text)
         out = support.copied()
         data = Dataset(out)
@@ -46,6 +46,28 @@ class Says(unittest.TestCase):
         self.assertRegex(repr(data), "120 samples in 5 shards, fields not known: .*meta.json: its checksum differs")
         with self.assertRaisesRegex(DamageError, r"meta\.json: its checksum differs"):
             Dataset(out).classes
+
+    def test_describe(self):
+        shapes = Dataset(support.converted("folder", str(support.TESTDATA / "shapes")))
+        lines = shapes.describe().split("\n")
+        self.assertRegex(lines[0], r"^24 samples in 1 shard, [0-9,]+ bytes$")
+        self.assertEqual([line.split()[0] for line in lines], ["24", "files", "digest", "classes", "field", "field", "field"])
+        self.assertEqual(lines[3], "classes  3: circle, glyphs, stripes")
+        self.assertRegex("\n".join(lines), r"field    __key__  str: 'circle/000'\nfield    jpg      picture \d+ × \d+\nfield    cls      int: 0")
+        self.assertIn("sample   ", Dataset(support.tars(), encoding=None).describe())
+
+    def test_page(self):
+        """A notebook shows the first samples; what they say is text there."""
+        bad = support.write(support.scratch() / "a.ffr", [b"\x82\xa3txt\xb9<script>alert(1)</script>\xa3<b>\x01"])
+        text = Dataset(bad, encoding="msgpack")._repr_html_()
+        self.assertNotIn("<script>", text)
+        self.assertNotIn("<b>", text)
+        self.assertIn("&lt;script&gt;alert(1)&lt;/script&gt;", text)
+        page = Dataset(support.tars())._repr_html_()
+        self.assertEqual((page.count("<tr>"), "<td>7</td>" in page), (9, True))
+        if not support.PLAIN:
+            self.assertRegex(page, 'src="data:image/png;base64,iVBOR')
+        self.assertRegex(Dataset(support.write(support.scratch() / "a.ffr", [b"\xc1"]), encoding="msgpack")._repr_html_(), "cannot be shown")
 
 
 class ByKey(unittest.TestCase):
