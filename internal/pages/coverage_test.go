@@ -117,7 +117,7 @@ func TestPythonOfDocsCoverage(t *testing.T) {
 	python3 := python.Path(t, "torch", "cbor2", "msgpack", "numpy", "PIL")
 	var spans []string
 	for _, span := range codeSpans(docsPage(t, "coverage.md")) {
-		if regexp.MustCompile(`^(Dataset|DataLoader)\(.*[])]$|^ffconvert\.[A-Z]`).MatchString(span) {
+		if regexp.MustCompile(`^(Dataset|DataLoader)\(.*[])]$|^ffconvert\.([A-Z]|ffrecord\.|convert$)`).MatchString(span) {
 			spans = append(spans, span)
 		}
 	}
@@ -149,7 +149,7 @@ func TestPythonOfDocsCoverage(t *testing.T) {
 	}
 	cmd := exec.Command(python3, "-B", "-c", "import json, sys, values; values.judge(json.load(sys.stdin))")
 	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(asked)
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Dir(scriptsIn(t, filepath.Join("..", "..", "python", "ffconvert")))+string(filepath.ListSeparator)+scriptsIn(t, filepath.Join("testdata", "coverage")))
+	cmd.Env = append(os.Environ(), "FFCONVERT="+need.Program(t), "PYTHONPATH="+filepath.Dir(scriptsIn(t, filepath.Join("..", "..", "python", "ffconvert")))+string(filepath.ListSeparator)+scriptsIn(t, filepath.Join("testdata", "coverage")))
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -1,7 +1,11 @@
 """What the Python names and expressions of docs/coverage.md must give. VALUES has a check for each: of an expression it is given the value, of a
 name what the name stands for. out/ has the samples of four tars, more/ those of photos/, images.ffr is photos/ packed.
 """
+import pathlib
+import tempfile
+
 import ffconvert
+import ffconvert.ffrecord.torch
 import torch
 from PIL import Image
 
@@ -127,6 +131,68 @@ def folder(_):
         same([packed.num_files(), packed.exists("circle"), packed.is_dir("circle"), packed.is_file("circle"), packed.is_file(held[0][0]), packed.exists("none")], [len(held), True, True, False, True, False])
 
 
+def written(FileWriter):
+    """The file has the bytes that the original's has: the layout, with checksums."""
+    records = [msgpack.packb(s) for s in keyed]
+    with tempfile.TemporaryDirectory() as there:
+        with FileWriter(there + "/w.ffr", len(records)) as writer:
+            for record in records:
+                writer.write_one(record)
+        same(ffrecord(there + "/w.ffr"), records)
+
+
+def dumped(dump):
+    with tempfile.TemporaryDirectory() as there:
+        dump([msgpack.packb(s) for s in keyed], there + "/new", 4)
+        same([msgpack.unpackb(s) for path in sorted(pathlib.Path(there, "new").glob("*.ffr")) for s in ffrecord(path)], keyed)
+        same([len(list(pathlib.Path(there, "new").glob("*.ffr")))], [4])
+
+
+def validated(validate):
+    with ffconvert.ffrecord.FileReader("out") as reader:
+        validate(reader)
+
+
+def tables(of):
+    def check(method):
+        with ffconvert.ffrecord.FileReader("out") as reader:
+            for i, path in enumerate(reader.fnames):
+                data = pathlib.Path(path).read_bytes()
+                n = int.from_bytes(data[4:12], "little")
+                offsets = [int.from_bytes(data[12 + 4 * n + 8 * k:20 + 4 * n + 8 * k], "little") for k in range(n)] + [len(data)]
+                same(method(reader, i).tolist(), offsets if of == "offsets" else [zlib.crc32(data[a:b]) for a, b in zip(offsets, offsets[1:])])
+    return check
+
+
+class Records(ffconvert.ffrecord.torch.Dataset):
+    def process(self, indices, data):
+        return [msgpack.unpackb(bytes(d)) for d in data]
+
+
+def concatenated(ConcatDataset):
+    both = ConcatDataset([Records("out"), Records("more")])
+    same(both[list(range(len(both)))], keyed + photos())
+    same((Records("more") + Records("out"))[[0, len(photos())]], [photos()[0], keyed[0]])
+
+
+def subset(Subset):
+    same(Subset(Records("out"), [7, 3, 7])[[0, 1, 2]], [keyed[7], keyed[3], keyed[7]])
+
+
+def converted(convert):
+    with tempfile.TemporaryDirectory() as there:
+        convert(keyed, there + "/new", num_workers=2)
+        same(ffconvert.Dataset(there + "/new", decode="raw"), keyed)
+
+
+def by_writer(Writer):
+    with tempfile.TemporaryDirectory() as there:
+        with Writer(there + "/new") as writer:
+            for sample in keyed:
+                writer.write(sample)
+        same(ffconvert.Dataset(there + "/new", decode="raw"), keyed)
+
+
 VALUES = {
     "DataLoader(dataset, batch_size=16)": lambda v: sized(v, 16, 16, 16),
     "DataLoader(dataset, batch_size=16, drop_last=True, collate_fn=list)": lambda v: sized(v, 16, 16, 16),
@@ -138,6 +204,15 @@ VALUES = {
     'Dataset("out", fields=["jpg;png", "cls"])': lambda v: same(shown(v), meant(want)),
     'Dataset(["out", "more"])': lambda v: same(shown(v), meant(keyed + photos())),
     "ffconvert.BatchSampler": ranks,
+    "ffconvert.Writer": by_writer,
+    "ffconvert.convert": converted,
+    "ffconvert.ffrecord.FileReader.get_checksums": tables("checksums"),
+    "ffconvert.ffrecord.FileReader.get_offsets": tables("offsets"),
+    "ffconvert.ffrecord.FileReader.validate": validated,
+    "ffconvert.ffrecord.FileWriter": written,
+    "ffconvert.ffrecord.torch.ConcatDataset": concatenated,
+    "ffconvert.ffrecord.torch.Subset": subset,
+    "ffconvert.ffrecord.utils.dump": dumped,
     "ffconvert.DataLoader": lambda v: sized(v(dataset, batch_size=30), 30, 18),
     "ffconvert.DataLoader.load_state_dict": resumed,
     "ffconvert.DataLoader.set_epoch": epoch_set,
