@@ -35,7 +35,7 @@ class Files(torch.utils.data.Dataset):
 if kind == "files":
     make, dataset = torch.utils.data.DataLoader, Files(path)
 else:
-    make, dataset = functools.partial(DataLoader, workers=workers), Dataset(path, check_data=kind == "verified", decode=None, transform=len)
+    make, dataset = functools.partial(DataLoader, workers=workers), Dataset(path, check_data=kind == "verified", encoding=None, transform=len)
 loader = make(dataset, batch_size=128, shuffle=True, num_workers=int(number), collate_fn=list)
 start = time.perf_counter()
 samples = sum(len(batch) for batch in loader)
