@@ -18,12 +18,7 @@ type change struct {
 	what   string    // and what it costs or brings, as measured
 }
 
-var changes = []change{
-	{"eb6ba021", time.Date(2026, 11, 27, 22, 8, 0, 0, time.UTC),
-		"a search for a key compares keys row by row (keys `dir/N`, by turns: warm 0.85 times the time, cold 1.09 times)"},
-	{"8e797a7b", time.Date(2026, 11, 28, 0, 3, 0, 0, time.UTC),
-		"`get` by key compares the index of a sample whose record has no key with its checksum (row G1, another run: cold 0.51 s, warm 0.14 s)"},
-}
+var changes []change
 
 // changesSince returns the lines of the page about those of all changes that a tree of that time does not have.
 func changesSince(tree time.Time, all []change) (lines []string) {

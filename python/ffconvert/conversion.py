@@ -16,6 +16,7 @@ import time
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from typing import Any, Iterator, Optional, Tuple
 
+from .errors import placed
 from .stored import packed
 from .wire import dumps_msgpack
 from .writer import Program, Writer, arguments
@@ -133,10 +134,11 @@ class _Worker:
         with open(new, "wb") as f:
             f.write(dumps_msgpack({"__begin__": {}}))
             for i in range(first, to):
+                sample = cls.dataset[i]
                 try:
-                    f.write(packed(cls.dataset[i], "%08d" % i))
+                    f.write(packed(sample, "%08d" % i))
                 except (TypeError, ValueError) as e:
-                    raise type(e)("sample %d: %s" % (i, e)) from e
+                    raise placed(e, "sample %d" % i) from e
             f.write(dumps_msgpack({"__end__": {"count": to - first}}))
             f.flush()
             os.fsync(f.fileno())

@@ -34,8 +34,8 @@ class Dataset:
     fields: which fields to keep, of samples that are dicts; "jpg;png" keeps the first of these that a sample has, as "jpg". One that a sample lacks is an error, and
     one that is left out is not decoded. max_samples: as Reader has it.
 
-    A subclass may define process(indices, data), as for ffrecord.torch.Dataset: it is given the bytes of several samples, and returns a
-    list of as many. A Dataset goes to other processes as its Reader does.
+    A subclass may define process(indices, data), as for ffrecord.torch.Dataset, in place of the three steps: it is given the bytes of several samples, and
+    returns a list of as many. A Dataset goes to other processes as its Reader does.
     """
 
     def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True, *, encoding: Union[str, Decoder, None] = "auto",
@@ -71,7 +71,7 @@ class Dataset:
     @property
     def fields(self) -> List[str]:
         """The names of the fields that samples have before transform; with fields= these, in all samples. Else those of the first sample come
-        first, and then those of meta.json that others have. None where records are not decoded to dicts."""
+        first, and then those of meta.json that others have. Empty where records are not decoded to dicts."""
         if self._chosen is not None:
             return [names[0] for names in self._chosen]
         if "fields" not in self._found:

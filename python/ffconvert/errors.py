@@ -33,3 +33,12 @@ def named(error: Exception, where: str) -> Exception:
         except Exception:  # its arguments are others
             pass
     return RuntimeError(message)
+
+
+def placed(error: Exception, where: str) -> Exception:
+    """A TypeError or ValueError of our own with a place before its message; a ValueError where its type cannot be made of a message."""
+    message = "%s: %s" % (where, error)
+    try:
+        return type(error)(message)
+    except Exception:
+        return ValueError(message)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 from typing import Any, Dict, Tuple
 
+from .errors import placed
 from .wire import dumps_msgpack
 
 __all__ = ["fields", "packed"]
@@ -39,7 +40,7 @@ def fields(sample: Any) -> Dict[str, Any]:
             try:
                 name, value = _stored(name, value)
             except (TypeError, ValueError) as e:
-                raise type(e)("field %s: %s" % (name, e)) from None
+                raise placed(e, "field %s" % name) from e
         if name in out:
             raise ValueError("two fields are named %s" % name)
         out[name] = value

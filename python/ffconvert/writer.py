@@ -15,6 +15,7 @@ import warnings
 from typing import Any, Dict, List, Optional
 
 from .__main__ import find_program
+from .errors import placed
 from .stored import packed
 from .wire import dumps_msgpack
 
@@ -111,7 +112,7 @@ class Writer:
         try:
             data = packed(sample, "%08d" % self.count)
         except (TypeError, ValueError) as e:
-            raise type(e)("sample %d: %s" % (self.count, e)) from e
+            raise placed(e, "sample %d" % self.count) from e
         self._put(data)
         self.count += 1
 

@@ -77,6 +77,9 @@ class Values(unittest.TestCase):
                             ({"b": [1, 2j]}, "field b: a complex cannot be stored")):
             with self.subTest(sample=sample), self.assertRaisesRegex(TypeError, why):
                 fields(sample)
+        with self.assertRaisesRegex(ValueError, "^sample 0: .*surrogates not allowed"):  # whose own type is not made of a message
+            with Writer(support.scratch() / "out") as writer:
+                writer.write({"a": "\ud800"})
 
     def test_msgpack(self):
         """Our encoder writes what the module msgpack does, or what it reads again."""

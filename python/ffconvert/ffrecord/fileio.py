@@ -33,7 +33,7 @@ class FileReader(Reader):
 
     @property
     def fnames(self) -> List[str]:
-        """The files, those of directories by their names. None when the reader is closed."""
+        """The files, those of directories by their names. Empty when the reader is closed."""
         return [shard.path for shard in self._shards]
 
     @property

@@ -32,7 +32,7 @@ class FileWriter:
     """Writes the n samples of a file whose name ends in .ffr; one that is there is replaced.
 
     Until close has returned, the file begins with UNFINISHED, and readers refuse it: that is what a stopped program, an error, or another
-    number of samples than n leaves. Once something has failed, close fails, too. A writer belongs to one thread of one process. As a context it
+    number of samples than n leaves. Once something has failed, the first close fails, too. A writer belongs to one thread of one process. As a context it
     closes, unless an exception ends it: then the file is left unfinished.
     """
 
