@@ -10,8 +10,10 @@ import json
 import multiprocessing
 import os
 import pathlib
+import pickle
 import shutil
 import sys
+import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from typing import Any, Iterator, Optional, Tuple
@@ -41,7 +43,9 @@ def convert(dataset: Any, out: Any, *, num_workers: int = 0, parts: Any = None, 
     """
     if callable(dataset) and not hasattr(dataset, "__getitem__") and not hasattr(dataset, "__iter__"):
         dataset = dataset()
-    numbered = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__") and not isinstance(dataset, dict)
+    torch: Any = sys.modules.get("torch.utils.data")
+    iterable = torch is not None and isinstance(dataset, torch.IterableDataset)  # has a __getitem__ that raises
+    numbered = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__") and not isinstance(dataset, dict) and not iterable
     line = _Line(len(dataset) if hasattr(dataset, "__len__") else None, progress)
     if num_workers:
         if not numbered:
@@ -69,7 +73,7 @@ def _in_parts(dataset: Any, out: Any, num_workers: int, where: pathlib.Path, lin
     size = max(1, min(_SAMPLES, -(-n // (num_workers * _PARTS))))
     size = _begun(where, n, size)
     todo = list(_parts(where, n, size))
-    missing = [part for part in todo if not part[2].exists()]
+    missing = [part for part in todo if not _whole(dataset, *part)]
     done = n - sum(to - first for first, to, _ in missing)
     context = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else None)
     with ProcessPoolExecutor(num_workers, context, _Worker.begin, (dataset,)) as pool:
@@ -112,6 +116,19 @@ def _begun(where: pathlib.Path, n: int, size: int) -> int:
     return size
 
 
+def _whole(dataset: Any, first: int, to: int, path: pathlib.Path) -> bool:
+    """Whether a part is there, by its file, which has its name when it is whole. Its first sample must be that of the dataset."""
+    want = dumps_msgpack({"__begin__": {}}) + packed(dataset[first], "%08d" % first)
+    try:
+        with open(path, "rb") as f:
+            found = f.read(len(want))
+    except FileNotFoundError:
+        return False
+    if found != want:
+        raise ValueError("%s: sample %d is another one than that of the dataset now: if that has changed, or draws at random, remove %s" % (path, first, path.parent))
+    return True
+
+
 def _parts(where: pathlib.Path, n: int, size: int) -> Iterator[Tuple[int, int, pathlib.Path]]:
     """The first sample of each part, the one behind its last, and its file."""
     for first in range(0, n, size):
@@ -126,11 +143,23 @@ class _Worker:
     @classmethod
     def begin(cls, dataset: Any) -> None:
         cls.dataset = dataset
+        parent: Any = multiprocessing.parent_process()
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
     @classmethod
     def write(cls, part: Tuple[int, int, pathlib.Path]) -> None:
-        first, to, path = part
-        new = path.with_suffix(".new")
+        try:
+            cls._write(*part)
+        except Exception as e:
+            try:
+                pickle.loads(pickle.dumps(e))
+            except Exception:
+                raise RuntimeError("%s: %s" % (type(e).__name__, e)) from None
+            raise
+
+    @classmethod
+    def _write(cls, first: int, to: int, path: pathlib.Path) -> None:
+        new = path.with_suffix(".%d.new" % os.getpid())
         with open(new, "wb") as f:
             f.write(dumps_msgpack({"__begin__": {}}))
             for i in range(first, to):
@@ -143,6 +172,12 @@ class _Worker:
             f.flush()
             os.fsync(f.fileno())
         new.replace(path)  # whole, or not there
+
+
+def _end_with(parent: Any) -> None:
+    """Ends this process when its parent has ended, however that was."""
+    parent.join()
+    os._exit(1)
 
 
 class _Line:

@@ -32,6 +32,8 @@ Choice = Union[str, Field]
 
 #: Bytes that a compressed field may become.
 _MOST = 1 << 30
+#: Names of fields that are remembered.
+_NAMES = 4096
 
 _WORDS = "want auto, raw, pil, uint8, tensor or stored, a function of bytes, or a dict of these by patterns of names"
 
@@ -74,6 +76,8 @@ class Fields:
         try:
             decode = self._known[name]
         except KeyError:
+            if len(self._known) > _NAMES:
+                self._known.clear()
             decode = self._known[name] = self._field(name) if isinstance(name, str) else None
         if decode is None:
             return data
@@ -160,7 +164,13 @@ def _npz(data: Any) -> Any:
         size = sum(member.file_size for member in z.infolist())
         if size > _MOST:
             raise DecodeError("%d bytes when it is not compressed, %d are the most" % (size, _MOST))
-        return {member.filename[:-4] if member.filename.endswith(".npy") else member.filename: _npy(z.read(member)) for member in z.infolist()}
+        out = {}
+        for member in z.infolist():
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others take memory without a limit
+                raise DecodeError("%s is compressed by the method %d, which numpy does not write" % (member.filename, member.compress_type))
+            with z.open(member) as f:
+                out[member.filename[:-4] if member.filename.endswith(".npy") else member.filename] = _npy(f.read(member.file_size + 1))
+        return out
 
 
 _TENBIN = b"~TenBin~"

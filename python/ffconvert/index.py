@@ -52,33 +52,39 @@ class _Batch(NamedTuple):
     size: int
 
 
+class _Checked(NamedTuple):
+    """What was read of a file whose checksum was right."""
+
+    identity: Tuple[int, ...]
+    keyed: bool
+    batches: List[_Batch]
+    starts: List[int]  # the first row of each batch, and the number of rows
+
+
 class Index:
     """Where the keys of a shard are. It holds no file, and may be used by any number of threads."""
 
     def __init__(self, path: str, shard: Entry) -> None:
         self.path, self.shard = path, shard
-        self._identity: Optional[Tuple[int, ...]] = None  # of the file that was checked
-        self._keyed = False
-        self._batches: List[_Batch] = []
-        self._starts: List[int] = [0]
+        self._checked: Optional[_Checked] = None  # set whole, since threads share it
 
     def keyed(self) -> bool:
         """Whether samples have keys."""
-        with self._open():
-            return self._keyed
+        with self._open() as (_, checked):
+            return checked.keyed
 
     def keys(self) -> Iterator[str]:
         """The keys of all samples, in order; none if they have none."""
-        with self._open() as f:
-            for rows in self._rows(f, 0, self.shard.samples if self._keyed else 0):
+        with self._open() as (f, checked):
+            for rows in self._rows(f, checked):
                 for i in range(len(rows.ends) - 1):
                     yield str(rows.key(i), "utf-8")
 
     def find(self, key: str) -> List[int]:
         """The samples that have a key. All keys are read."""
         want, found = key.encode(), []
-        with self._open() as f:
-            for rows in self._rows(f, 0, self.shard.samples if self._keyed else 0):
+        with self._open() as (f, checked):
+            for rows in self._rows(f, checked):
                 at = rows.text.find(want)
                 while at >= 0:
                     i = bisect_left(rows.ends, at + rows.base)
@@ -90,20 +96,21 @@ class Index:
         return found
 
     @contextmanager
-    def _open(self) -> Iterator[BinaryIO]:
+    def _open(self) -> Iterator[Tuple[BinaryIO, _Checked]]:
         """Opens the file, and checks it unless it is the one that was checked last. What is wrong with it is a DamageError."""
         with os.fdopen(open_regular(self.path, follow=False), "rb", buffering=0) as f:
             found = os.fstat(f.fileno())
             identity = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
             try:
-                if identity != self._identity:
-                    self._check(f, found.st_size)
-                    self._identity = identity
-                yield f
+                checked = self._checked
+                if checked is None or checked.identity != identity:
+                    checked = self._checked = self._check(f, identity)
+                yield f, checked
             except (ValueError, LookupError, struct.error) as e:
                 raise DamageError("%s: not the index of a shard, or damaged: %s" % (self.path, e), self.path) from None
 
-    def _check(self, f: Any, size: int) -> None:
+    def _check(self, f: Any, identity: Tuple[int, ...]) -> _Checked:
+        size = identity[2]
         if size != self.shard.index_bytes:
             raise ValueError("it has %d bytes, %d by manifest.json" % (size, self.shard.index_bytes))
         crc, block = 0, bytearray(min(size, _BLOCK))
@@ -113,26 +120,28 @@ class Index:
             raise ValueError("its checksum differs from that in manifest.json")
         if _read(f, 0, 8) != b"ARROW1\0\0":
             raise ValueError("it is not an Arrow file")
-        at, schema = 8, None
-        self._batches, rows = [], 0
+        at, schema, keyed = 8, None, False
+        batches: List[_Batch] = []
+        rows = 0
         while rows < self.shard.samples:
             message, body, length = _message(f, at, size)
             if schema is None:
                 schema = _key_column(message)
-                self._keyed = schema[1] >= 0
-                if not self._keyed:
+                keyed = schema[1] >= 0
+                if not keyed:
                     break
             else:
-                self._batches.append(_batch(message, schema, body, length))
-                rows += self._batches[-1].rows
+                batches.append(_batch(message, schema, body, length))
+                rows += batches[-1].rows
             at = body + length
-        self._starts = [0, *accumulate(b.rows for b in self._batches)]
+        return _Checked(identity, keyed, batches, [0, *accumulate(b.rows for b in batches)])
 
-    def _rows(self, f: Any, first: int, end: int) -> Iterator[_Rows]:
-        """Reads the rows from first to end, some at a time."""
+    def _rows(self, f: Any, checked: _Checked) -> Iterator[_Rows]:
+        """Reads all rows that have keys, some at a time."""
+        first, end = 0, self.shard.samples if checked.keyed else 0
         while first < end:
-            k = bisect_right(self._starts, first) - 1
-            batch, at = self._batches[k], first - self._starts[k]
+            k = bisect_right(checked.starts, first) - 1
+            batch, at = checked.batches[k], first - checked.starts[k]
             n = min(_ROWS, batch.rows - at, end - first)
             ends = array("i", _read(f, batch.ends + 4 * at, 4 * (n + 1)))
             if sys.byteorder == "big":

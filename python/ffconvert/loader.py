@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import warnings
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 import torch.distributed
@@ -51,8 +52,8 @@ class DataLoader(torch.utils.data.DataLoader):
 
     workers says what num_workers counts: "processes", as torch has them; "threads", which share the dataset, its transform and collate_fn with this process, and hand over batches
     without a copy: they want long calls that release Python's lock, as reading, Pillow, numpy and torch are; "auto" measures the first batch of the first loop, and
-    takes threads unless they would wait for that lock: workers and why say what it chose. With threads an error has its own type and attributes, prefetch_factor batches (2) a thread
-    are read ahead, and torch's get_worker_info() is None.
+    takes threads unless they would wait for that lock, or there is a worker_init_fn: chosen and why say what it chose. With threads an error has its own type and attributes,
+    prefetch_factor batches (2) a thread are read ahead, torch's get_worker_info() is None, and worker_init_fn is not called.
     """
 
     def __init__(self, dataset: Any, batch_size: int = 1, shuffle: bool = False, sampler: Any = None, batch_sampler: Any = None,
@@ -65,6 +66,8 @@ class DataLoader(torch.utils.data.DataLoader):
             raise ValueError("workers %r: want processes, threads or auto" % (workers,))
         if workers == "threads" and multiprocessing_context is not None:
             raise ValueError("multiprocessing_context is for workers=\"processes\"")
+        if workers == "threads" and worker_init_fn is not None:
+            warnings.warn("worker_init_fn is for processes, whose random generators it seeds: threads share those of this process, and do not call it", stacklevel=2)
         if isinstance(dataset, (str, os.PathLike)):
             dataset = Dataset(dataset)
         if mode is not None and not shuffle:
@@ -85,8 +88,10 @@ class DataLoader(torch.utils.data.DataLoader):
         self._steps: Union[BatchSampler, Foreign] = batch_sampler if isinstance(batch_sampler, BatchSampler) else Foreign(batch_sampler)
         self._lists = _NextLists(self._steps)
         self.shuffle, self.skippable = shuffle, skippable
-        #: What workers are: "processes", "threads", or "auto" until the first loop has chosen.
+        #: What was asked: "processes", "threads", "auto".
         self.workers = workers
+        #: What workers are; of "auto" that is known after the first loop has begun, and "" before.
+        self.chosen = "" if workers == "auto" else workers
         #: Why "auto" chose so, as a text.
         self.why = ""
         more: Dict[str, Any] = {}
@@ -127,7 +132,7 @@ class DataLoader(torch.utils.data.DataLoader):
         if not isinstance(self._steps, BatchSampler):
             return "<%s of %s, by %s>" % (type(self).__name__, type(self.dataset).__name__, type(self._steps.sampler).__name__)
         order = self._steps.order
-        workers = ", %d %s" % (self.num_workers, {"auto": "workers"}.get(self.workers, self.workers)) if self.num_workers else ""
+        workers = ", %d %s" % (self.num_workers, self.chosen or "workers") if self.num_workers else ""
         return "<%s of %d samples: mode %s, seed %d, %d a step, ends %s, rank %d of %d, epoch %d, step %d of %d%s>" % (
             type(self).__name__, order.n, order.mode, order.seed, order.batch_size, order.ends, self._steps.rank, self._steps.world,
             self.epoch, self.step, order.steps(), workers)
@@ -157,16 +162,21 @@ class DataLoader(torch.utils.data.DataLoader):
 
     def _open(self) -> Iterator[Any]:
         """The batches from the position on."""
-        if self.num_workers and self.workers == "auto":
-            self.workers, self.why = self._choose()
-        if not self.num_workers or self.workers == "processes":
+        if self.num_workers and not self.chosen:
+            self.chosen, self.why = self._choose()
+        if not self.num_workers or self.chosen == "processes":
             batches: Iterator[Any] = super().__iter__()
             return batches
-        return Batches(self._lists, self._fetch, self.num_workers, self.num_workers * (self.prefetch_factor or 2), self.timeout, self.worker_init_fn)
+        return Batches(self._lists, self._fetch, self.num_workers, self.num_workers * (self.prefetch_factor or 2), self.timeout)
 
     def _choose(self) -> Tuple[str, str]:
-        """Chooses workers by the first batch that comes, which is made once more for it."""
-        numbers: Any = next(iter(self._lists), None)
+        """Chooses workers by a batch, which is made for it alone: the first that comes, or the first samples where a sampler is not ours."""
+        if self.worker_init_fn is not None:
+            return "processes", "there is a worker_init_fn"
+        if isinstance(self._steps, BatchSampler):
+            numbers: List[int] = next(iter(self._lists), [])
+        else:
+            numbers = list(range(min(len(self.dataset), self.batch_size or 1)))
         if not numbers:
             return "threads", "there is no batch"
         try:

@@ -6,7 +6,6 @@ more slowly; `missing` says why. FFCONVERT_NATIVE=0 leaves it out, FFCONVERT_NAT
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 from array import array
@@ -15,6 +14,10 @@ from typing import Any, List, Optional, Sequence
 
 from .shard import Shard
 
+try:
+    import ctypes
+except ImportError:  # a Python without libffi
+    ctypes = None  # type: ignore[assignment]
 try:
     import numpy as np
 except ImportError:
@@ -26,22 +29,24 @@ _VERSION = 1
 _OK = 0
 
 
-class _Shard(ctypes.Structure):
-    _fields_ = [("n", ctypes.c_int64), ("crcs", ctypes.c_void_p), ("offsets", ctypes.c_void_p), ("path", ctypes.c_char_p),
-                ("identity", ctypes.c_int64 * 4), ("fd", ctypes.c_int64)]
+if ctypes is not None:
+    class _Shard(ctypes.Structure):
+        _fields_ = [("n", ctypes.c_int64), ("crcs", ctypes.c_void_p), ("offsets", ctypes.c_void_p), ("path", ctypes.c_char_p),
+                    ("identity", ctypes.c_int64 * 4), ("fd", ctypes.c_int64)]
+
+    class _Table(ctypes.Structure):
+        _fields_ = [("shards", ctypes.c_int64), ("shard", ctypes.c_void_p), ("starts", ctypes.c_void_p)]
 
 
-class _Table(ctypes.Structure):
-    _fields_ = [("shards", ctypes.c_int64), ("shard", ctypes.c_void_p), ("starts", ctypes.c_void_p)]
-
-
-#: The helper, None where there is none.
-library: Optional[ctypes.CDLL] = None
+#: The helper, a ctypes.CDLL, None where there is none.
+library: Any = None
 #: Why there is none, as "libffconvert.so: …"; "" where there is one.
 missing = ""
 
 
-def _load() -> ctypes.CDLL:
+def _load() -> Any:
+    if ctypes is None:
+        raise OSError("this Python has no module ctypes")
     given = os.environ.get("FFCONVERT_NATIVE", "")
     if given == "0":
         raise OSError("FFCONVERT_NATIVE=0 leaves it out")

@@ -31,9 +31,14 @@ def pillow() -> Any:
 
 def _stored(data: Any) -> Any:
     """The picture as its file has it: a palette's numbers, gray, 16 bits; of a GIF the first frame."""
-    picture = pillow().open(io.BytesIO(data))
+    picture = _open(data)
     picture.load()
     return picture
+
+
+def _open(data: Any) -> Any:
+    """Reads the head of a picture. Other formats have decoders that start programs, or know no limit; Pillow refuses too many pixels."""
+    return pillow().open(io.BytesIO(data), formats=("JPEG", "PNG", "GIF", "WEBP"))
 
 
 def _pil(data: Any) -> Any:
@@ -70,6 +75,7 @@ class _Tensor:
         if self._jpeg is _UNKNOWN:
             self._jpeg = _jpeg_of_torchvision()
         if self._jpeg is not None and bytes(data[:3]) == b"\xff\xd8\xff":
+            _open(data)
             try:
                 return self._jpeg(torch.frombuffer(bytearray(data), dtype=torch.uint8))
             except RuntimeError:  # of CMYK, or damaged: Pillow decodes it, or says what is wrong

@@ -14,8 +14,8 @@ from .wire import dumps_msgpack
 
 __all__ = ["fields", "packed"]
 
-#: Modes of Pillow that a PNG file has.
-_PNG = ("1", "L", "LA", "I", "I;16", "P", "RGB", "RGBA")
+#: Modes of Pillow of which a PNG file has all values.
+_PNG = ("1", "L", "LA", "I;16", "P", "RGB", "RGBA")
 _PLAIN = frozenset((bytes, str, int, float, bool, type(None)))
 
 
@@ -58,9 +58,9 @@ def _plain(value: Any) -> Tuple[str, Any]:
     if type(value) in _PLAIN:
         return "", value
     if isinstance(value, (list, tuple)):
-        return "", [_plain(v)[1] for v in value]
+        return "", [_inner(v) for v in value]
     if isinstance(value, dict):
-        return "", {k: _plain(v)[1] for k, v in value.items()}
+        return "", {k: _inner(v) for k, v in value.items()}
     if isinstance(value, (bytearray, memoryview)):
         return "", bytes(value)
     if hasattr(value, "getbands") and hasattr(value, "save"):
@@ -68,20 +68,30 @@ def _plain(value: Any) -> Tuple[str, Any]:
     if hasattr(value, "detach"):  # a tensor, perhaps with a gradient, on any device
         value = value.detach().cpu()
     if getattr(value, "ndim", -1) == 0 and hasattr(value, "item"):
-        return _plain(value.item())
+        item = value.item()
+        if type(item) is not type(value):
+            return _plain(item)
     if hasattr(value, "__array__"):
         return "npy", _npy(value)
     for plain in (int, float, str, bytes):  # of an enum, numpy.str_ and the like
         if isinstance(value, plain):
-            return "", plain(value)
+            return "", str.__str__(value) if plain is str else plain(value)
     raise TypeError("a %s cannot be stored: make bytes, text, numbers, lists, dicts, an array or a picture of it" % type(value).__name__)
+
+
+def _inner(value: Any) -> Any:
+    """A value in a list or dict. Nothing would say there that bytes are those of a file."""
+    kind, plain = _plain(value)
+    if kind:
+        raise TypeError("a %s in a list or dict: make it a field of its own, or one array" % type(value).__name__)
+    return plain
 
 
 def _picture(picture: Any) -> Tuple[str, Any]:
     """The file of a picture: a JPEG or PNG that was opened and not touched as it is, else a PNG with the same pixels. Modes that PNG does not have are arrays."""
     form = {"JPEG": "jpg", "PNG": "png"}.get(getattr(picture, "format", None) or "")
     opened = getattr(picture, "fp", None)
-    if form and opened is not None and getattr(picture, "tile", None):  # its pixels were not read
+    if form and opened is not None and getattr(picture, "tile", None) and not picture.tell():  # its pixels were not read, and it is the first frame
         try:
             at = opened.tell()
             opened.seek(0)
@@ -100,6 +110,8 @@ def _picture(picture: Any) -> Tuple[str, Any]:
 def _npy(value: Any) -> bytes:
     import numpy as np
     array, file = np.asarray(value), io.BytesIO()
+    if getattr(value, "mask", None) is not None and np.any(value.mask):
+        raise TypeError("an array with a mask cannot be stored: give the mask as a field of its own")
     if array.dtype.hasobject:
         raise TypeError("an array of objects cannot be stored: give it a type")
     np.save(file, array, allow_pickle=False)

@@ -6,6 +6,7 @@ copy to another process.
 
 from __future__ import annotations
 
+import atexit
 import os
 import queue
 import threading
@@ -16,6 +17,8 @@ from typing import Any, Callable, Deque, Iterable, Iterator, List, NamedTuple, O
 
 __all__ = ["Batches", "Probe", "probe"]
 
+#: Seconds that the exit of the process waits for threads.
+_EXIT = 2.0
 #: Seconds that a thread sleeps between two looks at Python's lock.
 _BEAT = 0.0005
 
@@ -41,19 +44,20 @@ class Batches:
     """Yields fetch(numbers) of lists of numbers, in their order. Threads make ahead of them: those are all that is kept in memory.
 
     An error of fetch is raised in its place, and the next call gives the batch behind it. A loop that is left lets its threads end, each after its batch. fetch is called by
-    several threads at once; start, if it is given, by each of them first, with its number.
+    several threads at once.
     """
 
-    def __init__(self, lists: Iterable[Any], fetch: Callable[[Any], Any], workers: int, ahead: int, timeout: float = 0,
-                 start: Optional[Callable[[int], Any]] = None) -> None:
+    def __init__(self, lists: Iterable[Any], fetch: Callable[[Any], Any], workers: int, ahead: int, timeout: float = 0) -> None:
         self._lists, self._ahead, self._timeout, self._process = iter(lists), ahead, timeout, os.getpid()
         self._waiting: Deque[_Task] = deque()
         self._tasks: "queue.SimpleQueue[Optional[_Task]]" = queue.SimpleQueue()
         #: The batches that were given or have failed, as torch's iterator counts them.
         self._rcvd_idx = 0
-        weakref.finalize(self, _end, self._tasks, workers).atexit = False  # at the exit threads end with the process
+        weakref.finalize(self, _end, self._tasks, workers)
         for i in range(workers):
-            threading.Thread(target=_work, args=(self._tasks, fetch, start, i), name="ffconvert-%d" % i, daemon=True).start()
+            thread = threading.Thread(target=_work, args=(self._tasks, fetch), name="ffconvert-%d" % i, daemon=True)
+            _threads.add(thread)
+            thread.start()
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -83,22 +87,12 @@ class Batches:
         return task.batch
 
 
-def _work(tasks: "queue.SimpleQueue[Optional[_Task]]", fetch: Callable[[Any], Any], start: Optional[Callable[[int], Any]], number: int) -> None:
-    failed: Optional[BaseException] = None
-    try:
-        if start is not None:
-            start(number)
-    except BaseException as e:
-        failed = e
+def _work(tasks: "queue.SimpleQueue[Optional[_Task]]", fetch: Callable[[Any], Any]) -> None:
     while True:
         task = tasks.get()
         if task is None:
             return
-        if failed is not None:
-            task.error = failed
-            task.done.set()
-        else:
-            task.run(fetch)
+        task.run(fetch)
         task = None  # it is the loop's alone
 
 
@@ -111,6 +105,19 @@ def _end(tasks: "queue.SimpleQueue[Optional[_Task]]", workers: int) -> None:
         pass
     for _ in range(workers):
         tasks.put(None)
+
+
+_threads: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
+
+
+def _join() -> None:
+    """At the exit threads end their batches, as far as that takes no time: one that comes back to a Python which has ended may end the process by a signal."""
+    until = time.monotonic() + _EXIT
+    for thread in list(_threads):
+        thread.join(max(0.0, until - time.monotonic()))
+
+
+atexit.register(_join)  # before the first finalizer is made, so that it runs behind all of them
 
 
 class Probe(NamedTuple):

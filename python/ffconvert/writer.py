@@ -12,6 +12,7 @@ import os
 import subprocess
 import tempfile
 import warnings
+import weakref
 from typing import Any, Dict, List, Optional
 
 from .__main__ import find_program
@@ -67,7 +68,11 @@ class Program:
 
     def end(self) -> str:
         """Waits for its end, and returns its closing line. ConvertError has its message, if it failed."""
-        status = self.process.wait()
+        try:
+            status = self.process.wait()
+        except BaseException:  # of a signal: it would make the dataset behind the caller's back
+            self.stop()
+            raise
         with self._said:
             self._said.seek(0)
             lines = str(self._said.read(), "utf-8", "replace").strip().splitlines() or ["it printed nothing"]
@@ -80,6 +85,20 @@ class Program:
         self.process.terminate()
         self.process.wait()
         self._said.close()
+
+
+#: The writers that are open. A forked process must not hold their pipes: the program would wait for its end, too.
+_open: "weakref.WeakSet[Writer]" = weakref.WeakSet()
+
+
+def _forked() -> None:
+    for writer in list(_open):
+        if writer._program is not None:
+            writer._close_pipe(writer._program)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 class Writer:
@@ -103,12 +122,12 @@ class Writer:
             fcntl.fcntl(pipe, getattr(fcntl, "F_SETPIPE_SZ", 1031), _COLLECTED)
         except (ImportError, OSError):
             pass
+        _open.add(self)
         self._put(dumps_msgpack({"__begin__": {}}))  # promises an end: without it nothing is converted
 
     def write(self, sample: Any) -> None:
         """Writes a sample. TypeError or ValueError if it cannot be stored, which names its field: another sample can take the place. ConvertError if the program has ended."""
-        if self._program is None:
-            raise ValueError("the writer is closed")
+        self._check()
         try:
             data = packed(sample, "%08d" % self.count)
         except (TypeError, ValueError) as e:
@@ -120,6 +139,7 @@ class Writer:
         """Waits until the dataset is complete, and returns what the program says of it. ConvertError if there is none."""
         if self._program is None:
             return self.summary
+        self._check()
         self._put(dumps_msgpack({"__end__": {"count": self.count}}))
         self._flush()
         running, self._program = self._program, None
@@ -140,6 +160,12 @@ class Writer:
             running.process.stdin.close()  # type: ignore[union-attr]
         except OSError:
             pass
+
+    def _check(self) -> None:
+        if self._program is None:
+            raise ValueError("the writer is closed")
+        if self._process != os.getpid():
+            raise ValueError("the writer is of another process, which alone can use it")
 
     def _pipe(self) -> int:
         return self._program.process.stdin.fileno()  # type: ignore[union-attr]

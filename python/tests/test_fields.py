@@ -7,6 +7,7 @@ import pickle
 import struct
 import tarfile
 import unittest
+import zipfile
 from unittest import mock
 
 from tests import support
@@ -129,6 +130,10 @@ class Arrays(unittest.TestCase):
             self.assertEqual({name: a.tolist() for name, a in got.items()}, {"a": [0, 1, 2], "b": [[1, 0], [0, 1]]})
         with mock.patch("ffconvert.fields._MOST", 100), self.assertRaisesRegex(DecodeError, "100 are the most"):
             Fields()({"npz": f.getvalue()})
+        with zipfile.ZipFile(f := io.BytesIO(), "w", zipfile.ZIP_BZIP2) as z:
+            z.writestr("a.npy", bytes(1 << 20))
+        with self.assertRaisesRegex(DecodeError, "a.npy is compressed by the method 12"):
+            Fields()({"npz": f.getvalue()})
         with self.assertRaisesRegex(DecodeError, "field npz: BadZipFile"):
             Fields()({"npz": b"x"})
 
@@ -194,7 +199,7 @@ class Pictures(unittest.TestCase):
     def test_damaged(self):
         for form in ("PNG", "JPEG"):
             data = picture("RGB", form, (64, 64))[1]
-            for bad in (b"", b"not a picture", data[:len(data) // 2]):
+            for bad in (b"", b"not a picture", b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", data[:len(data) // 2]):
                 for how in ("pil", "uint8", "stored"):
                     with self.assertRaisesRegex(DecodeError, "^field jpg: "):
                         Fields(how)({"jpg": bad})

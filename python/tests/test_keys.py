@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pickle
+import threading
 import unittest
 
 from tests import support
@@ -71,6 +72,28 @@ class Says(unittest.TestCase):
 
 
 class ByKey(unittest.TestCase):
+    def test_threads(self):
+        """Threads that are the first to use an index get the samples of their keys."""
+        rows = support.scratch() / "rows.jsonl"
+        rows.write_text("".join('{"__key__": "k%05d", "n": %d}\n' % (i, i) for i in range(20000)))
+        out = support.converted("jsonl", str(rows))
+        for _ in range(20):
+            data, begin, wrong = Dataset(out), threading.Barrier(4), []
+
+            def work(i):
+                begin.wait(30)
+                try:
+                    if data["k%05d" % i]["n"] != i:
+                        wrong.append(i)
+                except Exception as e:
+                    wrong.append(repr(e))
+            workers = [threading.Thread(target=work, args=(i,)) for i in (3, 9000, 13000, 19999)]
+            for w in workers:
+                w.start()
+            for w in workers:
+                w.join()
+            self.assertEqual(wrong, [])
+
     def test_keys(self):
         samples = tar_samples()
         keys = [s["__key__"] for s in samples]

@@ -31,6 +31,10 @@ def slowly(sample):
     return sample[KEY]
 
 
+def print_nothing(worker):
+    pass
+
+
 def dataset(out=None, transform=key_and_size):
     return Dataset(out or support.tars(), decode="raw", transform=transform)
 
@@ -450,10 +454,11 @@ class Faults(unittest.TestCase):
         """A transform that computes in Python gets processes, one whose batches take no time, and one that waits, threads."""
         def choice(transform, **probed):
             loader = DataLoader(dataset(transform=transform), 16, num_workers=2, workers="auto", collate_fn=list)
-            self.assertEqual((loader.workers, loader.why), ("auto", ""))
+            self.assertEqual((loader.workers, loader.chosen, loader.why), ("auto", "", ""))
             with mock.patch("ffconvert.loader.probe", lambda make: (make(), Probe(**probed))[1]):
                 self.assertEqual(len(list(loader)), 8)
-            return loader.workers, loader.why
+            self.assertEqual(loader.workers, "auto")
+            return loader.chosen, loader.why
         with mock.patch("os.sched_getaffinity", lambda _: {0, 1, 2}):
             self.assertEqual(choice(key_and_size, seconds=0.1, held=0.9),
                              ("processes", "a batch takes 100.0 ms, 90 % of them with Python's lock held, and 2 workers have 2 cores"))
@@ -462,8 +467,16 @@ class Faults(unittest.TestCase):
         loader = DataLoader(dataset(transform=failing), 8, num_workers=2, workers="auto", collate_fn=list)
         with self.assertRaises(KeyError):
             list(loader)
-        self.assertEqual(loader.workers, "threads")
+        self.assertEqual(loader.chosen, "threads")
         self.assertIn("the first batch failed: ", loader.why)
+        once = ([i, i + 1] for i in range(0, 120, 2))  # no batch of a sampler of others is lost by looking at one
+        loader = DataLoader(dataset(), batch_sampler=once, num_workers=2, workers="auto", collate_fn=list)
+        self.assertEqual(sum(len(batch) for batch in loader), 120)
+        loader = DataLoader(dataset(), 16, num_workers=2, workers="auto", worker_init_fn=print_nothing)
+        self.assertEqual(rows(loader), expected(mode="sequential", ends="short"))
+        self.assertEqual((loader.chosen, loader.why), ("processes", "there is a worker_init_fn"))
+        with self.assertWarnsRegex(UserWarning, "threads share those of this process"):
+            DataLoader(dataset(), 16, num_workers=2, workers="threads", worker_init_fn=print_nothing)
         loader = DataLoader(dataset(), 16, num_workers=2, workers="auto")
         self.assertEqual(rows(loader), expected(mode="sequential", ends="short"))
         self.assertIn("a batch takes", loader.why)

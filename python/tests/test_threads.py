@@ -108,12 +108,19 @@ class Threads(unittest.TestCase):
         batches._timeout = 30
         self.assertEqual(list(batches), [0, 1, 2])
 
-    def test_start(self):
-        begun = []
-        self.assertEqual(list(Batches(range(4), lambda i: i, 2, 2, start=begun.append)), [0, 1, 2, 3])
-        self.assertTrue(wait_for(lambda: sorted(begun) == [0, 1]))
-        with self.assertRaises(ZeroDivisionError):
-            next(Batches(range(4), lambda i: i, 1, 1, start=lambda i: 1 // i))
+    def test_exit(self):
+        """A process whose last loop was left ends in order: threads end their batch first."""
+        script = """if True:
+            import time
+            from ffconvert.threads import Batches
+            def fetch(i):
+                time.sleep(0.1 * i)
+                if i == 3:
+                    print("ended", flush=True)
+            batches = Batches(range(10), fetch, 3, 4)
+            next(batches), next(batches), next(batches)"""
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=support.ROOT / "python", timeout=60)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "ended\n", ""))
 
     def test_freed(self):
         """A batch that was given is the loop's alone."""

@@ -38,6 +38,25 @@ class Colour(enum.IntEnum):
     RED = 3
 
 
+class Word(str, enum.Enum):
+    CAT = "cat"
+
+
+class _Array:
+    """What is stored as a file, without numpy."""
+
+    mode, fp, format, tile = "RGB", io.BytesIO(b"bytes"), "PNG", [0]
+
+    def getbands(self):
+        return ()
+
+    def save(self, *_):
+        raise OSError
+
+    def tell(self):
+        return 0
+
+
 def setUpModule():
     mock.patch.dict(os.environ, {"FFCONVERT": support.PROGRAM}).start()
     unittest.addModuleCleanup(mock.patch.stopall)
@@ -68,13 +87,13 @@ class Values(unittest.TestCase):
     def test_samples(self):
         for sample, want in (({"a": 1, "b": b"x"}, {"a": 1, "b": b"x"}), ((b"x", 5), {"0": b"x", "1": 5}), (Point(1, "y"), {"x": 1, "y": "y"}), (7, {"value": 7}),
                              (Line(Point(1, 2), "l"), {"begin": [1, 2], "name": "l"}), (None, {"value": None}), ("text", {"value": "text"}),
-                             ({"t": (1, (2.5, {"x": [b"y", True]}))}, {"t": [1, [2.5, {"x": [b"y", True]}]]}), ({"m": memoryview(b"ab"), "e": Colour.RED}, {"m": b"ab", "e": 3})):
+                             ({"t": (1, (2.5, {"x": [b"y", True]}))}, {"t": [1, [2.5, {"x": [b"y", True]}]]}), ({"m": memoryview(b"ab"), "e": Colour.RED, "w": Word.CAT}, {"m": b"ab", "e": 3, "w": "cat"})):
             with self.subTest(sample=sample):
                 got = fields(sample)
                 self.assertEqual((got, list(got)), (want, list(want)))
                 self.assertEqual([type(v) for v in got.values()], [type(v) for v in want.values()])
         for sample, why in (({"a": {1, 2}}, "field a: a set cannot be stored"), ({1: 2}, "a field has the name 1"), ({"a": object()}, "field a: a object cannot be stored"),
-                            ({"b": [1, 2j]}, "field b: a complex cannot be stored")):
+                            ({"b": [1, 2j]}, "field b: a complex cannot be stored"), ({"b": [_Array()]}, "field b: a _Array in a list or dict: make it a field")):
             with self.subTest(sample=sample), self.assertRaisesRegex(TypeError, why):
                 fields(sample)
         with self.assertRaisesRegex(ValueError, "^sample 0: .*surrogates not allowed"):  # whose own type is not made of a message
@@ -124,7 +143,8 @@ class Values(unittest.TestCase):
             self.assertEqual([got[k] for k in "nfzs"], [5, 0.5, 3, "x"])
             again = np.load(io.BytesIO(got["a.npy"]))
             self.assertEqual((again.dtype.str, again.tolist()), ("<f4", [[0, 1, 2], [3, 4, 5]]))
-            for sample, why in (({"a": np.array([{}])}, "field a: an array of objects"), ({"a": np.ones(2), "a.npy": b""}, "two fields are named a.npy")):
+            for sample, why in (({"a": np.array([{}])}, "field a: an array of objects"), ({"a": np.ones(2), "a.npy": b""}, "two fields are named a.npy"),
+                                ({"a": np.ma.array([1, 2], mask=[0, 1])}, "field a: an array with a mask")):
                 with self.assertRaisesRegex((TypeError, ValueError), why):
                     fields(sample)
 
@@ -141,6 +161,8 @@ class Values(unittest.TestCase):
             self.assertEqual((again.format, again.tobytes()), ("PNG", pixels.tobytes()))
             with Image.open(path) as opened:
                 self.assertEqual(list(fields({"jpg": opened})), ["jpg"])
+            depth = fields({"image": Image.fromarray(np.array([[70000, -5]], "i4"))})  # no PNG holds these
+            self.assertEqual(np.load(io.BytesIO(depth["image.npy"])).tolist(), [[70000, -5]])
             cmyk = fields({"image": Image.new("CMYK", (3, 2), (1, 2, 3, 4))})
             self.assertEqual(np.load(io.BytesIO(cmyk["image.npy"])).tolist(), [[[1, 2, 3, 4]] * 3] * 2)
 
@@ -154,6 +176,45 @@ class Values(unittest.TestCase):
 
 
 class Writers(unittest.TestCase):
+    def test_forked(self):
+        """A process that was forked in the block keeps nobody waiting, and cannot write."""
+        out = support.scratch() / "out"
+        with Writer(out) as writer:
+            writer.write(1)
+            pid = os.fork()
+            if not pid:
+                signal.alarm(120)
+                try:
+                    writer.write(2)
+                except ValueError:
+                    signal.pause()
+                os._exit(1)
+            writer.write(3)
+        self.assertEqual([s["value"] for s in Dataset(out)], [1, 3])
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+    def test_interrupted_close(self):
+        """An error that comes while the program ends takes the program with it."""
+        script = support.scratch() / "slow"
+        script.write_text("#!/bin/sh\ncat >/dev/null\nexec sleep 300\n")
+        script.chmod(0o755)
+
+        def late(*_):
+            raise InterruptedError("late")
+        before = signal.signal(signal.SIGALRM, late)
+        try:
+            with mock.patch.dict(os.environ, {"FFCONVERT": str(script)}):
+                writer = Writer(support.scratch() / "out")
+                process = writer._program.process
+                signal.setitimer(signal.ITIMER_REAL, 0.2)
+                with self.assertRaises(InterruptedError):
+                    writer.close()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        self.assertIsNotNone(process.poll())
+
     def test_writer(self):
         out = support.scratch() / "out"
         with Writer(out, shards=3, sha256=True) as writer:
@@ -255,8 +316,49 @@ class Converts(unittest.TestCase):
         convert(good, out, num_workers=2)
         self.assertEqual([s["n"] for s in Dataset(out)], list(range(1000)))
         again = {int(p.name) for p in good.read.iterdir()}
-        self.assertTrue(613 in again and len(again) < 1000 and int(whole[0].stem) not in again, "whole parts were read again")
+        self.assertTrue(613 in again and len(again) < 1000 and int(whole[0].stem) + 1 not in again, "whole parts were read again")
         self.assertFalse(out.with_name("out.parts").exists())
+
+    def test_changed(self):
+        """Parts of another dataset of as many samples are not taken."""
+        out = support.scratch() / "out"
+        with self.assertRaises(KeyError):
+            convert(Numbers(100, bad=99), out, num_workers=1)
+        with self.assertRaisesRegex(ValueError, "out.parts/000000000000.mp: sample 0 is another one than that of the dataset now: .* remove "):
+            convert([{"n": -i} for i in range(100)], out, num_workers=1)
+
+    def test_odd_errors(self):
+        class Odd(Exception):
+            def __init__(self, a, b):
+                super().__init__("%s and %s" % (a, b))
+
+        class Bad(Numbers):
+            def __getitem__(self, i):
+                if i == 7:
+                    raise Odd("this", "that")
+                return super().__getitem__(i)
+        with self.assertRaisesRegex(RuntimeError, "Odd: this and that"):
+            convert(Bad(10), support.scratch() / "out", num_workers=1)
+
+    def test_orphans(self):
+        """Workers whose parent is killed end."""
+        script = """if True:
+            import os, sys, time
+            from ffconvert import convert
+            class Slow:
+                def __len__(self): return 20
+                def __getitem__(self, i):
+                    if os.getpid() != parent:
+                        print(os.getpid(), flush=True)
+                        time.sleep(300)
+                    return i
+            parent = os.getpid()
+            convert(Slow(), sys.argv[1], num_workers=2)"""
+        process = subprocess.Popen([sys.executable, "-c", script, str(support.scratch() / "out")], stdout=subprocess.PIPE, text=True, cwd=support.ROOT / "python")
+        process.stdout.readline()
+        process.kill()
+        process.wait()
+        process.stdout.read()  # ends when no worker has it any more; the watchdog of the tests waits for it
 
     def test_parts_of_others(self):
         where = support.scratch()
