@@ -32,6 +32,9 @@ def fields(sample: Any) -> Dict[str, Any]:
     elif not isinstance(sample, dict):
         members = getattr(sample, "__dataclass_fields__", None)
         sample = {"value": sample} if members is None or isinstance(sample, type) else {name: getattr(sample, name) for name in members}
+    if _PLAIN.issuperset(map(type, sample.values())) and all([type(name) is str for name in sample]):
+        plain: Dict[str, Any] = sample
+        return plain
     out: Dict[str, Any] = {}
     for name, value in sample.items():
         if type(name) is not str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import struct
+import threading
 from typing import Any, Callable, Dict, List, Tuple
 
 from .errors import DecodeError
@@ -166,11 +167,17 @@ def decode_cbor(record: Any) -> Any:
     return value
 
 
+_packers = threading.local()
+
+
 def dumps_msgpack(value: Any) -> bytes:
     """The MessagePack record of a value: None, bool, int of 64 bits, float, str, bytes, lists and dicts of these. TypeError and ValueError for others."""
     if msgpack is not None:
+        packer = getattr(_packers, "packer", None)
+        if packer is None:  # one serves all values of a thread
+            packer = _packers.packer = msgpack.Packer(strict_types=True)
         try:
-            packed: bytes = msgpack.packb(value, strict_types=True)
+            packed: bytes = packer.pack(value)
             return packed
         except OverflowError as e:
             raise ValueError("a number that 64 bits do not hold: %s" % e) from None
