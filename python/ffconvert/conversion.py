@@ -7,18 +7,17 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import pathlib
 import pickle
 import shutil
 import sys
-import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, wait
 from typing import Any, Iterator, Optional, Tuple
 
 from .errors import placed
+from .processes import pool
 from .stored import packed
 from .wire import dumps_msgpack
 from .writer import Program, Writer, arguments
@@ -75,9 +74,8 @@ def _in_parts(dataset: Any, out: Any, num_workers: int, where: pathlib.Path, lin
     todo = list(_parts(where, n, size))
     missing = [part for part in todo if not _whole(dataset, *part)]
     done = n - sum(to - first for first, to, _ in missing)
-    context = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else None)
-    with ProcessPoolExecutor(num_workers, context, _Worker.begin, (dataset,)) as pool:
-        running = {pool.submit(_Worker.write, part): part for part in missing}
+    with pool(num_workers, _Worker.begin, dataset) as workers:
+        running = {workers.submit(_Worker.write, part): part for part in missing}
         try:
             while running:
                 for future in wait(running, timeout=_EVERY, return_when=FIRST_COMPLETED).done:
@@ -143,8 +141,6 @@ class _Worker:
     @classmethod
     def begin(cls, dataset: Any) -> None:
         cls.dataset = dataset
-        parent: Any = multiprocessing.parent_process()
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
     @classmethod
     def write(cls, part: Tuple[int, int, pathlib.Path]) -> None:
@@ -172,12 +168,6 @@ class _Worker:
             f.flush()
             os.fsync(f.fileno())
         new.replace(path)  # whole, or not there
-
-
-def _end_with(parent: Any) -> None:
-    """Ends this process when its parent has ended, however that was."""
-    parent.join()
-    os._exit(1)
 
 
 class _Line:

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import pathlib
 import warnings
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any, Callable, List, Optional, Tuple
 
+from ..processes import pool
 from ..reader import Path
 from .writer import UNFINISHED, FileWriter
 
@@ -39,9 +38,8 @@ def dump(dataset: Any, fname: Path, nfiles: int, verbose: bool = False, *, seria
     if len(parts) != nfiles:
         warnings.warn("%s: %d samples make %d files of %d each, not %d" % (os.fsdecode(fname), n, len(parts), parts[0][1], nfiles), stacklevel=2)
     workers = min(_PROCESSES, len(parts), os.cpu_count() or 1)
-    context = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else None)
-    with ProcessPoolExecutor(workers, context, _Worker.begin, (dataset, serializer, verbose)) as pool:
-        futures = [pool.submit(_Worker.write, part) for part in parts]
+    with pool(workers, _Worker.begin, dataset, serializer, verbose) as processes:
+        futures = [processes.submit(_Worker.write, part) for part in parts]
         try:
             for future in futures:
                 future.result()
