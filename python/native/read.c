@@ -11,26 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "read.h"
+
 // As ffconvert/native.py has them. VERSION changes with what follows it.
 enum { VERSION = 1 };
 enum { OK, UNSORTED, CHANGED, DAMAGED, FAILED };
 
 #define EXPORT __attribute__((visibility("default")))
-
-struct shard {
-	int64_t n;              // samples
-	const uint32_t *crcs;   // n
-	const int64_t *offsets; // n + 1: where samples begin, and the end of the file
-	const char *path;
-	int64_t identity[4]; // device, inode, size, time of change in ns, when it was opened
-	int64_t fd;
-};
-
-struct table {
-	int64_t shards;
-	const struct shard *shard;
-	const int64_t *starts; // shards + 1: the number of the first sample of each, and of all
-};
 
 enum {
 	GAP = 4096,     // samples less than this apart are read at once

@@ -10,23 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct shard {
-	int64_t n;
-	const uint32_t *crcs;
-	const int64_t *offsets;
-	const char *path;
-	int64_t identity[4];
-	int64_t fd;
-};
-
-struct table {
-	int64_t shards;
-	const struct shard *shard;
-	const int64_t *starts;
-};
-
-int64_t ffconvert_sizes(const struct table *, const int64_t *numbers, int64_t n, int64_t *ends);
-int64_t ffconvert_read(const struct table *, const int64_t *numbers, int64_t n, unsigned char *memory, int64_t checked);
+#include "read.h"
 
 enum { MOST = 64 }; // threads
 
