@@ -7,6 +7,7 @@ copy to another process.
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import queue
 import threading
@@ -19,6 +20,8 @@ __all__ = ["Batches", "Probe", "probe"]
 
 #: Seconds that the exit of the process waits for threads.
 _EXIT = 2.0
+#: Seconds between two looks at signals while the loop waits for a batch. Python loses one that comes just before it begins to wait: nothing wakes it up then.
+_LOOK = 1.0
 #: Seconds that a thread sleeps between two looks at Python's lock.
 _BEAT = 0.0005
 
@@ -75,8 +78,10 @@ class Batches:
         if not self._waiting:
             raise StopIteration
         task = self._waiting[0]
-        if not task.done.wait(self._timeout or None):
-            raise RuntimeError("no batch came in %s seconds, the timeout of the loader" % self._timeout)
+        until = time.monotonic() + self._timeout if self._timeout else math.inf
+        while not task.done.wait(max(0.0, min(_LOOK, until - time.monotonic()))):
+            if time.monotonic() >= until:
+                raise RuntimeError("no batch came in %s seconds, the timeout of the loader" % self._timeout)
         self._waiting.popleft()
         self._rcvd_idx += 1
         if task.error is not None:

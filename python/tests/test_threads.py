@@ -1,5 +1,6 @@
 """Batches that threads make come in order, in bounded memory, and end when the loop ends."""
 
+import _thread
 import gc
 import os
 import random
@@ -168,6 +169,23 @@ class Threads(unittest.TestCase):
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertIn("KeyboardInterrupt", err)
+
+    def test_interrupt_before_waiting(self):
+        """So does one that came just before the loop began to wait, which wakes nothing up: interrupt_main is such a signal."""
+        ended, late = threading.Event(), []
+
+        def fetch(i):
+            wait_for(lambda: sys._current_frames()[threading.main_thread().ident].f_code is threading.Condition.wait.__code__)
+            time.sleep(0.05)  # from its code to its lock: were it not there yet, the signal would be an easy one
+            _thread.interrupt_main()
+            if not ended.wait(30):
+                late.append(i)
+        try:
+            with self.assertRaises(KeyboardInterrupt):
+                next(Batches(range(10), fetch, 1, 1))
+        finally:
+            ended.set()
+        self.assertEqual(late, [])
 
 
 class Lock(unittest.TestCase):
