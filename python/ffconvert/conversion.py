@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import pathlib
@@ -14,18 +15,23 @@ import shutil
 import sys
 import time
 from concurrent.futures import FIRST_COMPLETED, wait
-from typing import Any, Iterator, Optional, Tuple
+from typing import Any, Iterator, List, Optional, Tuple
 
 from .errors import placed
+from .native import crc32
 from .processes import pool
 from .stored import packed
 from .wire import dumps_msgpack
-from .writer import Program, Writer, arguments
+from .writer import Program, Writer, arguments, check
 
 __all__ = ["convert"]
 
 #: Parts of a dataset that a worker writes, as a guide, and the most samples of one: what a stopped conversion writes again.
 _PARTS, _SAMPLES = 8, 50_000
+#: Bytes of a read or write of a part, at least.
+_CHUNK = 1 << 16
+#: What a part begins with.
+_BEGIN = dumps_msgpack({"__begin__": {}})
 #: Seconds between two lines of progress.
 _EVERY = 0.5
 
@@ -69,26 +75,29 @@ def _beside(out: Any) -> str:
 
 def _in_parts(dataset: Any, out: Any, num_workers: int, where: pathlib.Path, line: "_Line", options: Any) -> str:
     n = len(dataset)
-    size = max(1, min(_SAMPLES, -(-n // (num_workers * _PARTS))))
-    size = _begun(where, n, size)
-    todo = list(_parts(where, n, size))
-    missing = [part for part in todo if not _whole(dataset, *part)]
-    done = n - sum(to - first for first, to, _ in missing)
-    with pool(num_workers, _Worker.begin, dataset) as workers:
-        running = {workers.submit(_Worker.write, part): part for part in missing}
+    flags = arguments(options)
+    if n:
+        sample, shards = dataset[0], str(options.get("shards", 1))
+        least = min(n, int(shards)) if shards.isdecimal() else 1  # more shards than samples are refused
+        check([*flags, "--", "-", os.fspath(out)], [packed(sample, "%08d" % i) for i in range(least)])
+    size = _begun(where, n, max(1, min(_SAMPLES, -(-n // (num_workers * _PARTS)))))
+    paths, done = [], 0
+    with pool(num_workers, _Worker.begin, dataset, where) as workers:
+        running = {workers.submit(_Worker.part, first, min(n, first + size)) for first in range(0, n, size)}
         try:
             while running:
-                for future in wait(running, timeout=_EVERY, return_when=FIRST_COMPLETED).done:
-                    future.result()
-                    first, to, _ = running.pop(future)
-                    done += to - first
+                ended, running = wait(running, timeout=_EVERY, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    path, samples = future.result()
+                    paths.append(path)
+                    done += samples
                 line.show(done)
         except BaseException:
             for future in running:
                 future.cancel()
             raise
     line.end(done)
-    summary = Program(["--require-end", *arguments(options), "--", *(str(path) for _, _, path in todo), os.fspath(out)]).end()
+    summary = Program(["--require-end", *flags, "--", *sorted(paths), os.fspath(out)]).end()
     shutil.rmtree(where)
     return summary
 
@@ -114,38 +123,24 @@ def _begun(where: pathlib.Path, n: int, size: int) -> int:
     return size
 
 
-def _whole(dataset: Any, first: int, to: int, path: pathlib.Path) -> bool:
-    """Whether a part is there, by its file, which has its name when it is whole. Its first sample must be that of the dataset."""
-    want = dumps_msgpack({"__begin__": {}}) + packed(dataset[first], "%08d" % first)
-    try:
-        with open(path, "rb") as f:
-            found = f.read(len(want))
-    except FileNotFoundError:
-        return False
-    if found != want:
-        raise ValueError("%s: sample %d is another one than that of the dataset now: if that has changed, or draws at random, remove %s" % (path, first, path.parent))
-    return True
-
-
-def _parts(where: pathlib.Path, n: int, size: int) -> Iterator[Tuple[int, int, pathlib.Path]]:
-    """The first sample of each part, the one behind its last, and its file."""
-    for first in range(0, n, size):
-        yield first, min(n, first + size), where / ("%012d.mp" % first)
-
-
 class _Worker:
-    """A process that writes parts. It is forked with the dataset, so that nothing of that is pickled."""
+    """A process that writes parts. It is forked with the dataset, so that nothing of that is pickled.
+
+    The file of a part is named by its first sample and the CRC-32 of its bytes: what a power cut has left of it is not taken for the part.
+    """
 
     dataset: Any
+    where: pathlib.Path
 
     @classmethod
-    def begin(cls, dataset: Any) -> None:
-        cls.dataset = dataset
+    def begin(cls, dataset: Any, where: pathlib.Path) -> None:
+        cls.dataset, cls.where = dataset, where
 
     @classmethod
-    def write(cls, part: Tuple[int, int, pathlib.Path]) -> None:
+    def part(cls, first: int, to: int) -> Tuple[str, int]:
+        """The file of the samples from first to before to, which is written if it is not there; and their number."""
         try:
-            cls._write(*part)
+            return str(cls._found(first) or cls._write(first, to)), to - first
         except Exception as e:
             try:
                 pickle.loads(pickle.dumps(e))
@@ -154,20 +149,58 @@ class _Worker:
             raise
 
     @classmethod
-    def _write(cls, first: int, to: int, path: pathlib.Path) -> None:
-        new = path.with_suffix(".%d.new" % os.getpid())
-        with open(new, "wb") as f:
-            f.write(dumps_msgpack({"__begin__": {}}))
-            for i in range(first, to):
-                sample = cls.dataset[i]
-                try:
-                    f.write(packed(sample, "%08d" % i))
-                except (TypeError, ValueError) as e:
-                    raise placed(e, "sample %d" % i) from e
-            f.write(dumps_msgpack({"__end__": {"count": to - first}}))
-            f.flush()
-            os.fsync(f.fileno())
-        new.replace(path)  # whole, or not there
+    def _found(cls, first: int) -> Optional[pathlib.Path]:
+        """The file of a part that an earlier call has written. Its first sample must be that of the dataset."""
+        for path in cls.where.glob("%012d-*.mp" % first):
+            want = _BEGIN + packed(cls.dataset[first], "%08d" % first)
+            with open(path, "rb") as f:
+                crc = 0
+                for data in iter(functools.partial(f.read, _CHUNK), b""):
+                    crc = crc32(data, crc)
+                if path.stem != "%012d-%08x" % (first, crc):
+                    path.unlink()
+                    continue
+                f.seek(0)
+                if f.read(len(want)) != want:
+                    raise ValueError("%s: sample %d is another one than that of the dataset now: if that has changed, or draws at random, remove %s"
+                                     % (path, first, path.parent))
+            return path
+        return None
+
+    @classmethod
+    def _write(cls, first: int, to: int) -> pathlib.Path:
+        new, crc = cls.where / ("%012d.%d.new" % (first, os.getpid())), 0
+        with open(new, "wb", buffering=0) as f:
+            for data in _chunks(cls._records(first, to)):
+                crc = crc32(data, crc)
+                view = memoryview(data)
+                while len(view):  # 2 GiB are written at once at most
+                    view = view[f.write(view):]
+        return new.replace(cls.where / ("%012d-%08x.mp" % (first, crc)))  # whole, or not there
+
+    @classmethod
+    def _records(cls, first: int, to: int) -> Iterator[bytes]:
+        yield _BEGIN
+        for i in range(first, to):
+            sample = cls.dataset[i]
+            try:
+                yield packed(sample, "%08d" % i)
+            except (TypeError, ValueError) as e:
+                raise placed(e, "sample %d" % i) from e
+        yield dumps_msgpack({"__end__": {"count": to - first}})
+
+
+def _chunks(records: Iterator[bytes]) -> Iterator[bytes]:
+    """The bytes of records, in pieces that are worth a call."""
+    held: List[bytes] = []
+    size = 0
+    for record in records:
+        held.append(record)
+        size += len(record)
+        if size >= _CHUNK:
+            yield b"".join(held) if len(held) > 1 else record
+            held, size = [], 0
+    yield b"".join(held)
 
 
 class _Line:

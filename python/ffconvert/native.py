@@ -1,4 +1,4 @@
-"""The native helper, python/native/read.c: reads samples and compares their checksums in one call, without Python's lock.
+"""The native helper, python/native/read.c: reads samples and compares their checksums in one call, without Python's lock. It sums what is written, too.
 
 A wheel for Linux carries it as libffconvert.so, and nothing of Python's or of a C library is in it. Where it is not, everything works without it,
 more slowly; `missing` says why. FFCONVERT_NATIVE=0 leaves it out, FFCONVERT_NATIVE=FILE takes another one.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import zlib
 from array import array
 from itertools import accumulate
 from typing import Any, List, Optional, Sequence
@@ -23,9 +24,11 @@ try:
 except ImportError:
     np = None  # type: ignore[assignment]
 
-__all__ = ["Table", "library", "missing"]
+__all__ = ["Table", "crc32", "library", "missing"]
 
-_VERSION = 1
+_VERSION = 2
+#: Bytes from which the helper's checksum is faster than zlib's: a call takes 0.3 µs.
+_WORTH = 4096
 _OK = 0
 
 
@@ -56,10 +59,11 @@ def _load() -> Any:
     if sys.byteorder != "little":
         raise OSError("%s: it is for little-endian machines" % path)
     lib = ctypes.CDLL(path)  # a call of it releases Python's lock
-    for name, arguments in (("version", 0), ("sizes", 4), ("read", 5)):
+    pointer, number = ctypes.c_void_p, ctypes.c_int64
+    for name, arguments in (("version", []), ("crc32", [ctypes.c_char_p, number, number]), ("sizes", [pointer, pointer, number, pointer]),
+                            ("read", [pointer, pointer, number, pointer, number])):
         function = getattr(lib, "ffconvert_" + name)
-        function.restype = ctypes.c_int64
-        function.argtypes = [(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)[i] for i in range(arguments)]
+        function.restype, function.argtypes = number, arguments
     if lib.ffconvert_version() != _VERSION:
         raise OSError("%s: its version is %d, this package wants %d" % (path, lib.ffconvert_version(), _VERSION))
     return lib
@@ -69,6 +73,13 @@ try:
     library = _load()
 except (OSError, AttributeError) as e:
     missing = str(e)
+
+
+def crc32(data: Any, before: int = 0) -> int:
+    """As zlib.crc32: the checksum of bytes that follow others. The helper sums only what is of the type bytes, and worth a call of it."""
+    if library is None or type(data) is not bytes or len(data) < _WORTH:
+        return zlib.crc32(data, before)
+    return library.ffconvert_crc32(data, len(data), before)  # type: ignore[no-any-return]
 
 
 class Table:

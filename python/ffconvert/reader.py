@@ -88,9 +88,11 @@ class Reader:
         sample and its byte.
         """
         indices = list(indices.tolist() if hasattr(indices, "tolist") else indices)
-        if bool in map(type, indices):
+        types = set(map(type, indices))
+        if bool in types:
             raise TypeError("a bool is not the number of a sample: give numbers in place of a mask")
-        indices = list(map(_index, indices))
+        if types != {int}:
+            indices = list(map(_index, indices))
         wanted = sorted(set(indices))
         if not wanted:
             return []
@@ -99,10 +101,9 @@ class Reader:
         shards, table = self._shards, self._table
         if not shards:
             raise self._without
-        table = self._table
         found = None if table is None else table.read(wanted)
         samples = dict(zip(wanted, self._read(self._by_shard(shards, wanted)) if found is None else found))
-        out = [samples[i] for i in indices]
+        out = list(map(samples.__getitem__, indices))
         if len(out) > len(wanted) and np is not None:  # arrays can be written to, so none is in two places
             out = [samples.pop(i) if i in samples else data.copy() for i, data in zip(indices, out)]
         return out

@@ -20,7 +20,7 @@ from .errors import placed
 from .stored import packed
 from .wire import dumps_msgpack
 
-__all__ = ["ConvertError", "Writer", "arguments", "program"]
+__all__ = ["ConvertError", "Program", "Writer", "arguments", "check", "program"]
 
 #: Bytes that are collected for one write into the pipe, and what the pipe holds.
 _COLLECTED = 1 << 20
@@ -56,6 +56,17 @@ def arguments(options: Dict[str, Any]) -> List[str]:
             elif one is not None and one is not False:
                 out.append("%s=%s" % (flag, os.fspath(one) if isinstance(one, os.PathLike) else one))
     return out
+
+
+def check(args: List[str], records: List[bytes]) -> None:
+    """ConvertError if the program refuses these flags and names, tried with a few records: before all samples are made, which may take days."""
+    tried = Program(["--dry-run", *args], subprocess.PIPE)
+    try:
+        tried.process.communicate(b"".join([dumps_msgpack({"__begin__": {}}), *records, dumps_msgpack({"__end__": {"count": len(records)}})]))
+        tried.end()
+    except ConvertError as e:
+        if e.status == 1:  # others are of these records
+            raise
 
 
 class Program:

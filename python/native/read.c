@@ -14,7 +14,7 @@
 #include "read.h"
 
 // As ffconvert/native.py has them. VERSION changes with what follows it.
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 enum { OK, UNSORTED, CHANGED, DAMAGED, FAILED };
 
 #define EXPORT __attribute__((visibility("default")))
@@ -179,6 +179,11 @@ static int unchanged(const struct shard *s) {
 
 EXPORT int64_t ffconvert_version(void) {
 	return VERSION;
+}
+
+// The CRC-32 of n bytes that follow bytes whose CRC-32 is before: that of zlib.
+EXPORT int64_t ffconvert_crc32(const void *data, int64_t n, int64_t before) {
+	return libdeflate_crc32(before, data, n);
 }
 
 // Writes where the samples of numbers end, each behind the one before, into ends. UNSORTED if numbers do not ascend, or are of

@@ -18,5 +18,6 @@ struct table {
 };
 
 int64_t ffconvert_version(void);
+int64_t ffconvert_crc32(const void *data, int64_t n, int64_t before);
 int64_t ffconvert_sizes(const struct table *, const int64_t *numbers, int64_t n, int64_t *ends);
 int64_t ffconvert_read(const struct table *, const int64_t *numbers, int64_t n, unsigned char *memory, int64_t checked);

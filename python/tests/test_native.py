@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import unittest
+import zlib
 
 from tests import support
 
@@ -39,6 +40,14 @@ class Native(unittest.TestCase):
         with support.in_python():
             self.assertEqual(got, outcome(do))
         return got
+
+    def test_crc32(self):
+        """The helper's checksum is that of zlib, of any length, after any bytes."""
+        draw = random.Random(3)
+        for size in (0, 1, 4095, 4096, 4097, 70_001, 1 << 20):
+            data, before = draw.randbytes(size), draw.getrandbits(32)
+            for given in (data, bytearray(data), memoryview(data)):
+                self.assertEqual(native.crc32(given, before), zlib.crc32(data, before))
 
     def test_is_used(self):
         with Reader(support.tars()) as reader:

@@ -11,11 +11,11 @@ import os
 import struct
 import sys
 import warnings
-import zlib
 from array import array
 from operator import index as _index
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
+from ..native import crc32
 from ..reader import Path
 
 __all__ = ["FileWriter", "UNFINISHED"]
@@ -70,7 +70,7 @@ class FileWriter:
         if self._error is not None:
             raise self._error
         try:
-            sample = _bytes_of(data)
+            sample = data if type(data) is bytes else _bytes_of(data)
         except TypeError as e:
             raise TypeError("%s: sample %d is of the type %s: want bytes, bytearray, memoryview or a numpy array"
                             % (self.fname, self.count, type(data).__name__)) from e
@@ -84,8 +84,8 @@ class FileWriter:
             self._error = e if isinstance(e, Exception) else ValueError("%s: the write of sample %d was interrupted" % (self.fname, len(self._crcs) - 1))
             raise
 
-    def _append(self, sample: memoryview) -> None:
-        self._crcs.append(zlib.crc32(sample))
+    def _append(self, sample: Union[bytes, memoryview]) -> None:
+        self._crcs.append(crc32(sample))
         self._offsets.append(self._end)
         self._end += len(sample)
         self.count += 1
@@ -117,7 +117,7 @@ class FileWriter:
             self._crcs.byteswap()
             self._offsets.byteswap()
         n, crcs, offsets = struct.pack("<q", self.n), self._crcs.tobytes(), self._offsets.tobytes()
-        checksum = zlib.crc32(offsets, zlib.crc32(crcs, zlib.crc32(n)))
+        checksum = crc32(offsets, crc32(crcs, crc32(n)))
         self._flush(self._end)
         self._write(crcs, _HEAD)
         self._write(offsets, _HEAD + len(crcs))
