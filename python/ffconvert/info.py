@@ -14,7 +14,8 @@ __all__ = ["info"]
 
 
 def info() -> Dict[str, str]:
-    """What the package has and uses here: versions, or "none" and the reason, by name. torch and torchvision are not imported for it.
+    """What the package has and uses here, by name: paths of the program and the native helper, versions of modules; or "none" and the reason. torch and torchvision are not
+    imported for it.
 
     >>> for name, what in ffconvert.info().items():
     ...     print(name, what)
