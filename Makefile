@@ -11,7 +11,7 @@ NESTED := deploy/kubernetes release internal/test/parquettest/arrowgo
 PLATFORMS ?= linux-amd64 linux-arm64 darwin-amd64 darwin-arm64
 DIST      ?= dist
 
-.PHONY: all build native wheel check test test-nested lint faults screenshots browse-full bench bench-once bench-packages fuzz fuzz-row man release release-check testdata clean
+.PHONY: all build native wheel python-page check test test-nested lint faults screenshots browse-full bench bench-once bench-packages fuzz fuzz-row man release release-check testdata clean
 
 all: build
 
@@ -78,6 +78,9 @@ wheel: ## DIST/*.whl for each of PLATFORMS: the Python package with the program 
 		case $$p in linux-*) python/native/build.sh $$p $(DIST)/$$p/libffconvert.so && native="--native $(DIST)/$$p/libffconvert.so" ;; *) native= ;; esac && \
 		python3 python/wheel.py $(DIST)/$$p/ffconvert $$p $(DIST) $$native || exit; \
 	done
+
+python-page: ## docs/python.md, the names of the Python package, by its docstrings
+	python3 python/api.py >docs/python.md
 
 release: ## DIST/: archives, packages, wheels, checksums and contents of VERSION=v0.1.0, of the commit that is checked out
 	$(GO) -C release run . -version '$(VERSION)' -out '$(abspath $(DIST))'

@@ -40,10 +40,11 @@ def convert(dataset: Any, out: Any, *, num_workers: int = 0, parts: Any = None, 
     """Writes all samples of a dataset to out, with options as flags of `ffconvert cbor`: shards=8, sha256=True; and returns what the program says of it.
 
     dataset is anything that can be iterated, or a function that returns it; what has a length and numbered elements is read by these. A sample is what Writer.write takes,
-    and its key is its __key__, or its number. If the dataset raises an error, it is raised here, and there is no dataset.
+    and its key is its __key__, or its number. If the dataset raises an error, it is raised here, and there is no dataset. TypeError or ValueError for a sample that cannot be
+    stored, with its number and field; ConvertError if the program refuses.
 
     num_workers=0 reads it in this process, and writes nothing but what Writer does. num_workers=4 are forked processes, which call dataset[i] for parts of it, and write these to the directory
-    parts, "out.parts" beside out if it is not given; it is removed in the end. A conversion that was stopped goes on there when it is called again: parts that are whole are taken as
+    parts, "out.parts" beside out if it is not given; it is removed in the end. TypeError if the dataset has no length and numbered samples. A conversion that was stopped goes on there when it is called again: parts that are whole are taken as
     they are, so remove the directory if the dataset has changed. progress=None shows it on a terminal and in a notebook.
     """
     if callable(dataset) and not hasattr(dataset, "__getitem__") and not hasattr(dataset, "__iter__"):

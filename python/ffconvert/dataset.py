@@ -27,15 +27,19 @@ class Dataset:
 
     A record becomes a sample in three steps. encoding makes a value of its bytes, mostly a dict of fields: "auto", as manifest.json says; an encoding as
     decode.decoder has it; a function of the bytes (a uint8 array, or bytes without numpy); or None for the bytes themselves. decode makes values of fields that are
-    bytes: "auto", by their suffixes, as fields.Fields has them, so that jpg is a picture of Pillow, cls an int, txt a str; "tensor", "uint8", "pil" or "stored" for
-    pictures; "raw" for bytes; or a dict of these, or of functions of bytes, by patterns of names: {"seg.png": "stored", "*.wav": read_sound}.
+    bytes: "auto", by their suffixes, as fields.Fields has them, so that jpg is a PIL image, cls an int, txt a str; "tensor" (3 × height × width, uint8), "uint8" (height × width × 3), "pil" or
+    "stored" for pictures; "raw" for bytes; or a dict of these, or of functions of bytes, by patterns of names: {"seg.png": "stored", "*.wav": read_sound}.
     transform is a function of a sample, called last.
 
     fields: which fields to keep, of samples that are dicts; "jpg;png" keeps the first of these that a sample has, as "jpg". One that a sample lacks is an error, and
     one that is left out is not decoded. max_samples: as Reader has it.
 
     A subclass may define process(indices, data), as for ffrecord.torch.Dataset, in place of the three steps: it is given the bytes of several samples, and
-    returns a list of as many. A Dataset goes to other processes as its Reader does.
+    returns a list of as many. A Dataset goes to other processes as its Reader does. Any number of threads may read from it, if transform, and functions that were given,
+    may be called by as many.
+
+    Errors of opening and reading are those of Reader. DecodeError if bytes are not what they are decoded as, with file, sample and field. An error of transform keeps its
+    type, where that can be made of a message, and names file and sample.
     """
 
     def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True, *, encoding: Union[str, Decoder, None] = "auto",
@@ -43,7 +47,8 @@ class Dataset:
         if isinstance(fields, str):
             raise TypeError("fields=%r: want a list of names" % fields)
         self.decode = _fields_of(decode)
-        self.reader = Reader(files, check_data, max_samples=max_samples)
+        #: Reads the records.
+        self.reader: Reader = Reader(files, check_data, max_samples=max_samples)
         self.transform = transform
         self._chosen = None if fields is None else [field.split(";") for field in fields]
         self._found: Dict[str, Any] = {}  # what was read of manifests, descriptions and indexes
@@ -85,7 +90,8 @@ class Dataset:
 
     @property
     def classes(self) -> List[str]:
-        """The names of the classes in meta.json: a sample with the label i is of the class classes[i]. Empty if there are none."""
+        """The names of the classes in meta.json: a sample with the label i is of the class classes[i]. Empty if there are none. ValueError if
+        several directories have different ones."""
         if "classes" not in self._found:
             lists = [members.get("classes", []) for members in self._described("classes")]
             if any(classes != lists[0] for classes in lists):
@@ -95,7 +101,7 @@ class Dataset:
 
     @property
     def class_to_idx(self) -> Dict[str, int]:
-        """The labels of the classes."""
+        """The label of each class, by its name."""
         return {name: i for i, name in enumerate(self.classes)}
 
     def _described(self, name: str) -> Iterator[Dict[str, Any]]:
@@ -106,7 +112,7 @@ class Dataset:
                 yield read_meta(directory, manifest, name)
 
     def keys(self) -> Iterator[str]:
-        """The keys of all samples, in order, from the indexes. LookupError if samples have none."""
+        """Yields the keys of all samples, in order, from the indexes in index/. LookupError if samples have none."""
         return iter(self._keys())
 
     def _keys(self) -> Keys:
@@ -115,7 +121,7 @@ class Dataset:
         return self._found["keys"]  # type: ignore[no-any-return]
 
     def __contains__(self, key: object) -> bool:
-        """Whether a sample has a key."""
+        """Whether a sample has this key. All indexes are searched, which takes some 20 ms a million samples. TypeError if it is no text."""
         if not isinstance(key, str):
             raise TypeError("a key is a text, not of the type %s" % type(key).__name__)
         return bool(self._keys().find(key))
@@ -146,7 +152,10 @@ class Dataset:
         return record if self.encoding is None else self._decoded(index, record)
 
     def __getitem__(self, index: Any) -> Any:
-        """One sample, or a list of them. A negative number counts from the end, a text is a key. A mask of bools is an error."""
+        """One sample; of a slice, a list, a tuple, a range or an array a list of samples. A negative number counts from the end, a text is a key.
+
+        IndexError if there is no such sample; KeyError if no sample has the key, or several; TypeError for bools.
+        """
         if hasattr(index, "tolist"):
             index = index.tolist()
         if isinstance(index, slice):
@@ -166,7 +175,7 @@ class Dataset:
         return i % len(self)
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
-        """Several samples, in the order that is asked."""
+        """Several samples by their numbers, 0 or more, in the order that is asked. torch calls it."""
         data = self.reader.read(indices)
         if type(self).process is Dataset.process:
             return self.process(indices, data)
@@ -176,7 +185,7 @@ class Dataset:
             raise named(e, "process of the samples %s%s" % (", ".join(map(str, indices[:16])), ", …" if len(indices) > 16 else "")) from e
 
     def process(self, indices: Sequence[int], data: List[Any]) -> List[Any]:
-        """Makes samples of the bytes of these records."""
+        """Makes samples of the bytes of records: data has one for each number, as Reader.read returns them."""
         if self.encoding is not None:
             data = [self._decoded(i, record) for i, record in zip(indices, data)]
         return data if self.transform is None else [self._transformed(i, sample) for i, sample in zip(indices, data)]

@@ -33,6 +33,9 @@ def decoder(encoding: str) -> Decoder:
 
     A record of "raw" is a dict of one field, whose name is "data" if none is given. "arrow" needs pyarrow. "pickle" calls pickle.loads, which
     executes what a record says: ask for it only where you know the origin of every sample. Of tuples it gives tuples, with names of fields dicts.
+
+    The decoder takes the bytes of a record (a uint8 array, or bytes), and raises an error, mostly a DecodeError, if they are not of this encoding. Any number of threads
+    may call it. ValueError if there is no such encoding.
     """
     name, _, field = encoding.partition(":")
     if encoding in _DECODERS:

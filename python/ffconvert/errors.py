@@ -11,7 +11,7 @@ class DamageError(Exception):
     """A file is damaged, is missing, or is not the one that was opened.
 
     path is the file, sample the number of the sample in it and offset its byte there, where these are known. The message has all of
-    them; the attributes are lost where the error comes from a worker of a DataLoader.
+    them; the attributes are None where the error comes from a process of a DataLoader.
     """
 
     def __init__(self, message: str, path: Optional[str] = None, sample: Optional[int] = None, offset: Optional[int] = None) -> None:
@@ -20,7 +20,7 @@ class DamageError(Exception):
 
 
 class DecodeError(ValueError):
-    """The bytes of a sample are sound, but are not what they are decoded as."""
+    """The bytes of a sample are sound, but are not what they are decoded as. The message has file, sample and field, where these are known."""
 
 
 def named(error: Exception, where: str) -> Exception:

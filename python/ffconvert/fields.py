@@ -41,7 +41,7 @@ _WORDS = "want auto, raw, pil, uint8, tensor or stored, a function of bytes, or 
 class Fields:
     """Decodes the fields of samples that are bytes. Any number of threads may call it.
 
-    choice is for all fields, or a dict of choices by patterns of names, of which the first that fits counts; a field that none fits is decoded by "auto". The suffix of a name behind its last dot,
+    choice is for all fields, or a dict of choices by patterns of names, of which the first that fits counts; a field that none fits is decoded by "auto". The suffix of a name after its last dot,
     in upper or lower case, says what a field is; before .gz it is compressed by gzip:
 
     jpg jpeg jpe jfif png gif webp  a picture, as "pil" where Pillow is installed, else bytes: see pictures.FORMS

@@ -14,7 +14,8 @@ __all__ = ["info"]
 
 
 def info() -> Dict[str, str]:
-    """What the package has and uses here: versions, or "none" and the reason, by name. torch and torchvision are not imported for it.
+    """What the package has and uses here, by name: paths of the program and the native helper, versions of modules; or "none" and the reason. torch and torchvision are not
+    imported for it.
 
     >>> for name, what in ffconvert.info().items():
     ...     print(name, what)
@@ -27,15 +28,21 @@ def info() -> Dict[str, str]:
 
 
 def _version(name: str) -> str:
-    from importlib import metadata
     if name in ("torch", "torchvision"):  # an import takes seconds
-        try:
-            return metadata.version(name)
-        except metadata.PackageNotFoundError:
-            return "none"
+        return _installed(name, "none")
     try:
         module = importlib.import_module(name)
     except ImportError:
         return "none"
-    version = getattr(module, "__version__", getattr(module, "version", ""))
+    version = getattr(module, "__version__", getattr(module, "version", None))
+    if version is None:
+        return _installed(name, "of an unknown version")
     return version if isinstance(version, str) else ".".join(map(str, version))
+
+
+def _installed(name: str, other: str) -> str:
+    from importlib import metadata
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return other

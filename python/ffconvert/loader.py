@@ -38,15 +38,17 @@ class DataLoader(torch.utils.data.DataLoader):
     Without shuffle samples come in the order of the dataset; with it, in that of docs/order.md, by seed and mode, another one in each epoch. Without
     a seed one is drawn, from generator or as torch draws: it is in seed and in every state, and a state brings its own. mode is for shuffle=True:
     "global", which is the default, is one permutation of all samples; "window:N" reads shards nearly one after another, and mixes windows of N samples;
-    "resample" draws samples with repetitions. Mode "group" is that of a BatchSampler with groups, given as batch_sampler.
+    "resample" draws samples with repetitions. Mode "group" is that of a BatchSampler with groups, given as batch_sampler. A dataset without a list shards, such as torch's
+    Subset, is one shard.
 
     batch_size is for one rank; global_batch, in its place, for all ranks together, whatever their number: batch_size does not count then. rank and world are those of torch.distributed
     where it has been started, unless they are given. ends says what becomes of samples that do not fill a batch: "drop", which is drop_last;
     "even", which is the default: the last batch is short, and some samples come twice if ranks would get unequal ones; "short": none comes twice, and
     ranks may get unequal or empty batches; "pad": the last batch is filled up with the first samples of the epoch. A state does not have ends: give the
-    same again. skippable=False makes set_step an error. Arguments that are not here are as torch has them.
+    same again. skippable=False makes set_step an error. Arguments that are not here are as torch has them: timeout is in seconds, 0 for none. ValueError says which
+    argument is wrong. One thread at a time may use a loader.
 
-    A loop after one that was finished is the next epoch, also without set_epoch; a loop that was left begins its epoch again. A state belongs to the
+    A loop after one that was finished is the next epoch, also without set_epoch; a loop after one that was left starts its epoch again. A state belongs to the
     batch that the loop has got last, whatever workers have read ahead, and is the same on every rank. sampler and batch_sampler are views of the loader:
     what they are asked to do, it does.
 
@@ -89,11 +91,11 @@ class DataLoader(torch.utils.data.DataLoader):
         self._lists = _NextLists(self._steps)
         self.shuffle, self.skippable = shuffle, skippable
         #: What was asked: "processes", "threads", "auto".
-        self.workers = workers
-        #: What workers are; of "auto" that is known after the first loop has begun, and "" before.
-        self.chosen = "" if workers == "auto" else workers
+        self.workers: str = workers
+        #: What workers are. Of "auto" that is known when the first loop has started; before it is "".
+        self.chosen: str = "" if workers == "auto" else workers
         #: Why "auto" chose so, as a text.
-        self.why = ""
+        self.why: str = ""
         more: Dict[str, Any] = {}
         if num_workers and prefetch_factor is not None:
             more["prefetch_factor"] = prefetch_factor
@@ -115,12 +117,12 @@ class DataLoader(torch.utils.data.DataLoader):
 
     @property
     def epoch(self) -> int:
-        """The number of the epoch."""
+        """The number of the epoch, from 0."""
         return self._steps.position.epoch
 
     @property
     def step(self) -> int:
-        """The batches of the epoch that were delivered or left out."""
+        """The number of batches of the epoch that were delivered or left out."""
         return self._steps.position.done
 
     @property
@@ -138,13 +140,13 @@ class DataLoader(torch.utils.data.DataLoader):
             self.epoch, self.step, order.steps(), workers)
 
     def set_epoch(self, epoch: int) -> None:
-        """Goes to the begin of an epoch. If it is the epoch of the state that was loaded, or of a loop that goes on, the position stays where it is;
+        """Goes to the start of an epoch. If it is the epoch of the state that was loaded, or of a loop that goes on, the position stays where it is;
         with another epoch the position of a state is lost."""
         self._steps.set_epoch(epoch)
 
     def set_step(self, step: int) -> None:
         """Leaves out the first steps of epochs, without reading them, until it is set again or a state is loaded. len() is what is left of an epoch;
-        the position of a state that was loaded is lost."""
+        the position of a state that was loaded is lost. ValueError if an epoch has fewer, or the loader was made with skippable=False."""
         if not self.skippable:
             raise ValueError("the loader was made with skippable=False")
         self._steps.set_step(step)
@@ -198,7 +200,7 @@ class DataLoader(torch.utils.data.DataLoader):
         return batch
 
     def state_dict(self) -> Dict[str, Any]:
-        """The state after the batch that was delivered last."""
+        """The state after the batch that was delivered last: some 150 bytes as JSON, the same on every rank. docs/order.md has its members. TypeError with a sampler of torch."""
         return self._steps.state_dict()
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:

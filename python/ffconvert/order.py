@@ -26,7 +26,8 @@ __all__ = ["VERSION", "Order", "Epoch", "StateError", "digest"]
 #: Version of docs/order.md that this module implements.
 VERSION = 1
 
-Numbers = Union[List[int], Any]  # Any: numpy.ndarray, int64
+#: Numbers of samples: an array of numpy, int64, of one dimension; without numpy a list.
+Numbers = Union[List[int], Any]
 
 _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -47,7 +48,7 @@ _SAMPLES, _SHARDS, _WINDOW = 0, 1, 2  # streams of keys: what is permuted
 
 
 class StateError(ValueError):
-    """A state is of another dataset, or of another order."""
+    """A state is of another dataset, or of another order. The message says what differs."""
 
 
 def _mix(z: int) -> int:
@@ -142,8 +143,9 @@ def _numbers_of(groups: Sequence[int]) -> Any:
 class Order:
     """The order of a dataset of shards that have so many samples, in this order.
 
-    batch is the *global* batch: the samples of a step on all ranks together. mode is "global", "sequential", "resample", "group" or
-    "window:N"; ends is "drop", "pad", "short" or "even"; groups has a whole number for each sample, for mode "group" alone.
+    batch is the global batch: the samples of a step on all ranks together. mode is "global", "sequential", "resample", "group" or
+    "window:N"; ends is "drop", "pad", "short" or "even"; groups has a whole number for each sample, for mode "group" alone. docs/order.md has
+    what they mean. ValueError says which argument is wrong. Nothing changes an Order: any number of threads may call it.
     """
 
     def __init__(self, shards: Sequence[int], batch: int, seed: int = 0, mode: str = "global", ends: str = "drop",
@@ -167,7 +169,11 @@ class Order:
             raise ValueError("groups are for mode group" if groups is not None else "mode group wants groups, a number for each sample")
         if groups is not None and len(groups) != sum(self.shards):
             raise ValueError("%d groups for %d samples" % (len(groups), sum(self.shards)))
-        self.n, self.batch_size, self.seed, self.mode, self.ends = sum(self.shards), batch, seed, mode, ends
+        #: The number of samples.
+        self.n: int = sum(self.shards)
+        #: The samples of a step on all ranks together.
+        self.batch_size: int = batch
+        self.seed, self.mode, self.ends = seed, mode, ends
         self.groups = None if groups is None else _numbers_of(groups)
 
     def __len__(self) -> int:
@@ -186,7 +192,7 @@ class Order:
         return whole + (self.ends != "drop" and rest > 0)
 
     def share(self, step: int, rank: int, world: int) -> Tuple[int, int]:
-        """The positions, from and to, that a rank takes of a step. With ends "even" some are behind the last sample."""
+        """The positions, from and to, that a rank takes of a step. With ends "even" and "pad" some may be after the last sample: position n is position 0 again."""
         at = step * self.batch_size
         size = self.batch_size
         if self.n - at < size and self.ends in ("short", "even"):
@@ -196,24 +202,24 @@ class Order:
         return at + rank * size // world, at + (rank + 1) * size // world
 
     def epoch(self, number: int) -> "Epoch":
-        """The order of an epoch, 0 to 2**63-1. In mode "group" all samples are sorted for it."""
+        """The order of an epoch, 0 to 2**63-1; else ValueError. In mode "group" all samples are sorted for it, which takes 16 bytes of memory a sample."""
         return Epoch(self, self.checked(number))
 
     @staticmethod
     def checked(number: int) -> int:
-        """The number of an epoch, or ValueError."""
+        """The number of an epoch, as an int. ValueError unless it is 0 to 2**63-1."""
         number = _index(number)
         if not 0 <= number <= _MAX_INT:
             raise ValueError("epoch %d: want 0 to %d" % (number, _MAX_INT))
         return number
 
     def state(self, dataset: str, epoch: int, step: int) -> Dict[str, Any]:
-        """The state before a step of an epoch, 0 to steps(): at its end, too."""
+        """The state before a step of an epoch, 0 to steps(), of the dataset with this digest. docs/order.md has its members."""
         return {"order": VERSION, "dataset": dataset, "mode": self.mode, "seed": self.seed, "epoch": epoch,
                 "position": step * self.batch_size, "batch": self.batch_size}
 
     def step(self, state: Dict[str, Any], dataset: str) -> int:
-        """The step that comes next by a state. StateError if it is of another dataset or order; the number of ranks may differ."""
+        """The step that comes next by a state, 0 to steps(). dataset is the digest. StateError if it is of another dataset or order; the number of ranks may differ."""
         if not isinstance(state, dict):
             raise StateError("the state is not of this run: it is of type %s, not a dict" % type(state).__name__)
         for name, want in self.state(dataset, 0, 0).items():
@@ -231,7 +237,7 @@ class Order:
 
 
 class Epoch:
-    """The order of one epoch."""
+    """The order of one epoch, which Order.epoch returns. Nothing changes it: any number of threads may call it."""
 
     def __init__(self, order: Order, number: int) -> None:
         self.order, self.number = order, number
@@ -270,7 +276,7 @@ class Epoch:
         self._blocks = _Permutation(self._key(_SHARDS, whole), whole) if whole else None
 
     def samples(self, lo: int, hi: int) -> Numbers:
-        """The samples of positions lo to hi. Positions from len(order) on are those of the begin again."""
+        """The samples of positions lo to hi-1. Positions from len(order) on start at 0 again."""
         if np is None:
             return self._list(lo, hi)
         if hi - lo <= _FEW:
@@ -331,7 +337,7 @@ class Epoch:
         return p.astype(np.int64)
 
     def batch(self, step: int, rank: int = 0, world: int = 1) -> Numbers:
-        """The samples of a step, 0 to steps()-1, that a rank takes of world ranks."""
+        """The samples of a step, 0 to steps()-1, that a rank takes of world ranks. ValueError if there is no such step or rank."""
         order = self.order
         if not 0 <= step < order.steps() or not 0 <= rank < world:
             raise ValueError("step %d of %d, rank %d of %d: there is no such batch" % (step, order.steps(), rank, world))
@@ -339,7 +345,7 @@ class Epoch:
 
     def batches(self, first: int, rank: int = 0, world: int = 1) -> Iterator[List[int]]:
         """The samples of each step from first on that a rank takes, as lists. They are computed some thousand at a time, which takes a tenth of
-        the time of a batch at a time."""
+        the time of a batch at a time. ValueError if there is no such step or rank."""
         order = self.order
         steps = order.steps()
         if not 0 <= first <= steps or not 0 <= rank < world:

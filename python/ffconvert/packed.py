@@ -22,7 +22,8 @@ __all__ = ["PackedFolder"]
 class PackedFolder:
     """The files of a packed folder, by their paths. It has the methods of ffrecord.PackedFolder, and goes to other processes as a Reader does.
 
-    Paths have slashes; "", "/" and "." are the folder itself. The pickle of the names is not executed.
+    Paths have slashes; "", "/" and "." are the folder itself. The pickle of the names is not executed. DecodeError if the file is no packed folder; errors of
+    reading are those of Reader. Any number of threads may read at once.
     """
 
     def __init__(self, file: Path, check_data: bool = True) -> None:
@@ -52,7 +53,8 @@ class PackedFolder:
         return isinstance(self._find(path), dict)
 
     def list(self, path: Optional[Path] = None, list_file: bool = True, list_dir: bool = True, recursive: bool = False) -> List[str]:
-        """The names in a directory; with recursive the paths below it, as they come from there."""
+        """The names in a directory, in the order in which they are stored; with recursive the paths below it, from there. list_file and list_dir say whether files and directories
+        are among them. FileNotFoundError or NotADirectoryError if it is none."""
         found = self._find("" if path is None else path)
         if found is None:
             raise FileNotFoundError("%s: not in the packed folder" % path)
@@ -61,7 +63,7 @@ class PackedFolder:
         return [name for name, is_file in _walk(found, recursive) if (list_file if is_file else list_dir)]
 
     def read(self, paths: Iterable[Path]) -> List[Any]:
-        """The bytes of files, as Reader.read returns samples."""
+        """The bytes of files, as Reader.read returns samples. FileNotFoundError or IsADirectoryError if a path is none of a file."""
         return self.reader.read([self._file(path) for path in paths])
 
     def read_one(self, path: Path) -> Any:

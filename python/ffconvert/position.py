@@ -46,7 +46,7 @@ class Position:
             self.done, self._start, self._ended = done, self.skip, ended
 
     def set_epoch(self, epoch: int) -> None:
-        """Goes to the begin of an epoch. That of an iteration which goes on, or of load, stays where it is."""
+        """Goes to the start of an epoch. That of an iteration which goes on, or of load, stays where it is."""
         if epoch == self.epoch and self._running and not self._ended:
             return
         if epoch != self.epoch:

@@ -29,6 +29,7 @@ except ImportError:
 
 __all__ = ["Reader", "FileReader"]
 
+#: The path of a file or directory.
 Path = Union[str, "os.PathLike[str]"]
 
 #: Bytes that a call asks the device for before it waits for them: deep queues need less, and the page cache has room for it.
@@ -42,8 +43,10 @@ class Reader:
     A directory stands for its files *.ffr, sorted by name. If it has a manifest.json, they must be the shards that it names, and no links. check_data=False leaves out the CRC of samples, not that of headers. A file of
     more than max_samples samples is refused: a header takes 12 bytes of memory a sample, and a sparse file may claim any number.
 
-    Any number of threads may read at once. A Reader goes to other processes by fork, or pickled: it is opened there again, and each read is
-    an error if the files differ. What was deleted, replaced or cut since is an error, too; so no sample is ever another one.
+    DamageError if a file is damaged, or is not the one of manifest.json; OSError if one cannot be opened; ValueError for a URL or an empty list.
+
+    Any number of threads may read at once. A Reader goes to other processes by fork, or pickled: it is opened there again, and each read is an
+    error if the files differ. A read of a file that was deleted, replaced or cut since it was opened is a DamageError.
     """
 
     def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True, *, max_samples: int = MAX_SAMPLES) -> None:
@@ -81,11 +84,11 @@ class Reader:
         return self.n
 
     def read(self, indices: Iterable[int]) -> List[Any]:
-        """Returns samples in the order that is asked, as uint8 arrays, or as bytes without numpy. A number may come twice.
+        """Returns samples in the order that is asked, as uint8 arrays of one dimension, or as bytes without numpy. A number may come twice.
 
         Before it waits for the device, it has asked it for all of them, or for 64 MiB. The arrays of one call lie in one piece of memory,
-        which is free when none of them is used any more: of a sample that is kept alone keep a copy(). DamageError names the file, the
-        sample and its byte.
+        which is free when none of them is used any more: of a sample that is kept alone keep a copy(). IndexError for a number that is
+        negative or too large, ValueError after close, DamageError with the file, the sample and its byte, OSError of the device.
         """
         indices = list(indices.tolist() if hasattr(indices, "tolist") else indices)
         types = set(map(type, indices))
@@ -145,11 +148,11 @@ class Reader:
         return samples if np is not None else list(map(bytes, samples))
 
     def read_one(self, index: int) -> Any:
-        """Returns one sample."""
+        """Returns one sample, as read does."""
         return self.read([index])[0]
 
     def where(self, index: int) -> Tuple[str, int]:
-        """The file of a sample, and its number in it."""
+        """The path of the file of a sample, and the number of the sample in it, from 0. IndexError if there is no such sample."""
         shards = self._shards
         if not 0 <= index < self.n:
             raise IndexError("sample %d of %d" % (index, self.n))
@@ -159,7 +162,7 @@ class Reader:
         return shards[k].path, index - self._starts[k]
 
     def close(self) -> None:
-        """Nothing can be read after that. The files are closed, or are when the reads that other threads are in have ended."""
+        """Closes the files, or lets the reads that are under way in other threads do it when they end. Later reads are a ValueError."""
         self._shards, self._table = [], None
 
     def __enter__(self) -> "Reader":

@@ -37,12 +37,13 @@ _MAX_SEED = (1 << 63) - 1
 class BatchSampler(_BatchSampler):
     """Yields the lists of samples that one rank takes in the steps of an epoch.
 
-    dataset is a Dataset, or anything with a length, or that length. A step takes global_batch samples on all of world ranks together, or
-    batch_size on each of them. A run is resumed on any number of ranks that leaves their product as it is. seed, mode, ends and groups are those
-    of docs/order.md; ends is "drop" unless it is said, drop_last=False is ends="even". A state has neither ends nor groups: give the same again. Every rank has as many lists; with ends="short" the last one may be empty.
+    dataset is a Dataset, or anything with a length, or that length. What has no list shards is one shard, which mode "window:N" sees. A step takes global_batch
+    samples on all of world ranks together, or batch_size on each of them. A run is resumed on any number of ranks that leaves their product as it is. seed, mode, ends
+    and groups are those of docs/order.md; ends is "drop" unless it is said, drop_last=False is ends="even". A state has neither ends nor groups: give the same again.
+    Every rank has as many lists; with ends="short" the last one may be empty. ValueError says which argument is wrong.
 
-    An iteration after one that was finished is the next epoch, also without set_epoch. sampler is the view of single samples, as torch's batch
-    samplers have one; BatchSampler(sampler, batch_size, drop_last) of such a view has its order.
+    An iteration after one that was finished is the next epoch, also without set_epoch. The attribute sampler is a view of the samples one by one, as torch's batch
+    samplers have one; BatchSampler(sampler, batch_size, drop_last) of such a view has its order. One thread at a time may use it.
     """
 
     def __init__(self, dataset: Any = None, batch_size: Optional[int] = None, rank: int = 0, world: int = 1, seed: int = 0, mode: str = "global",
@@ -65,10 +66,10 @@ class BatchSampler(_BatchSampler):
         self.order = Order(getattr(dataset, "shards", [n]), size, seed, mode, ends, groups)
         self.dataset, self.rank, self.world, self.position = dataset, rank, world, Position()
         #: The samples of a step on this rank; one less in some steps where world does not divide those of all ranks.
-        self.batch_size = -(-size // world)
+        self.batch_size: int = -(-size // world)
         self.drop_last = ends == "drop"
         #: Whether the seed was drawn: then a state brings its own.
-        self.drawn = False
+        self.drawn: bool = False
         self._digest = digest_of(dataset, n)
         self.sampler = RankSamples(self) if world > 1 else Samples(self)
 
@@ -83,15 +84,15 @@ class BatchSampler(_BatchSampler):
         return self.position.done
 
     def set_epoch(self, epoch: int) -> None:
-        """Goes to the begin of an epoch. That of a state, or of an iteration that goes on, stays where it is."""
+        """Goes to the start of an epoch. For the epoch of a state, or of an iteration that goes on, the position stays where it is."""
         self.position.set_epoch(self.order.checked(epoch))
 
     def set_step(self, step: int) -> None:
-        """Makes iterations leave out the first steps, until it is set again or a state is loaded. The number of steps is legal: then nothing is left."""
+        """Makes iterations leave out the first steps, until it is set again or a state is loaded. The number of steps is legal: then nothing is left; a larger one is a ValueError."""
         self.position.set_step(self._checked(step))
 
     def begin(self) -> Tuple[int, int, int]:
-        """What an iteration begins with: the epoch, its step, and the seed."""
+        """What an iteration starts with: the epoch, its step, and the seed."""
         return (*self.position.next(), self.order.seed)
 
     def steps(self) -> int:
@@ -118,7 +119,7 @@ class BatchSampler(_BatchSampler):
         return self.order.epoch(epoch).batches(first, self.rank, self.world)
 
     def state_dict(self, step: Optional[int] = None) -> Dict[str, Any]:
-        """The state after the list that was yielded last, or before a step of the epoch; the same on every rank.
+        """The state after the list that was yielded last, or before a step of the epoch; the same on every rank. docs/order.md has its members.
 
         A DataLoader with workers asks for lists ahead of the batches that it delivers: its own state_dict, or step, is for that.
         """
@@ -204,7 +205,7 @@ class Samples(_Sampler):
         self.batches.set_epoch(epoch)
 
     def state_dict(self) -> Dict[str, Any]:
-        """As that of the BatchSampler: behind the last step of which all samples were yielded."""
+        """As that of the BatchSampler: after the last step of which all samples were yielded."""
         return self.batches.state_dict()
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:

@@ -46,7 +46,7 @@ class _Task:
 class Batches:
     """Yields fetch(numbers) of lists of numbers, in their order. Threads make ahead of them: those are all that is kept in memory.
 
-    An error of fetch is raised in its place, and the next call gives the batch behind it. A loop that is left lets its threads end, each after its batch. fetch is called by
+    An error of fetch is raised in its place, and the next call gives the batch after it. A loop that is left lets its threads end, each after its batch. fetch is called by
     several threads at once.
     """
 

@@ -27,7 +27,8 @@ _COLLECTED = 1 << 20
 
 
 class ConvertError(Exception):
-    """The program has refused a conversion: its message, and its exit status, as docs/output.md has them."""
+    """The program has refused a conversion, with its message. status is its exit status (3: input refused, 4: I/O error; README.md has all), negative if a signal has ended it,
+    None if it ended before the last sample."""
 
     def __init__(self, message: str, status: Optional[int] = None) -> None:
         super().__init__(message)
@@ -116,15 +117,15 @@ class Writer:
     """Writes samples to a dataset, out, with options as flags of `ffconvert cbor`: shards=8, encode="cbor", sha256=True.
 
     There is a dataset when close has returned, which the end of a with block calls, and none before: not if the block raises, nor if this process dies. A sample is a dict of
-    fields, a tuple, a dataclass, or one value, as stored.fields has it; docs/training.md has what values become. Its key is its __key__, or its number. Samples are written by one thread of one process;
-    memory does not grow. The program keeps them in its cache until the end, and needs room for as many bytes there.
+    fields, a tuple, a dataclass, or one value, as stored.fields has it; docs/training.md has what values become. Its key is its __key__, or its number, of eight digits or more. One thread of one process may
+    write; memory does not grow. The program keeps the samples in its cache until the end, and needs room for as many bytes there. FileNotFoundError if there is no program.
     """
 
     def __init__(self, out: Any, **options: Any) -> None:
         #: Number of samples that were written.
-        self.count = 0
+        self.count: int = 0
         #: What the program said at its end.
-        self.summary = ""
+        self.summary: str = ""
         self._process, self._collected = os.getpid(), bytearray()
         self._program: Optional[Program] = Program([*arguments(options), "--", "-", os.fspath(out)], subprocess.PIPE)
         pipe = self._pipe()

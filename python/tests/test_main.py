@@ -34,6 +34,7 @@ class Main(unittest.TestCase):
             done = subprocess.run([sys.executable, "-c", "import sys; sys.modules['msgpack'] = None; " + script], capture_output=True, text=True,
                                   cwd=support.ROOT / "python", env={**os.environ, "FFCONVERT_NATIVE": native})
             self.assertEqual(done.stdout.split("\n"), [ffconvert.__version__, native if want is None else want, "none", "False", ""], done.stderr)
+        self.assertNotIn("", ffconvert.info().values())  # cbor2 has no __version__
 
     def test_imports(self):
         """The package alone imports nothing that takes seconds."""
