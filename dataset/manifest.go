@@ -205,26 +205,29 @@ const maxMeta = 256 << 20
 // errMeta says that a meta.json is damaged.
 var errMeta = place.New(place.Corrupt, "description is damaged")
 
-// ReadMeta reads the meta.json of a dataset.
-func ReadMeta(dir string) (*Meta, error) { return readMeta(filepath.Join(dir, MetaName), nil) }
+// ReadMeta reads the meta.json of a finished dataset, and compares it with the manifest.
+func ReadMeta(dir string) (*Meta, error) {
+	m, err := ReadShards(dir)
+	if err != nil {
+		return nil, err
+	}
+	return m.ReadMeta(filepath.Join(dir, MetaName))
+}
 
 // ReadMeta reads the meta.json of the dataset from a file of any name, and compares it with its checksum.
-func (m *Manifest) ReadMeta(path string) (*Meta, error) { return readMeta(path, &m.Meta) }
-
-// readMeta reads a meta.json and compares it with sum, unless that is nil.
-func readMeta(path string, sum *FileSum) (*Meta, error) {
+func (m *Manifest) ReadMeta(path string) (*Meta, error) {
 	data, err := readUpTo(nil, path, maxMeta)
 	if err != nil {
 		return nil, err
 	}
-	if is := sumOf(data); sum != nil && (is.Bytes != sum.Bytes || is.CRC != sum.CRC) {
-		return nil, fmt.Errorf("%s: %w: its checksum is %08x, %08x by the manifest", path, errMeta, is.CRC, sum.CRC)
+	if is := sumOf(data); is.Bytes != m.Meta.Bytes || is.CRC != m.Meta.CRC {
+		return nil, fmt.Errorf("%s: %w: its checksum is %08x, %08x by the manifest", path, errMeta, is.CRC, m.Meta.CRC)
 	}
-	var m Meta
-	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&m); err != nil { // an end too early is told as such
+	var meta Meta
+	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&meta); err != nil { // an end too early is told as such
 		return nil, fmt.Errorf("%s: %w: %w", path, errMeta, checksum.Words(err))
 	}
-	return &m, nil
+	return &meta, nil
 }
 
 func newMeta(plan *plan.Plan) Meta {

@@ -1,4 +1,4 @@
-# The pictures of testdata/shapes, as a dataset that dump.py can iterate.
+# The pictures of testdata/shapes, as a dataset that dump.py and stream.py can iterate.
 import pathlib
 
 def train():

@@ -82,9 +82,14 @@ def doc(name, node):
     return ast.get_docstring(node) or sys.exit("%s has no docstring" % name)
 
 
-def members(module, node):
-    """What each attribute, property and method of a class is, and its text."""
-    for method in (n for n in node.body if isinstance(n, ast.FunctionDef)):
+def inherited(module, node):
+    """Where the classes of this package are that a class is made from."""
+    return [at for at in (module.find(module.text(base)) for base in node.bases) if at[1] is not None]
+
+
+def members(module, node, known=frozenset()):
+    """What each attribute, property and method of a class is, and its text; those that it inherits in this package, too."""
+    for method in (n for n in node.body if isinstance(n, ast.FunctionDef) and n.name not in known):
         if method.name == "__init__":
             for n in ast.walk(method):
                 if isinstance(n, ast.AnnAssign) and module.comment(n):
@@ -92,6 +97,8 @@ def members(module, node):
         elif not method.name.startswith("_") or method.name.endswith("__") and ast.get_docstring(method):
             shown = " ".join(module.call(method).split())
             yield shown.replace("() ->", ":") if method.decorator_list else shown, doc(node.name + "." + method.name, method)
+    for at in inherited(module, node):
+        yield from members(*at, known.union(n.name for n in node.body if isinstance(n, ast.FunctionDef)))
 
 
 def entry(name, module, node):
@@ -99,7 +106,7 @@ def entry(name, module, node):
         return "Another name of [%s](#%s).\n" % (node.name, node.name.lower())
     if isinstance(node, ast.FunctionDef):
         return "```python\n%s\n```\n\n%s\n" % (module.call(node), prose(doc(name, node)))
-    bases = [re.sub(r"^_\w+", lambda m: "%s.%s" % (module.imports[m[0]][0].module, module.imports[m[0]][1]), module.text(b)) for b in node.bases]
+    bases = [re.sub(r"^_\w+", lambda m: "%s.%s" % (module.imports[m[0]][0].module, module.imports[m[0]][1]), module.text(b)) for b in node.bases if module.find(module.text(b))[1] is None]
     head = "class " + name + "(%s)" % ", ".join(bases) * bool(bases)
     calls = [module.call(n, name) + "\n" for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
     items = ["\n- `%s`:\n%s\n" % ("`\n  `".join(textwrap.wrap(what, 114)), prose(text, "  ")) for what, text in members(module, node)]

@@ -28,7 +28,7 @@ func docsPage(t *testing.T, name string) string {
 var commandOnPage = regexp.MustCompile("(?m)(?:^    (?:\\$ )?|`|/|\\| |&& )(ffconvert [a-z][^`\n#>…|&]*)")
 
 // notCommands are words that follow "ffconvert" on pages and are none: in sentences, first lines of digests, and plugins that pages make or have.
-var notCommands = map[string]bool{"never": true, "dataset": true, "subset": true, "concatenation": true, "dump": true, "idx": true}
+var notCommands = map[string]bool{"never": true, "dataset": true, "subset": true, "concatenation": true, "stream": true, "idx": true}
 
 // The commands of all pages exist, with those flags.
 func TestCommandsOfDocs(t *testing.T) {

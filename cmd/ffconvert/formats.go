@@ -72,9 +72,9 @@ a value of the first rows is no number, columns have types, and a row becomes a 
 		long: `Convert CBOR sequences (RFC 8742): items one behind the other. A record is the item's own
 bytes, unchanged. With another --encode, or with --fields, --rename or --decode, a map
 with text keys is a sample with fields, and __key__ its key. A stream that begins with the
-mark {"__begin__": {}}, as that of examples/dump.py does, must have an end mark.`,
+mark {"__begin__": {}}, as that of examples/stream.py does, must have an end mark.`,
 		example: `  ffconvert cbor 'x-{00..07}.cbors' out/
-  python3 examples/dump.py MODULE:DATASET | ffconvert cbor - out/
+  python3 examples/stream.py MODULE:DATASET | ffconvert cbor - out/
   ffconvert cbor --encode msgpack --fields image,label x.cbors out/
   ffconvert cbor --format msgpack stream.mp out/`,
 	},

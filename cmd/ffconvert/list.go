@@ -32,7 +32,8 @@ func newListCommand() *cobra.Command {
 		Long: `List the samples of a dataset or a shard in their order, a line each: the size of the record in
 bytes, the key, or #N where there are no keys, and the label. Indexes and headers say so, and
 no record is read. With -l all records are read and checked: number and fields are added, each with
-the bytes that get writes of it.
+the bytes that get writes of it. --where lists the samples for which an expression holds, and
+reads records where that compares fields.
 
 List a directory of a packed folder, its root where PATH is not given, in the order in
 which its files are stored: size and name, a directory with a slash behind it.
@@ -40,6 +41,7 @@ which its files are stored: size and name, a directory with a slash behind it.
 ` + exitStatus,
 		Example: `  ffconvert ls out/ | head
   ffconvert ls out/ --format json | jq -r 'select(.size > 1e6).key'
+  ffconvert ls out/ --where 'label=3 and jpg.size<1MiB'
   ffconvert ls -R images.ffr train/cats`,
 		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,8 +55,8 @@ which its files are stored: size and name, a directory with a slash behind it.
 				return inFolder(args[0], fmt.Errorf("%w: PATH and -R are for packed folders", packed.ErrNotPacked))
 			case samples:
 				return opts.Run(cmd.Context(), args[0], cmd.OutOrStdout())
-			case err == nil && opts.Long:
-				return inFolder(args[0], errors.New("-l is for datasets: a packed folder has files without fields"))
+			case err == nil && (opts.Long || opts.Where != ""):
+				return inFolder(args[0], errors.New("-l and --where are for datasets: a packed folder has files without fields"))
 			}
 			return runList(opts, args[0], path, cmd.OutOrStdout())
 		},
@@ -63,6 +65,7 @@ which its files are stored: size and name, a directory with a slash behind it.
 	flags.BoolVarP(&opts.Long, "long", "l", false, "list the fields of samples, too")
 	flags.BoolVarP(&opts.recursive, "recursive", "R", false, "list what is in the directories of a packed folder too, by whole paths")
 	flags.Var(&opts.Format, "format", "output: text, or json with an object a line")
+	cliflag.AddWhere(flags, &opts.Where)
 	opts.Add(flags)
 	opts.limits.add(flags)
 	return cmd

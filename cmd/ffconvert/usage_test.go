@@ -90,7 +90,7 @@ func TestUsageErrors(t *testing.T) {
 // No value of any flag is refused in the words of strconv, time or encoding/csv.
 func TestValueErrors(t *testing.T) {
 	t.Parallel()
-	for f := range flagsOfAll(t) {
+	for f, cmd := range flagsOfAll(t) {
 		for _, bad := range []string{"abc", "-1", "1e9999", "\"", "99999999999999999999999"} {
 			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 			copied := *f
@@ -99,7 +99,7 @@ func TestValueErrors(t *testing.T) {
 			if err == nil || errors.Is(err, pflag.ErrHelp) {
 				continue
 			}
-			text := cliflag.ValueError(err).Error()
+			text := cliflag.FlagError(cmd, err).Error()
 			for _, word := range []string{"strconv", "time:", "invalid", "parse", "syntax"} {
 				if strings.Contains(text, word) {
 					t.Errorf("--%s %s: %s", f.Name, bad, text)

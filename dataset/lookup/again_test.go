@@ -82,7 +82,7 @@ func TestDamagedLink(t *testing.T) {
 	dir := made(t, "msgpack", 300, 2)
 	here := opened(t, dir)
 	want := map[int64][]byte{}
-	err := here.WalkRecords(t.Context(), func(r *Row, data []byte) error {
+	err := here.WalkRecords(t.Context(), nil, func(r *Row, data []byte) error {
 		want[r.Number] = bytes.Clone(data)
 		return nil
 	})
@@ -93,7 +93,7 @@ func TestDamagedLink(t *testing.T) {
 		name string
 		read func(d *Dataset, use func(r *Row, data []byte) error) error
 	}{
-		{"a walk", func(d *Dataset, use func(*Row, []byte) error) error { return d.WalkRecords(t.Context(), use) }},
+		{"a walk", func(d *Dataset, use func(*Row, []byte) error) error { return d.WalkRecords(t.Context(), nil, use) }},
 		{"single samples", func(d *Dataset, use func(*Row, []byte) error) error {
 			x := d.Records()
 			defer x.Close()
@@ -159,7 +159,7 @@ func TestDamagedLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	flip(t, d.Files()[0].Path, 2)
-	if err := d.WalkRecords(t.Context(), func(*Row, []byte) error { return nil }); !errors.Is(err, record.ErrCorrupt) {
+	if err := d.WalkRecords(t.Context(), nil, func(*Row, []byte) error { return nil }); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("a damaged file: %v", err)
 	}
 }

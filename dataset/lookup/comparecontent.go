@@ -70,7 +70,7 @@ func (c *comparison) decoded(d *Dataset, x *item, yield func(*item, error) bool)
 	enc := spec.NewEncoder()
 	var h maphash.Hash
 	h.SetSeed(seeds[0])
-	err = d.WalkRecords(c.ctx, func(r *Row, data []byte) error {
+	err = d.WalkRecords(c.ctx, nil, func(r *Row, data []byte) error {
 		s, err := d.Decode(r, data)
 		if err != nil {
 			return err

@@ -232,7 +232,7 @@ func TestRecords(t *testing.T) {
 			t.Fatalf("%d samples", i)
 		}
 		i = 0
-		err = d.WalkRecords(t.Context(), func(row *Row, data []byte) error {
+		err = d.WalkRecords(t.Context(), nil, func(row *Row, data []byte) error {
 			want, err := r.Read(i, nil)
 			if err != nil || !bytes.Equal(data, want) {
 				t.Fatalf("sample %d: %q, want %q", i, data, want)

@@ -30,10 +30,14 @@ func (d *Dataset) WalkFrom(ctx context.Context, first int64) iter.Seq2[*Row, err
 	}
 }
 
-// WalkRecords is Walk with the records, each of which was compared with its CRC. A record is valid until the next one.
-func (d *Dataset) WalkRecords(ctx context.Context, yield func(r *Row, data []byte) error) error {
+// WalkRecords is Walk with the records for which wants is true, nil: all of them. Each was compared with its CRC, and is valid until
+// the next one. Of a sample, wants may be asked twice.
+func (d *Dataset) WalkRecords(ctx context.Context, wants func(*Row) bool, yield func(r *Row, data []byte) error) error {
+	if wants == nil {
+		wants = func(*Row) bool { return true }
+	}
 	var last error
-	walker{whole: true, records: true}.walk(ctx, d, 0, func(r *Row, data []byte, err error) bool {
+	walker{whole: true, wants: wants}.walk(ctx, d, 0, func(r *Row, data []byte, err error) bool {
 		if last = err; err == nil {
 			last = yield(r, data)
 		}
@@ -60,9 +64,9 @@ func (w walker) walk(ctx context.Context, d *Dataset, first int64, yield func(*R
 // A walker goes through shards.
 type walker struct {
 	Records
-	whole   bool // indexes and headers are compared with their checksums
-	records bool // are read, one after the other
-	begun   bool // data is of the shard
+	whole bool            // indexes and headers are compared with their checksums
+	wants func(*Row) bool // whether its record is read; nil: none is
+	begun bool            // data goes on with the next record
 
 	data *bufio.Reader
 	row  Row
@@ -97,10 +101,12 @@ func (w *walker) walkShard(ctx context.Context, k int, i int64, yield func(*Row,
 			r.set(said)
 		}
 		var data []byte
-		if w.records || !r.Placed {
+		if !r.Placed || w.wants != nil && w.wants(r) {
 			if data, err = w.fetch(r, s); err != nil {
 				return false, err
 			}
+		} else {
+			w.begun = false
 		}
 		if !yield(r, data, nil) {
 			return false, nil
@@ -112,7 +118,7 @@ func (w *walker) walkShard(ctx context.Context, k int, i int64, yield func(*Row,
 	return true, nil
 }
 
-// fetch finds a sample by the header, and reads its record if records are wanted.
+// fetch finds a sample by the header, and reads its record if it is wanted.
 func (w *walker) fetch(r *Row, s *shard) (data []byte, err error) {
 	opened := w.file == nil || w.shard != r.shard
 	if err := w.open(r); err != nil {
@@ -128,10 +134,11 @@ func (w *walker) fetch(r *Row, s *shard) (data []byte, err error) {
 		}
 	}
 	err = w.sample(r, func(again bool) error {
-		if !w.records {
+		w.begun = w.begun && !again
+		if w.wants == nil || !w.wants(r) {
+			w.begun = false
 			return nil
 		}
-		w.begun = w.begun && !again
 		data, err = w.Records.read(r, w.next)
 		return err
 	})

@@ -27,7 +27,7 @@ func (s *searcher) command(q Query, path string) (line, why string) {
 	}
 	words := []string{"ffconvert", "ffr", path, "subset/"}
 	switch {
-	case f.fields != nil:
+	case f.where.Compares():
 		why = "fields of records that are copied are not compared"
 	case f.sources != nil:
 		why = "an expression cannot ask for a source part"

@@ -70,7 +70,7 @@ func records(t *testing.T, path string, numbers []int64) []string {
 		t.Fatal(err)
 	}
 	var all []string
-	err = d.WalkRecords(t.Context(), func(r *lookup.Row, data []byte) error {
+	err = d.WalkRecords(t.Context(), nil, func(r *lookup.Row, data []byte) error {
 		if _, found := slices.BinarySearch(numbers, r.Number); found || numbers == nil {
 			all = append(all, r.Key+"\x00"+string(data))
 		}

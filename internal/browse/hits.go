@@ -63,7 +63,7 @@ func (s *searcher) walk(ctx context.Context, f *filter, from int64, p *hits, use
 		}
 		p.Looked++
 		found, err := f.rowHolds(r)
-		decoded := found && f.fields != nil
+		decoded := found && f.where.Compares()
 		if decoded {
 			found, err = f.fieldsHold(ctx, x, r)
 		}

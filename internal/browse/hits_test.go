@@ -40,7 +40,7 @@ func wanted(t *testing.T, s *searcher, q meant) []int64 {
 		}
 	}
 	var all []int64
-	err := d.WalkRecords(t.Context(), func(r *lookup.Row, data []byte) error {
+	err := d.WalkRecords(t.Context(), nil, func(r *lookup.Row, data []byte) error {
 		x, err := d.Decode(r, data)
 		if err == nil && (q.Shard == "" || filepath.Base(r.Shard) == q.Shard) && (q.Source == "" || r.Source >= 0 && sources[r.Source] == q.Source) && q.holds(r, int64(len(data)), x) {
 			all = append(all, r.Number)

@@ -57,10 +57,9 @@ func newSearcher(d *lookup.Dataset, classes []string) *searcher {
 
 // A filter is a query with resolved names. It must not be used concurrently.
 type filter struct {
-	first, end int64           // range of samples to examine
-	sources    []int           // rows of "sources"; nil: all
-	index      *choose.Chooser // for comparisons that need only the row
-	fields     *choose.Part    // for comparisons that need the fields of the record; nil: none
+	first, end int64 // range of samples to examine
+	sources    []int // rows of "sources"; nil: all
+	where      *choose.Chooser
 }
 
 // filter resolves the names of a query.
@@ -79,22 +78,11 @@ func (s *searcher) filter(q Query) (*filter, error) {
 			return nil, err
 		}
 	}
-	index, fields, err := choose.SplitWhere(q.Where)
-	if err != nil {
+	if f.where, err = choose.New(choose.Options{Where: q.Where}, s.classes); err != nil {
 		return nil, err
 	}
-	if fields != "" && len(s.d.Encodings()) == 0 {
+	if f.where.Compares() && len(s.d.Encodings()) == 0 {
 		return nil, &place.Error{Where: s.d.Path, Off: -1, Err: lookup.ErrNoFields, Hint: "option records"}
-	}
-	if f.index, err = choose.New(choose.Options{Where: index}, s.classes); err != nil {
-		return nil, err
-	}
-	if fields != "" {
-		inner, err := choose.New(choose.Options{Where: fields}, s.classes)
-		if err != nil {
-			return nil, err
-		}
-		f.fields = inner.Part("")
 	}
 	return f, nil
 }
@@ -121,7 +109,7 @@ func (f *filter) rowHolds(r *lookup.Row) (bool, error) {
 	if f.sources != nil && !slices.Contains(f.sources, r.Source) {
 		return false, nil
 	}
-	return f.index.Holds(r.Key, r.At.Size, r.Label, r.Labeled)
+	return f.where.Holds(r.Key, r.At.Size, r.Label, r.Labeled, nil)
 }
 
 // fieldsHold reports whether a sample satisfies the comparisons of fields; x decodes its record.
@@ -130,6 +118,5 @@ func (f *filter) fieldsHold(ctx context.Context, x *reader, r *lookup.Row) (bool
 	if err != nil {
 		return false, err
 	}
-	left, err := f.fields.Leave(sample)
-	return left == "", err
+	return f.where.Holds(r.Key, r.At.Size, r.Label, r.Labeled, sample)
 }

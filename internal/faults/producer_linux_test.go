@@ -24,7 +24,7 @@ var deaths = map[string]string{
 	"SIGPIPE": `cat "$STREAM" | head -c "$CUT"`, // of which a shell knows nothing: its status is 0
 }
 
-// mortal is a data set for dump.py that dies at sample $AT.
+// mortal is a data set for examples/stream.py that dies at sample $AT.
 const mortal = `
 import os, signal
 def train():
@@ -45,7 +45,7 @@ func TestFaultI4(t *testing.T) {
 	slow(t)
 	need.Shell(t)
 	python3 := python.Path(t, "cbor2")
-	dump, err := filepath.Abs(filepath.Join("..", "..", "examples", "dump.py"))
+	stream, err := filepath.Abs(filepath.Join("..", "..", "examples", "stream.py"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestFaultI4(t *testing.T) {
 	}
 	plain := whole[cuts[2]:cuts[len(cuts)-3]] // from behind the begin mark to the end mark
 	bin := filepath.Join(base, "bin-i4")
-	err = errors.Join(os.Mkdir(bin, 0o755), os.Symlink(python3, filepath.Join(bin, "python")), os.Symlink(dump, filepath.Join(bin, "dump.py")),
+	err = errors.Join(os.Mkdir(bin, 0o755), os.Symlink(python3, filepath.Join(bin, "python")), os.Symlink(stream, filepath.Join(bin, "stream.py")),
 		os.WriteFile(filepath.Join(bin, "marked"), whole, 0o644), os.WriteFile(filepath.Join(bin, "plain"), plain, 0o644),
 		os.WriteFile(filepath.Join(bin, "mortal.py"), []byte(mortal), 0o644))
 	for death, script := range deaths {
@@ -68,7 +68,7 @@ func TestFaultI4(t *testing.T) {
 	producers := []producer{
 		{"pipe", "exit"}, {"pipe", "SIGKILL"}, {"pipe", "SIGPIPE"}, {"plain pipe", "exit"}, {"plain pipe", "SIGKILL"}, {"plain pipe", "SIGPIPE"},
 		{"plugin", "exit"}, {"plugin", "SIGKILL"}, {"plugin", "SIGPIPE"}, {"filter", "exit"}, {"filter", "SIGKILL"},
-		{"dump.py", "exit"}, {"dump.py", "SIGKILL"},
+		{"stream.py", "exit"}, {"stream.py", "SIGKILL"},
 	}
 	n := len(cuts) - 1 // the last one is no cut
 	sum := each(t, spread(len(producers)*n, 3*len(producers)), func(i int, dir string) error {
@@ -112,7 +112,7 @@ func (p producer) run(bin, dir, stream string, at, cut int) (result, error) {
 		"plain pipe": "sh " + bin + "/ffconvert-" + p.death + " | " + program() + " cbor --require-end " + how + "- out",
 		"plugin":     program() + " " + p.death + " " + how + "out",
 		"filter":     program() + " cbor --encode msgpack --filter " + bin + "/ffconvert-" + p.death + " " + how + bin + "/plain out",
-		"dump.py":    `python -B $BIN/dump.py mortal:train | ` + program() + " cbor " + how + "- out",
+		"stream.py":  `python -B $BIN/stream.py mortal:train | ` + program() + " cbor " + how + "- out",
 	}[p.kind]
 	cmd, cancel := command("sh", "-c", script)
 	defer cancel()
@@ -131,7 +131,7 @@ func (p producer) stream() string {
 }
 
 func (p producer) die(bin, dir string, at, cut int) error {
-	if p.kind == "dump.py" {
+	if p.kind == "stream.py" {
 		at = min(at, 2*23)
 	}
 	r, err := p.run(bin, dir, p.stream(), at, cut)
@@ -149,7 +149,7 @@ func (p producer) die(bin, dir string, at, cut int) error {
 
 // live runs the producer without a death, and looks whether all samples came.
 func (p producer) live(bin, dir string) error {
-	if p.kind == "plain pipe" || p.death == "exit" && p.kind != "dump.py" || p.death == "SIGKILL" && p.kind != "dump.py" {
+	if p.kind == "plain pipe" || p.death == "exit" && p.kind != "stream.py" || p.death == "SIGKILL" && p.kind != "stream.py" {
 		return nil // it has no other end
 	}
 	r, err := p.run(bin, dir, p.stream(), 1000, 1<<20)

@@ -31,8 +31,8 @@ func codeSpans(page string) []string {
 	return slices.Compact(spans)
 }
 
-// isCommand reports whether a code span is a line of shell that runs ffconvert.
-var isCommand = regexp.MustCompile(`(^|[ =])ffconvert [a-z]`).MatchString
+// isCommand reports whether a code span is a line of shell that runs ffconvert, or an example that does.
+var isCommand = regexp.MustCompile(`(^|[ =])ffconvert [a-z]|^python3 examples/`).MatchString
 
 // coverageJudge is the script that judges what commands have made: testdata/coverage/rows.py, with readers.py, which are no code of ours.
 const coverageJudge = `

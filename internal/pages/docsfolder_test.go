@@ -102,7 +102,7 @@ func (d *docsFolder) services(t *testing.T) {
 	d.path = filepath.Dir(need.Program(t)) + ":/usr/bin:" + os.Getenv("PATH")
 	d.env = append(os.Environ(), "AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull,
 		"NO_GCE_CHECK=true", "GCE_METADATA_HOST=127.0.0.1:1", "GOOGLE_APPLICATION_CREDENTIALS=", "HTTP_PROXY=", "HTTPS_PROXY=", "NO_PROXY=*") // nothing but this machine
-	d.env = append(append(d.env, s3.Env()...), "PATH="+d.path, "AIS_ENDPOINT="+ais.URL, "USE_AIS_FOR=gs", "GOPEN_REWRITE=http://host/="+web.URL+"/")
+	d.env = append(append(d.env, s3.Env()...), "PATH="+d.path, "FFCONVERT="+need.Program(t), "PYTHONPATH="+filepath.Dir(scriptsIn(t, filepath.Join("..", "..", "python", "ffconvert"))), "AIS_ENDPOINT="+ais.URL, "USE_AIS_FOR=gs", "GOPEN_REWRITE=http://host/="+web.URL+"/")
 }
 
 // run runs a line of shell, and returns what it prints; no command in it may fail.

@@ -8,7 +8,7 @@ Makes them, too, of what Python can iterate:
 
     ffconvert.convert(samples, "out")
 
-It needs nothing but Python; it uses numpy, msgpack and cbor2 where they are. DataLoader needs torch, convert and Writer the program. Some names are
+It needs nothing but Python; it uses numpy, msgpack and cbor2 where they are. DataLoader needs torch; convert, Writer and Dataset.where need the program. Some names are
 imported when they are first used: help(ffconvert.DataLoader) shows one. FileReader is the name that ffrecord has for Reader.
 """
 
@@ -29,15 +29,16 @@ if TYPE_CHECKING:
     from .info import info
     from .loader import DataLoader
     from .sampler import BatchSampler
+    from .subset import Subset
     from .writer import ConvertError, Writer
 
 __all__ = ["BatchSampler", "ConvertError", "DamageError", "DataLoader", "Dataset", "DecodeError", "FileReader", "Order", "PackedFolder", "Reader",
-           "StateError", "Writer", "convert", "decoder", "info"]
+           "StateError", "Subset", "Writer", "convert", "decoder", "info"]
 __version__ = "0.1.0.dev0"
 
 
 #: Names that are imported when they are first used: some import torch, which takes seconds.
-_LATER = {"BatchSampler": "sampler", "ConvertError": "writer", "DataLoader": "loader", "Writer": "writer", "convert": "conversion", "info": "info"}
+_LATER = {"BatchSampler": "sampler", "ConvertError": "writer", "DataLoader": "loader", "Subset": "subset", "Writer": "writer", "convert": "conversion", "info": "info"}
 
 
 def __getattr__(name: str) -> Any:

@@ -6,23 +6,26 @@
 
 from __future__ import annotations
 
-from html import escape
-from operator import index as _index
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+import copy
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from .decode import Decoder, decoder, directories_of, encoding_of, is_map
-from .errors import DecodeError, named
+from .errors import DamageError, DecodeError, named
 from .fields import Choice, Fields
 from .keys import Keys
 from .manifest import read_manifest, read_meta
+from .numbered import Numbered
 from .reader import Path, Reader
 from .shard import MAX_SAMPLES
-from .shown import describe, kind, page
+from .shown import describe, kind
+
+if TYPE_CHECKING:
+    from .subset import Subset
 
 __all__ = ["Dataset"]
 
 
-class Dataset:
+class Dataset(Numbered):
     """Samples by their numbers or keys: dataset[i] is one, dataset[[i, j]] a list of several, which are read at once.
 
     A record becomes a sample in three steps. encoding makes a value of its bytes, mostly a dict of fields: "auto", as manifest.json says; an encoding as
@@ -52,6 +55,7 @@ class Dataset:
         self.transform = transform
         self._chosen = None if fields is None else [field.split(";") for field in fields]
         self._found: Dict[str, Any] = {}  # what was read of manifests, descriptions and indexes
+        self._encoded = encoding if isinstance(encoding, str) else "auto"
         self.encoding: Optional[Decoder] = decoder(encoding) if isinstance(encoding, str) and encoding != "auto" else encoding  # type: ignore[assignment]
         if encoding == "auto":
             replaced = type(self).process is not Dataset.process
@@ -104,12 +108,30 @@ class Dataset:
         """The label of each class, by its name."""
         return {name: i for i, name in enumerate(self.classes)}
 
-    def _described(self, name: str) -> Iterator[Dict[str, Any]]:
-        """A member of each meta.json that there is."""
+    @property
+    def meta(self) -> Dict[str, Any]:
+        """What meta.json says of the dataset, of which a shard may be opened: fields, with the samples that have each and the bytes of these; classes and class_to_idx;
+        columns, shape, dtype and added, where there are such. Empty without a manifest. Of several directories the numbers of fields are added, and what else differs is
+        a ValueError."""
+        if "meta" not in self._found:
+            found = list(self._described())
+            fields: Dict[str, Dict[str, int]] = {}
+            for members in found:
+                for name, counts in members.pop("fields", {}).items():
+                    if not isinstance(counts, dict) or any(type(n) is not int for n in counts.values()):
+                        raise DamageError("%s: its meta.json is not a description of ffconvert, or damaged" % ", ".join(self.reader.files[:3]))
+                    fields[name] = {what: n + fields.get(name, {}).get(what, 0) for what, n in counts.items()}
+            if any(members != found[0] for members in found):
+                raise ValueError("%s: their meta.json differ" % ", ".join(self.reader.files[:3]))
+            self._found["meta"] = {"fields": fields, **found[0]} if found else {}
+        return copy.deepcopy(self._found["meta"])
+
+    def _described(self, *names: str) -> Iterator[Dict[str, Any]]:
+        """Members of each meta.json that there is, all of them without names."""
         for directory in directories_of(self.reader.files):
             manifest = read_manifest(directory)
             if manifest is not None:
-                yield read_meta(directory, manifest, name)
+                yield read_meta(directory, manifest, *names)
 
     def keys(self) -> Iterator[str]:
         """Yields the keys of all samples, in order, from the indexes in index/. LookupError if samples have none."""
@@ -120,11 +142,25 @@ class Dataset:
             self._found["keys"] = Keys(self.reader.files, self.reader.shards)
         return self._found["keys"]  # type: ignore[no-any-return]
 
-    def __contains__(self, key: object) -> bool:
-        """Whether a sample has this key. All indexes are searched, which takes some 20 ms a million samples. TypeError if it is no text."""
-        if not isinstance(key, str):
-            raise TypeError("a key is a text, not of the type %s" % type(key).__name__)
-        return bool(self._keys().find(key))
+    def _of_key(self, key: str) -> List[int]:
+        return self._keys().find(key)
+
+    def _why_none(self) -> str:
+        return self._keys().why_none()
+
+    def where(self, expression: str) -> "Subset":
+        """The samples for which an expression of docs/choosing.md holds: 'label=3 and jpg.size<1MiB', "key~^dogs/", "class='night heron'". It is for what is
+        stored, whatever fields, decode and transform make of it; size is that of the record.
+
+        The program `ffconvert ls` finds them: by the indexes, and where fields are compared it reads the records for which the rest holds. ValueError has its message,
+        for an expression that is none, and for a field that no sample has. Of several files and directories each is asked by itself.
+        """
+        from .selection import numbers_where
+        from .subset import Subset
+        options = ["--max=samples=%d" % self.reader.max_samples] if self.reader.max_samples != MAX_SAMPLES else []
+        if self._encoded in ("msgpack", "cbor", "arrow", "pickle"):  # where no manifest says it
+            options.append("--records=" + self._encoded)
+        return Subset(self, numbers_where(expression, self.reader.counted(), options))
 
     def __repr__(self) -> str:
         shards = len(self.reader.shards)
@@ -140,39 +176,10 @@ class Dataset:
         """Lines of text about the dataset, and of each field what the first sample has: print(dataset.describe())."""
         return describe(self)
 
-    def _repr_html_(self) -> str:  # what a notebook shows
-        try:
-            return page(self)
-        except Exception as e:
-            return "<p>%s</p>" % escape("%r: its samples cannot be shown: %s" % (self, e))
-
     def _typed(self, index: int) -> Any:
         """A sample before transform."""
         record = self.reader.read_one(index)
         return record if self.encoding is None else self._decoded(index, record)
-
-    def __getitem__(self, index: Any) -> Any:
-        """One sample; of a slice, a list, a tuple, a range or an array a list of samples. A negative number counts from the end, a text is a key.
-
-        IndexError if there is no such sample; KeyError if no sample has the key, or several; TypeError for bools.
-        """
-        if hasattr(index, "tolist"):
-            index = index.tolist()
-        if isinstance(index, slice):
-            index = range(*index.indices(len(self)))
-        if isinstance(index, (list, tuple, range)):
-            return self.__getitems__([self._number(i) for i in index])
-        return self.__getitems__([self._number(index)])[0]
-
-    def _number(self, index: Any) -> int:
-        if isinstance(index, str):
-            return self._keys().number(index)
-        if isinstance(index, bool):
-            raise TypeError("a bool is not the number of a sample: give numbers in place of a mask")
-        i = _index(index)
-        if not -len(self) <= i < len(self):
-            raise IndexError("sample %d of %d" % (i, len(self)))
-        return i % len(self)
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
         """Several samples by their numbers, 0 or more, in the order that is asked. torch calls it."""

@@ -32,18 +32,12 @@ class Keys:
         """The numbers of the samples that have a key, in order."""
         return [n for group in self._groups for n in group.find(key)]
 
-    def number(self, key: str) -> int:
-        """The number of the sample that has a key. It is a KeyError if there is none, or more than one."""
-        found = self.find(key)
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise KeyError("%r is the key of %d samples: %s%s; choose one by its number"
-                           % (key, len(found), ", ".join(map(str, found[:5])), " …" if len(found) > 5 else ""))
+    def why_none(self) -> str:
+        """Why no sample has a key that is looked for."""
         for group in self._groups:
             if not group.indexes[0].keyed():
-                raise KeyError("%r: the samples of %s have no keys, only numbers" % (key, group.directory))
-        raise KeyError("%r: no sample has this key" % key)
+                return "the samples of %s have no keys, only numbers" % group.directory
+        return "no sample has this key"
 
     def __iter__(self) -> Iterator[str]:
         """The keys of all samples, in order."""

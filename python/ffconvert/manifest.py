@@ -13,7 +13,7 @@ import os
 import re
 import zlib
 from itertools import islice
-from typing import Any, BinaryIO, Dict, Iterator, List, NamedTuple, NoReturn, Optional, Sequence, Set
+from typing import Any, BinaryIO, Dict, Iterator, List, NamedTuple, NoReturn, Optional, Sequence, Set, Tuple
 
 from .errors import DamageError
 from .files import open_regular
@@ -69,8 +69,8 @@ def read_manifest(directory: str) -> Optional[Manifest]:
 
 
 def read_meta(directory: str, manifest: Manifest, *names: str) -> Dict[str, Any]:
-    """Compares the meta.json of a dataset with its manifest, and returns members of it, those that it has. The member "classes" is a list of
-    texts, which may be as large as the file allows."""
+    """Compares the meta.json of a dataset with its manifest, and returns members of it, those that it has; all of them without names. The members
+    "classes", a list of texts, and "class_to_idx" may be as large as the file allows."""
     path = os.path.join(directory, "meta.json")
     with os.fdopen(open_regular(path, follow=False), "rb") as f:
         size = os.fstat(f.fileno()).st_size
@@ -92,16 +92,22 @@ def _members_of(data: bytes, names: Sequence[str]) -> Dict[str, Any]:
     if data[:2] != b"{\n" or data[-3:] != b"\n}\n" or starts[:1] != [2] or len(starts) == _MEMBERS:
         raise ValueError("it is not laid out in lines, or has too many members")
     found: Dict[str, Any] = {}
+    size = values = 0
     for start, end in zip(starts, [*(n - 2 for n in starts[1:]), len(data) - 3]):
         name = data[start + 3:start + 100].partition(b'"')[0].decode()
-        if name in names and name in found:
+        if names and name not in names:
+            continue
+        if name in found:
             raise ValueError("%s is there twice" % name)
-        if name == "classes" and name in names:
+        if name == "classes":
             found[name] = list(_texts(data[start:end]))
-        elif name in names:
-            _check_size(end - start, sum(map(data[start:end].count, b",[{")))
+        elif name == "class_to_idx":
+            found[name] = _members(list(_pairs(data[start:end])))
+        else:
+            size, values = size + end - start, values + sum(map(data[start:end].count, b",[{"))
+            _check_size(size, values)
             found[name] = _object(b"{" + data[start:end] + b"}")[name]
-            if type(found[name]) is not _TYPES[name]:
+            if type(found[name]) is not _TYPES.get(name, type(found[name])):
                 raise ValueError("its %s are %.30r" % (name, found[name]))
     return found
 
@@ -118,6 +124,20 @@ def _texts(member: bytes) -> Iterator[str]:
             raise ValueError("a class is %.30r" % (text,))
         yield text
     raise ValueError("its list of classes is cut")
+
+
+def _pairs(member: bytes) -> Iterator[Tuple[str, int]]:
+    """The numbers of an object by their names, one a line."""
+    lines = io.BytesIO(member)
+    next(lines)
+    for line in lines:
+        if line == b"  }":
+            return
+        (name, number), = _object(b"{" + line.rstrip(b",\n") + b"}").items()
+        if type(number) is not int:
+            raise ValueError("the number of a class is %.30r" % (number,))
+        yield name, number
+    raise ValueError("its numbers of classes are cut")
 
 
 def _check_size(size: int, values: int) -> None:

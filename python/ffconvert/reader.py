@@ -51,6 +51,7 @@ class Reader:
 
     def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True, *, max_samples: int = MAX_SAMPLES) -> None:
         self._shards: List[Shard] = []
+        self._counts: List[int] = []  # samples of each of the files
         self._table: Optional[native.Table] = None
         self._without: Exception = ValueError("the reader is closed")  # what a read without shards raises
         #: The files and directories, by paths that hold wherever the process goes.
@@ -60,10 +61,12 @@ class Reader:
             raise ValueError("no files")
         try:
             for path in self.files:
+                before = len(self._shards)
                 if os.path.isdir(path):
                     self._shards += _open_directory(path, check_data, max_samples)
                 else:
                     self._shards.append(Shard(path, check_data, max_samples))
+                self._counts.append(sum(shard.n for shard in self._shards[before:]))
         except BaseException:
             self.close()
             raise
@@ -160,6 +163,12 @@ class Reader:
             raise self._without
         k = bisect.bisect_right(self._starts, index) - 1
         return shards[k].path, index - self._starts[k]
+
+    def counted(self) -> List[Tuple[str, int]]:
+        """Each of the files and directories, with the number of its samples."""
+        if not self._shards:
+            raise self._without
+        return list(zip(self.files, self._counts))
 
     def close(self) -> None:
         """Closes the files, or lets the reads that are under way in other threads do it when they end. Later reads are a ValueError."""

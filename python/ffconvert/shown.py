@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, List
 
 if TYPE_CHECKING:
     from .dataset import Dataset
+    from .numbered import Numbered
 
 __all__ = ["describe", "kind", "page"]
 
@@ -58,7 +59,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LETTERS else text[:_LETTERS] + "…"
 
 
-def page(dataset: "Dataset") -> str:
+def page(dataset: "Numbered") -> str:
     """HTML: a table of the first samples, with thumbnails of pictures. What is in samples is text there, whatever it says."""
     n = min(_ROWS, len(dataset))
     samples: List[Any] = [dataset._typed(i) for i in range(n)]

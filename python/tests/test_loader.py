@@ -363,6 +363,15 @@ class Seeds(unittest.TestCase):
         keys = [DataLoader(subset(data, keys), 1).state_dict()["dataset"] for keys in (["000001", "000002"], ["000001", "000003"])]
         self.assertEqual(len(set(keys)), 2)
         same = subset(data, torch.arange(60))
+        chosen = data.where("label=1")
+        of_torch = subset(data, list(chosen.indices))
+        for more in ({}, {"num_workers": 2}, {"num_workers": 2, "workers": "threads"}, {"mode": "window:20"}):
+            loader, other = (DataLoader(part, 10, shuffle=True, seed=1, **more) for part in (chosen, of_torch))
+            next(iter(loader))
+            saved = loader.state_dict()
+            other.load_state_dict(saved)
+            self.assertEqual(rows(other), rows(loader)[1:])
+        self.assertEqual(rows(torch.utils.data.DataLoader(chosen, 10, collate_fn=loader.collate_fn)), rows(DataLoader(of_torch, 10)))
         self.assertEqual(DataLoader(same, 10).state_dict()["dataset"], states[0]["dataset"])
 
 

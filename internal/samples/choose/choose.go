@@ -232,11 +232,27 @@ func (p *Part) Leave(s *converters.Sample) (reason string, err error) {
 	return "", nil
 }
 
-// Holds reports whether Options.Where is true for the columns of an index row: the key, the size of the record, and the
-// label. The expression must not compare fields, see [SplitWhere]. For copied records it returns what Leave does.
-func (c *Chooser) Holds(key string, size, label int64, labeled bool) (bool, error) {
+// Compares reports whether Options.Where compares fields.
+func (c *Chooser) Compares() bool {
+	return slices.ContainsFunc(c.where, func(w condition) bool { return w.ofField() })
+}
+
+// Holds reports whether Options.Where is true for the columns of an index row, the key, the size of the record and the
+// label, and for the fields of the record; without these, s is nil, whether it is true where they are left out.
+func (c *Chooser) Holds(key string, size, label int64, labeled bool, s *converters.Sample) (ok bool, err error) {
+	if labeled {
+		c.unseen.saw(labelled)
+	}
 	for i := range c.where {
-		if ok, err := c.where[i].holdsOf(c, key, size, label, labeled); err != nil || !ok {
+		switch w := &c.where[i]; {
+		case !w.ofField():
+			ok, err = w.holdsOf(c, key, size, label, labeled)
+		case s != nil:
+			ok, err = w.holds(s, c)
+		default:
+			ok = true
+		}
+		if err != nil || !ok {
 			return false, err
 		}
 	}

@@ -177,6 +177,9 @@ func valueOf(v *converters.Value) (value, error) {
 	return value{n, text}, nil
 }
 
+// ofField reports whether it compares a field, which needs the record.
+func (w *condition) ofField() bool { return w.of == theField || w.of == theFieldSize }
+
 func (w *condition) holds(s *converters.Sample, c *Chooser) (bool, error) {
 	switch w.of {
 	case theKey:
@@ -238,19 +241,7 @@ func (w *condition) accepts(text string) bool {
 
 // is reports whether the operator accepts order, the result of comparing the sample's value with the condition's.
 func (w *condition) is(order int) bool {
-	switch w.op {
-	case "=":
-		return order == 0
-	case "!=":
-		return order != 0
-	case "<":
-		return order < 0
-	case "<=":
-		return order <= 0
-	case ">":
-		return order > 0
-	}
-	return order >= 0
+	return w.op == "!=" && order != 0 || w.op != "!=" && strings.IndexByte(w.op, "<=>"[order+1]) >= 0
 }
 
 // text returns the sample's value of the subject as the name of a side.

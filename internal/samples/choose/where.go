@@ -15,7 +15,6 @@ import (
 // A condition is one comparison of an expression.
 type condition struct {
 	subject
-	all  string // the whole comparison, as it is written
 	op   string
 	text string         // the right operand
 	num  number         // text as a number, if it is one
@@ -42,21 +41,6 @@ func CheckWhere(text string) error {
 	return err
 }
 
-// SplitWhere splits an expression for Options.Where in two; a half without comparisons is "". index compares key,
-// label, class and size, which an index has for whole records; fields compares fields, which need a decoded record.
-func SplitWhere(text string) (index, fields string, err error) {
-	all, err := parseWhere(text)
-	var parts [2][]string
-	for _, c := range all {
-		part := &parts[0]
-		if c.of == theField || c.of == theFieldSize {
-			part = &parts[1]
-		}
-		*part = append(*part, c.all)
-	}
-	return strings.Join(parts[0], " and "), strings.Join(parts[1], " and "), err
-}
-
 func parseWhere(text string) ([]condition, error) {
 	if text == "" {
 		return nil, nil
@@ -64,12 +48,10 @@ func parseWhere(text string) ([]condition, error) {
 	p := &parser{text: text}
 	var all []condition
 	for {
-		from := p.at
 		c, err := p.condition()
 		if err != nil {
 			return nil, err
 		}
-		c.all = strings.TrimSpace(text[from:p.at])
 		all = append(all, c)
 		if p.space(); p.at == len(p.text) {
 			return all, nil

@@ -199,21 +199,34 @@ func FuzzWhere(f *testing.F) {
 	})
 }
 
-// An expression is parted in what an index answers and what needs fields, each as it was written.
-func TestSplitWhere(t *testing.T) {
+// An index row answers the comparisons of key, label, class and size; with the fields of the record all are.
+func TestHolds(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string][2]string{
-		"":          {},
-		"label=3":   {"label=3", ""},
-		"txt~'a b'": {"", "txt~'a b'"},
-		" size >1KiB and jpg.size>0  and class='and' and 'key'=x": {"size >1KiB and class='and'", "jpg.size>0 and 'key'=x"},
+	for _, c := range []struct {
+		where               string
+		compares, row, both bool
+	}{
+		{"", false, true, true},
+		{"label=1", false, true, true},
+		{"label=0", false, false, false},
+		{"size >1KiB and class='a b' and key~^0", false, true, true},
+		{"txt~'a b'", true, true, true},
+		{"jpg.size>0 and 'key'=x and label=1", true, true, true},
+		{"jpg.size>9 and label=1", true, true, false},
+		{"jpg.size>0 and label=2", true, false, false},
+		{"size<1KiB and txt~a", true, false, false},
 	} {
-		index, fields, err := SplitWhere(text)
-		if err != nil || index != want[0] || fields != want[1] {
-			t.Errorf("%s: %q and %q, %v", text, index, fields, err)
+		chooser, err := New(Options{Where: c.where}, []string{"c", "a b"})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if _, _, err := SplitWhere("size"); err == nil {
-		t.Error("no error")
+		s := &converters.Sample{Fields: []converters.Field{
+			{Name: "jpg", Value: converters.Opaque(9)}, {Name: "key", Value: converters.Text([]byte("x"))}, {Name: "txt", Value: converters.Text([]byte("a b"))},
+		}}
+		row, err := chooser.Holds("007", 2000, 1, true, nil)
+		both, err2 := chooser.Holds("007", 2000, 1, true, s)
+		if err != nil || err2 != nil || chooser.Compares() != c.compares || row != c.row || both != c.both {
+			t.Errorf("%s: compares fields: %v, by the row %v, %v, by both %v, %v", c.where, chooser.Compares(), row, err, both, err2)
+		}
 	}
 }

@@ -26,7 +26,7 @@ func (o *Conversion) addSplits(flags *pflag.FlagSet) {
 // AddChoice registers the flags that leave samples out, or change their order.
 func (o *Conversion) AddChoice(flags *pflag.FlagSet) {
 	c := &o.Choice
-	flags.Var(checked(&c.Where, "text", choose.CheckWhere), "where", "samples for which this holds: 'label=3 and jpg.size<1MiB', 'key~^dogs/'; names are key, label, class, size, FIELD, FIELD.size, operators = != < <= > >= ~")
+	AddWhere(flags, &c.Where)
 	flags.Var(parsed(&o.keys, "@FILE", listFile), "keys", "samples with the keys that a file lists, one a line: @FILE")
 	flags.Var(parsed(&o.drop, "@FILE", listFile), "drop-keys", "samples but those with the keys that a file lists: @FILE")
 	flags.Var(&o.unknown, "unknown-keys", "what to do about a listed key that no sample has: error, or skip")
@@ -35,6 +35,11 @@ func (o *Conversion) AddChoice(flags *pflag.FlagSet) {
 	flags.Var(option.AtLeast(&c.Limit, 1), "limit", "so many samples at most, the first ones")
 	flags.Var(checked(&c.Sort, "text", nil), "sort", "order of the samples: key, size, label, class, a field, or FIELD.size")
 	flags.Var(option.MaxSize(&o.maxKeys, choose.DefaultMaxKeys), "max-keys-size", "largest file of --keys accepted")
+}
+
+// AddWhere registers the flag of an expression that chooses samples.
+func AddWhere(flags *pflag.FlagSet, p *string) {
+	flags.Var(checked(p, "text", choose.CheckWhere), "where", "samples for which this holds: 'label=3 and jpg.size<1MiB', 'key~^dogs/'; names are key, label, class, size, FIELD, FIELD.size, operators = != < <= > >= ~")
 }
 
 // readKeys sets the parts of the choice that no flag sets by itself: the lists of keys, and the seed if anything is drawn.

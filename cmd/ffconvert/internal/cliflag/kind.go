@@ -72,7 +72,7 @@ func (p Purpose) HowTo(k input.Kind, path string) string {
 	case k.ID == "text":
 		return p.command("csv", nil, name) + " if its lines are rows of a table"
 	}
-	return "a Python program that reads it can pipe it: python examples/dump.py MODULE:DATASET | " + p.command("cbor", nil, "-")
+	return "a Python program that reads it can write it: ffconvert.convert(SAMPLES, \"OUT\")"
 }
 
 // whatIs returns what an input of another kind is, with its hint if there is one.

@@ -172,7 +172,8 @@ func elsewhere(cmd *cobra.Command, name string) string {
 // outputs are the words for what a command writes.
 var outputs = []string{"OUT", "OUT2", "DIR", "TAR", "FILE.ffr"}
 
-// FlagError rewrites an error of pflag as one line with the values that the flag accepts.
+// FlagError rewrites an error of pflag as one line with the values that the flag accepts, without the words of strconv and
+// time. Other errors are returned unchanged.
 func FlagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return pflag.ErrHelp // --help-all returns it from Set, and pflag wraps it
@@ -197,12 +198,6 @@ func FlagError(cmd *cobra.Command, err error) error {
 	if needs, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return fmt.Errorf("--%s needs a value: %s", needs.GetFlag().Name, wanted(needs.GetFlag()))
 	}
-	return ValueError(err)
-}
-
-// ValueError rewrites an error of setting a flag without the words of strconv and time. Other errors
-// are returned unchanged.
-func ValueError(err error) error {
 	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
 		return err

@@ -9,9 +9,12 @@ import (
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 	"github.com/ffconvert/ffconvert/internal/option"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/samples/choose"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -19,7 +22,8 @@ import (
 type Lister struct {
 	Datasets
 	Format option.Choice // text or json
-	Long   bool          // with the fields, for which all records are read
+	Long   bool          // with the fields, for which records are read
+	Where  string        // only samples for which this holds, see [choose.CheckWhere]; size is that of the record
 }
 
 // Run lists the samples of a dataset or a shard.
@@ -29,30 +33,49 @@ func (l *Lister) Run(ctx context.Context, path string, stdout io.Writer) (err er
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(stdout, 64<<10)
+	var classes []string
+	if l.Where != "" && d.Ours() {
+		meta, err := dataset.ReadMeta(d.Dir)
+		if err != nil {
+			return err
+		}
+		classes = meta.Classes
+	}
+	where, err := choose.New(choose.Options{Where: l.Where}, classes)
+	if err != nil {
+		return err
+	}
+	out, asked := bufio.NewWriterSize(stdout, 64<<10), false
 	var line []byte
-	write := func(r *lookup.Row, data []byte) (err error) {
+	wants := func(r *lookup.Row) bool {
+		if !l.Long && !where.Compares() {
+			return false
+		}
+		ok, err := where.Holds(r.Key, r.At.Size, r.Label, r.Labeled, nil)
+		return ok && err == nil
+	}
+	err = d.WalkRecords(ctx, wants, func(r *lookup.Row, data []byte) (err error) {
 		var s *converters.Sample
-		if l.Long {
+		if wants(r) {
 			if s, err = d.Decode(r, data); err != nil {
 				return err
 			}
 		}
+		asked = asked || s != nil || !where.Compares()
+		if ok, err := where.Holds(r.Key, r.At.Size, r.Label, r.Labeled, s); err != nil {
+			return &place.Error{Where: r.Shard, Off: -1, Entry: sampleName(r), Err: err}
+		} else if !ok {
+			return nil
+		}
+		if !l.Long {
+			s = nil
+		}
 		line = appendLine(line[:0], r, s, l.Format.Value == "json")
 		_, err = out.Write(line)
 		return err
-	}
-	if l.Long {
-		err = d.WalkRecords(ctx, write)
-	} else {
-		for r, fault := range d.Walk(ctx) {
-			if err = fault; err == nil {
-				err = write(r, nil)
-			}
-			if err != nil {
-				break
-			}
-		}
+	})
+	if err == nil && asked {
+		err = where.Finish()
 	}
 	return errors.Join(out.Flush(), err) // rows before the error are shown
 }

@@ -41,17 +41,9 @@ func size(v *converters.Value) int64 {
 
 // kind names the kind of a value.
 func kind(v *converters.Value) string {
-	switch v.Kind() {
-	case converters.KindBytes:
-		return "bytes"
-	case converters.KindText:
-		return "text"
-	case converters.KindInt:
-		return "integer"
-	case converters.KindFloat:
-		return "float"
-	}
-	return "nested"
+	return [...]string{
+		converters.KindBytes: "bytes", converters.KindText: "text", converters.KindInt: "integer", converters.KindFloat: "float", converters.KindNested: "nested",
+	}[v.Kind()]
 }
 
 // sampleName returns the key of a sample for people, or its number where it has none.
