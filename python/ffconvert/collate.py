@@ -15,7 +15,7 @@ def collate(samples: List[Any]) -> Any:
     return _together(samples, "") if samples else samples
 
 
-def _together(values: List[Any], where: str) -> Any:
+def _together(values: Any, where: str) -> Any:
     """where leads from a sample to one of the values, as in ['json']['size']."""
     if all(isinstance(value, dict) for value in values):
         _check_names(values, where)

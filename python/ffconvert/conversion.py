@@ -47,8 +47,7 @@ def convert(dataset: Any, out: Any, *, num_workers: int = 0, parts: Any = None, 
     parts, "out.parts" beside out if it is not given; it is removed in the end. TypeError if the dataset has no length and numbered samples. A conversion that was stopped goes on there when it is called again: parts that are whole are taken as
     they are, so remove the directory if the dataset has changed. progress=None shows it on a terminal and in a notebook.
     """
-    if callable(dataset) and not hasattr(dataset, "__getitem__") and not hasattr(dataset, "__iter__"):
-        dataset = dataset()
+    dataset = _made(dataset)
     torch: Any = sys.modules.get("torch.utils.data")
     iterable = torch is not None and isinstance(dataset, torch.IterableDataset)  # has a __getitem__ that raises
     numbered = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__") and not isinstance(dataset, dict) and not iterable
@@ -122,6 +121,11 @@ def _begun(where: pathlib.Path, n: int, size: int) -> int:
     new.write_text(json.dumps({"samples": n, "part": size}))
     new.replace(note)
     return size
+
+
+def _made(dataset: Any) -> Any:
+    """What can be iterated: a dataset, or what a function returns."""
+    return dataset() if callable(dataset) and not hasattr(dataset, "__getitem__") and not hasattr(dataset, "__iter__") else dataset
 
 
 class _Worker:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import struct
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, cast
 
 from .errors import DamageError, DecodeError
 from .manifest import Manifest, read_manifest, read_meta
@@ -18,7 +18,7 @@ from .wire import decode_cbor, decode_msgpack
 try:
     import numpy as np
 except ImportError:
-    np = None  # type: ignore[assignment]
+    np = cast(Any, None)
 
 __all__ = ["Decoder", "decoder", "directories_of", "encoding_of", "is_map"]
 
@@ -55,6 +55,7 @@ def directories_of(files: Sequence[str]) -> List[str]:
 def encoding_of(files: Sequence[str]) -> Decoder:
     """Returns the decoder that the manifests of files and directories name."""
     found: List[Tuple[str, Optional[_Numbers]]] = []
+    directory = ""
     for directory in directories_of(files):
         manifest = read_manifest(directory)
         if manifest is None:

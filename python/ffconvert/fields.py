@@ -13,7 +13,7 @@ import json
 import math
 import re
 import struct
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union, cast
 
 from .errors import DecodeError
 from .pictures import FORMS, PICTURES, pillow
@@ -22,7 +22,7 @@ from .wire import decode_cbor, decode_msgpack
 try:
     import numpy as np
 except ImportError:
-    np = None  # type: ignore[assignment]
+    np = cast(Any, None)
 
 __all__ = ["Choice", "Fields"]
 

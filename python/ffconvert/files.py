@@ -38,6 +38,6 @@ def _open(path: str, flags: int) -> int:
     except OSError as e:
         if e.errno != errno.EMFILE or resource is None:
             raise
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return os.open(path, flags)

@@ -156,7 +156,7 @@ class DataLoader(torch.utils.data.DataLoader):
         frameworks want it."""
         return len(self._steps)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Any]:  # pyright: ignore[reportIncompatibleMethodOverride]
         if self._detected and _place(None, None) != (self._steps.rank, self._steps.world):  # type: ignore[union-attr]
             raise RuntimeError("the loader was made for rank %d of %d, and this is rank %d of %d: make it after init_process_group, or give rank and world"
                                % (self._steps.rank, self._steps.world, *_place(None, None)))  # type: ignore[union-attr]
@@ -178,7 +178,8 @@ class DataLoader(torch.utils.data.DataLoader):
         if isinstance(self._steps, BatchSampler):
             numbers: List[int] = next(iter(self._lists), [])
         else:
-            numbers = list(range(min(len(self.dataset), self.batch_size or 1)))
+            dataset: Any = self.dataset
+            numbers = list(range(min(len(dataset), self.batch_size or 1)))
         if not numbers:
             return "threads", "there is no batch"
         try:
@@ -196,7 +197,7 @@ class DataLoader(torch.utils.data.DataLoader):
         getitems = getattr(dataset, "__getitems__", None)
         batch = self.collate_fn(getitems(numbers) if getitems else [dataset[i] for i in numbers])
         if self.pin_memory and torch.cuda.is_available():
-            batch = torch.utils.data._utils.pin_memory.pin_memory(batch)
+            batch = torch.utils.data._utils.pin_memory.pin_memory(batch)  # pyright: ignore[reportAttributeAccessIssue]
         return batch
 
     def state_dict(self) -> Dict[str, Any]:
@@ -272,8 +273,9 @@ class Foreign:
 
     def set_epoch(self, epoch: int) -> None:
         for s in (self.sampler, getattr(self.sampler, "sampler", None)):
-            if hasattr(s, "set_epoch"):
-                s.set_epoch(epoch)
+            set_epoch = getattr(s, "set_epoch", None)
+            if set_epoch is not None:
+                set_epoch(epoch)
         self.position.set_epoch(epoch)
 
     def set_step(self, step: int) -> None:

@@ -11,10 +11,12 @@ import sys
 import zlib
 from array import array
 from itertools import accumulate
-from typing import Any, List, Optional, Sequence
+from typing import Any, List, Optional, Sequence, cast
 
 from .shard import Shard
 
+# pyright: reportOptionalMemberAccess=false
+# A Table is made where there is a library, which takes ctypes.
 try:
     import ctypes
 except ImportError:  # a Python without libffi
@@ -22,7 +24,7 @@ except ImportError:  # a Python without libffi
 try:
     import numpy as np
 except ImportError:
-    np = None  # type: ignore[assignment]
+    np = cast(Any, None)
 
 __all__ = ["Table", "crc32", "library", "missing"]
 

@@ -14,12 +14,12 @@ import bisect
 import copy
 import hashlib
 from operator import index as _index
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union, cast
 
 try:
     import numpy as np
 except ImportError:  # everything works without it, more slowly
-    np = None  # type: ignore[assignment]
+    np = cast(Any, None)
 
 __all__ = ["VERSION", "Order", "Epoch", "StateError", "digest"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import io
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, cast
 
 from .errors import DecodeError
 
 try:
     import numpy as np
 except ImportError:
-    np = None  # type: ignore[assignment]
+    np = cast(Any, None)
 
 __all__ = ["FORMS", "PICTURES", "pillow"]
 

@@ -14,7 +14,7 @@ import os
 import re
 import shlex
 from operator import index as _index
-from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union
+from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union, cast
 
 from . import native
 from .errors import DamageError
@@ -25,7 +25,7 @@ from .shard import MAX_SAMPLES, Run, Shard
 try:
     import numpy as np
 except ImportError:
-    np = None  # type: ignore[assignment]
+    np = cast(Any, None)
 
 __all__ = ["Reader", "FileReader"]
 
@@ -93,7 +93,7 @@ class Reader:
         which is free when none of them is used any more: of a sample that is kept alone keep a copy(). IndexError for a number that is
         negative or too large, ValueError after close, DamageError with the file, the sample and its byte, OSError of the device.
         """
-        indices = list(indices.tolist() if hasattr(indices, "tolist") else indices)
+        indices = list(indices.tolist() if hasattr(indices, "tolist") else indices)  # pyright: ignore[reportAttributeAccessIssue]
         types = set(map(type, indices))
         if bool in types:
             raise TypeError("a bool is not the number of a sample: give numbers in place of a mask")

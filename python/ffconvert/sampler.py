@@ -21,7 +21,7 @@ from .position import Position
 
 try:
     from torch.utils.data import BatchSampler as _BatchSampler
-    from torch.utils.data import Sampler as _Sampler
+    from torch.utils.data import Sampler as _Sampler  # pyright: ignore[reportAssignmentType]
     from torch.utils.data.distributed import DistributedSampler as _DistributedSampler
 except ImportError:
     class _Sampler:  # type: ignore[no-redef]
@@ -34,7 +34,7 @@ __all__ = ["BatchSampler"]
 _MAX_SEED = (1 << 63) - 1
 
 
-class BatchSampler(_BatchSampler):
+class BatchSampler(_BatchSampler):  # pyright: ignore[reportGeneralTypeIssues]
     """Yields the lists of samples that one rank takes in the steps of an epoch.
 
     dataset is a Dataset, or anything with a length, or that length. What has no list shards is one shard, which mode "window:N" sees. A step takes global_batch
@@ -145,7 +145,8 @@ class _Lists:
     """One iteration over a BatchSampler. It begins with its first list, so that what is set before counts."""
 
     def __init__(self, batches: BatchSampler) -> None:
-        self._batches, self._lists = batches, iter(())  # type: Tuple[BatchSampler, Iterator[List[int]]]
+        self._batches = batches
+        self._lists: Iterator[List[int]] = iter(())
         self._turn = self._step = 0
 
     def __iter__(self) -> "_Lists":
@@ -231,7 +232,7 @@ class Samples(_Sampler):
         position.move(turn, steps, True)
 
 
-class RankSamples(Samples, _DistributedSampler):
+class RankSamples(Samples, _DistributedSampler):  # pyright: ignore[reportGeneralTypeIssues]
     """The samples of one rank of several. Frameworks do not divide those of a DistributedSampler again."""
 
 

@@ -12,7 +12,7 @@ import zlib
 from array import array
 from itertools import islice
 from operator import gt
-from typing import Any, Iterator, List, Sequence, Tuple
+from typing import Any, Iterator, List, Sequence, Tuple, Union, cast
 
 from .errors import DamageError
 from .files import open_regular
@@ -20,7 +20,7 @@ from .files import open_regular
 try:
     import numpy as np
 except ImportError:
-    np = None  # type: ignore[assignment]
+    np = cast(Any, None)
 
 __all__ = ["MAX_SAMPLES", "Run", "Shard"]
 
@@ -87,7 +87,7 @@ class Shard:
             if struct.unpack("<q", first)[0] != _HEAD + 12 * self.n:
                 raise self._damage("the checksum of the header differs, or the file is cut: its first sample is not behind a header of %d samples" % self.n)
 
-    def _load(self, head: bytes) -> None:
+    def _load(self, head: Union[bytes, bytearray]) -> None:
         """Reads the tables into memory. Their checksum was compared before: a sparse file may claim any n."""
         n = self.n
         try:

@@ -16,6 +16,8 @@ __all__ = ["fields", "packed"]
 
 #: Modes of Pillow of which a PNG file has all values.
 _PNG = ("1", "L", "LA", "I;16", "P", "RGB", "RGBA")
+#: What values of enums, numpy.str_ and the like are, too.
+_BASES: Tuple[Any, ...] = (int, float, str, bytes)
 _PLAIN = frozenset((bytes, str, int, float, bool, type(None)))
 
 
@@ -76,7 +78,7 @@ def _plain(value: Any) -> Tuple[str, Any]:
             return _plain(item)
     if hasattr(value, "__array__"):
         return "npy", _npy(value)
-    for plain in (int, float, str, bytes):  # of an enum, numpy.str_ and the like
+    for plain in _BASES:
         if isinstance(value, plain):
             return "", str.__str__(value) if plain is str else plain(value)
     raise TypeError("a %s cannot be stored: make bytes, text, numbers, lists, dicts, an array or a picture of it" % type(value).__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Any, Iterable, List, Union
+from typing import Any, Iterable, List, Union, cast
 
 from ..errors import DamageError
 from ..reader import Path, Reader
@@ -13,11 +13,11 @@ from .writer import FileWriter
 try:
     import fcntl
 except ImportError:  # not a Unix
-    fcntl = None  # type: ignore[assignment]
+    fcntl = cast(Any, None)
 try:
     import numpy as np
 except ImportError:
-    np = None  # type: ignore[assignment]
+    np = cast(Any, None)
 
 __all__ = ["FileReader", "FileWriter", "checkFsAlign"]
 

@@ -58,7 +58,7 @@ class Dataset(torch.utils.data.Dataset, ReaderRegistry):
         """Makes samples of the bytes of records, as many: uint8 arrays, or bytes without numpy."""
         raise NotImplementedError("%s: define process(indices, data), or __getitem__" % type(self).__name__)
 
-    def __add__(self, other: Any) -> "ConcatDataset":
+    def __add__(self, other: Any) -> "ConcatDataset":  # pyright: ignore[reportIncompatibleMethodOverride]
         """The samples of both."""
         return ConcatDataset([self, other])
 
