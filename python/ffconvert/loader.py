@@ -21,7 +21,9 @@ import torch.utils.data
 from .collate import collate
 from .dataset import Dataset
 from .position import Position
+from .processes import apart
 from .sampler import BatchSampler
+from .subset import Subset
 from .threads import Batches, probe
 
 __all__ = ["DataLoader"]
@@ -53,8 +55,8 @@ class DataLoader(torch.utils.data.DataLoader):
     what they are asked to do, it does.
 
     workers says what num_workers counts: "processes", as torch has them; "threads", which share the dataset, its transform and collate_fn with this process, and hand over batches
-    without a copy: they want long calls that release Python's lock, as reading, Pillow, numpy and torch are; "auto" measures the first batch of the first loop, and
-    takes threads unless they would wait for that lock, or there is a worker_init_fn: chosen and why say what it chose. With threads an error has its own type and attributes,
+    without a copy: they want long calls that release Python's lock, as reading, Pillow, numpy and torch are; "auto" measures the first batch of the first loop, in a process of its own, and
+    takes threads unless they would wait for that lock, there is a worker_init_fn, or the dataset is not of this package, so that threads may not share it: chosen and why say what it chose. With threads an error has its own type and attributes,
     prefetch_factor batches (2) a thread are read ahead, torch's get_worker_info() is None, and worker_init_fn is not called.
     """
 
@@ -82,6 +84,8 @@ class DataLoader(torch.utils.data.DataLoader):
                                          mode or "global" if shuffle else "sequential", ends, global_batch=global_batch,
                                          drop_last=drop_last or (False if ends is None else None))
             batch_sampler.drawn = drawn
+        elif batch_sampler is not None and (batch_size != 1 or drop_last):
+            raise ValueError("a batch_sampler makes the batches: it goes with neither batch_size nor drop_last")
         elif shuffle or sampler is not None and batch_sampler is not None or (seed, ends, global_batch, rank, world) != (None,) * 5:
             raise ValueError("a sampler has its own order and rank: it goes with neither shuffle, seed, ends, global_batch, rank and world, "
                              "nor another sampler")
@@ -175,15 +179,20 @@ class DataLoader(torch.utils.data.DataLoader):
         """Chooses workers by a batch, which is made for it alone: the first that comes, or the first samples where a sampler is not ours."""
         if self.worker_init_fn is not None:
             return "processes", "there is a worker_init_fn"
+        dataset: Any = self.dataset
+        while isinstance(dataset, torch.utils.data.Subset):
+            dataset = dataset.dataset
+        if not isinstance(dataset, (Dataset, Subset)):
+            return "processes", "whether threads may share a %s is not known: workers=\"threads\" says that they may" % type(dataset).__name__
         if isinstance(self._steps, BatchSampler):
             numbers: List[int] = next(iter(self._lists), [])
         else:
-            dataset: Any = self.dataset
-            numbers = list(range(min(len(dataset), self.batch_size or 1)))
+            whole: Any = self.dataset
+            numbers = list(range(min(len(whole), self.batch_size or 1)))
         if not numbers:
             return "threads", "there is no batch"
         try:
-            cost = probe(lambda: self._fetch(numbers))
+            cost = apart(lambda: probe(lambda: self._fetch(numbers)))
         except Exception as e:  # the loop comes to it
             return "threads", "the first batch failed: %s" % e
         use = min(self.num_workers, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
@@ -232,12 +241,13 @@ class _Iterator:
         try:
             batch = next(self._batches)
         except StopIteration:
-            if steps is None or self._step == steps:
+            given = self._begin[1] + self._steps.given if isinstance(self._steps, Foreign) else self._steps.steps()
+            if self._step >= given:
                 position.move(self._turn, self._step, steps is not None)
                 raise
             failed = self._step
             self._pass()
-            raise RuntimeError("the dataset raised StopIteration for batch %d of epoch %d, which has %d" % (failed, self._begin[0], steps)) from None
+            raise RuntimeError("the dataset raised StopIteration for batch %d of epoch %d, which has %d" % (failed, self._begin[0], given)) from None
         except BaseException:
             self._pass()
             raise
@@ -270,6 +280,8 @@ class Foreign:
     def __init__(self, sampler: Any) -> None:
         self.sampler: Any = sampler
         self.position = Position()
+        #: The lists that the sampler gave since the loop began.
+        self.given = 0
 
     def set_epoch(self, epoch: int) -> None:
         for s in (self.sampler, getattr(self.sampler, "sampler", None)):
@@ -293,7 +305,10 @@ class Foreign:
         return len(self.sampler) - self.position.skip
 
     def lists(self, epoch: int, first: int) -> Iterator[Any]:
-        return itertools.islice(self.sampler, first, None)
+        self.given = 0
+        for numbers in itertools.islice(self.sampler, first, None):
+            self.given += 1
+            yield numbers
 
     def state_dict(self) -> Dict[str, Any]:
         raise TypeError("the order of %s is not known: states need a loader without sampler, or an ffconvert.BatchSampler"

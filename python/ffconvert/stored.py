@@ -24,6 +24,8 @@ _PLAIN = frozenset((bytes, str, int, float, bool, type(None)))
 def packed(sample: Any, key: str) -> bytes:
     """The MessagePack map of a sample: its key, if it has no __key__, and its fields. TypeError and ValueError name what cannot be stored."""
     named = fields(sample)
+    if "__key__" in named and (type(named["__key__"]) is not str or not named["__key__"]):
+        raise TypeError("__key__ is %r: want a text that is not empty, or leave it out" % (named["__key__"],))
     return dumps_msgpack(named if "__key__" in named else {"__key__": key, **named})
 
 
@@ -46,6 +48,8 @@ def fields(sample: Any) -> Dict[str, Any]:
                 name, value = _stored(name, value)
             except (TypeError, ValueError) as e:
                 raise placed(e, "field %s" % name) from e
+            except Exception as e:  # of a picture that was closed, and the like
+                raise ValueError("field %s: a %s cannot be stored: %s: %s" % (name, type(value).__name__, type(e).__name__, e)) from e
         if name in out:
             raise ValueError("two fields are named %s" % name)
         out[name] = value
@@ -72,7 +76,11 @@ def _plain(value: Any) -> Tuple[str, Any]:
         return _picture(value)
     if hasattr(value, "detach"):  # a tensor, perhaps with a gradient, on any device
         value = value.detach().cpu()
+    if getattr(getattr(value, "dtype", None), "kind", "") in ("m", "M") and value.ndim == 0:
+        raise TypeError("a %s cannot be stored: make a text or a number of it" % type(value).__name__)
     if getattr(value, "ndim", -1) == 0 and hasattr(value, "item"):
+        if getattr(value, "mask", False):
+            raise TypeError("a number that is masked cannot be stored")
         item = value.item()
         if type(item) is not type(value):
             return _plain(item)

@@ -8,12 +8,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import tempfile
 import warnings
 import weakref
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterable, List, Optional
 
 from .__main__ import find_program
 from .errors import placed
@@ -33,6 +34,9 @@ class ConvertError(Exception):
     def __init__(self, message: str, status: Optional[int] = None) -> None:
         super().__init__(message)
         self.status = status
+
+    def __reduce__(self) -> Any:
+        return type(self), (str(self), self.status)
 
 
 def program() -> str:
@@ -59,11 +63,18 @@ def arguments(options: Dict[str, Any]) -> List[str]:
     return out
 
 
-def check(args: List[str], records: List[bytes]) -> None:
+def check(args: List[str], records: Iterable[bytes]) -> None:
     """ConvertError if the program refuses these flags and names, tried with a few records: before all samples are made, which may take days."""
     tried = Program(["--dry-run", *args], subprocess.PIPE)
+    stdin: Any = tried.process.stdin
+    count = 0
     try:
-        tried.process.communicate(b"".join([dumps_msgpack({"__begin__": {}}), *records, dumps_msgpack({"__end__": {"count": len(records)}})]))
+        with contextlib.suppress(BrokenPipeError), stdin:
+            stdin.write(dumps_msgpack({"__begin__": {}}))
+            for record in records:
+                stdin.write(record)
+                count += 1
+            stdin.write(dumps_msgpack({"__end__": {"count": count}}))
         tried.end()
     except ConvertError as e:
         if e.status == 1:  # others are of these records
@@ -116,7 +127,8 @@ if hasattr(os, "register_at_fork"):
 class Writer:
     """Writes samples to a dataset, out, with options as flags of `ffconvert cbor`: shards=8, encode="cbor", sha256=True.
 
-    There is a dataset when close has returned, which the end of a with block calls, and none before: not if the block raises, nor if this process dies. A sample is a dict of
+    There is a dataset when close has returned, which the end of a with block calls; none if the block raises, nor if this process dies before close has told the program the end. Once the program has
+    failed, each call raises that ConvertError. A sample is a dict of
     fields, a tuple, a dataclass, or one value, as stored.fields has it; docs/training.md has what values become. Its key is its __key__, or its number, of eight digits or more. One thread of one process may
     write; memory does not grow. The program keeps the samples in its cache until the end, and needs room for as many bytes there. FileNotFoundError if there is no program.
     """
@@ -127,6 +139,7 @@ class Writer:
         #: What the program said at its end.
         self.summary: str = ""
         self._process, self._collected = os.getpid(), bytearray()
+        self._failed: Optional[ConvertError] = None
         self._program: Optional[Program] = Program([*arguments(options), "--", "-", os.fspath(out)], subprocess.PIPE)
         pipe = self._pipe()
         try:  # fewer turns between both
@@ -149,15 +162,23 @@ class Writer:
 
     def close(self) -> str:
         """Waits until the dataset is complete, and returns what the program says of it. ConvertError if there is none."""
-        if self._program is None:
+        if self._program is None and self._failed is None:
             return self.summary
         self._check()
         self._put(dumps_msgpack({"__end__": {"count": self.count}}))
         self._flush()
-        running, self._program = self._program, None
-        running.process.stdin.close()  # type: ignore[union-attr]
-        self.summary = running.end()
+        self._end()
         return self.summary
+
+    def _end(self) -> None:
+        running: Any = self._program
+        self._program = None
+        self._close_pipe(running)
+        try:
+            self.summary = running.end()
+        except ConvertError as e:
+            self._failed = e
+            raise
 
     def abort(self) -> None:
         """Ends without a dataset. It does nothing after close."""
@@ -174,6 +195,8 @@ class Writer:
             pass
 
     def _check(self) -> None:
+        if self._failed is not None:
+            raise self._failed
         if self._program is None:
             raise ValueError("the writer is closed")
         if self._process != os.getpid():
@@ -193,10 +216,9 @@ class Writer:
             while len(view):
                 view = view[os.write(self._pipe(), view):]
         except BrokenPipeError:
-            running, self._program = self._program, None
-            self._close_pipe(running)  # type: ignore[arg-type]
-            running.end()  # type: ignore[union-attr]  # raises what it said
-            raise ConvertError("ffconvert ended before the last sample") from None
+            self._end()  # raises what it said
+            self._failed = ConvertError("ffconvert ended before the last sample")
+            raise self._failed from None
         self._collected = bytearray()
 
     def __enter__(self) -> "Writer":

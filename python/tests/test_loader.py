@@ -459,6 +459,44 @@ class Faults(unittest.TestCase):
                 next(it)
             self.assertEqual([batch.tolist() for batch in it], [[6, 7]])
 
+    def test_dataset_that_stops_among_foreign_lists(self):
+        """A sampler that ends, ends an epoch; a dataset does not, in the order of any sampler."""
+        for workers in WORKERS:
+            it = iter(DataLoader(Failing(), 2, sampler=torch.utils.data.SequentialSampler(range(8)), **workers))
+            self.assertEqual([next(it).tolist(), next(it).tolist()], [[0, 1], [2, 3]])
+            with self.assertRaisesRegex(RuntimeError, "StopIteration for batch 2 of epoch 0"):
+                next(it)
+            self.assertEqual([batch.tolist() for batch in it], [[6, 7]])
+
+    def test_auto_keeps_datasets_apart(self):
+        """What a transform opens at its first sample has a position of its own in each process; and threads share no dataset of others unless that is said."""
+        path = support.scratch() / "data.bin"
+        path.write_bytes(b"".join(b"%08d" % i * 100 for i in range(120)))
+
+        class Lazy:
+            file = None
+
+            def __call__(self, sample):
+                self.file = self.file or open(path, "rb")
+                i = int(sample["__key__"])
+                self.file.seek(800 * i)
+                time.sleep(0.001)
+                return i, int(self.file.read(8))
+        with mock.patch("ffconvert.loader.probe", lambda make: (make(), Probe(0.1, 1.0))[1]), mock.patch("os.sched_getaffinity", lambda _: {0, 1, 2}):
+            loader = DataLoader(dataset(transform=Lazy()), 4, num_workers=3, workers="auto", collate_fn=list)
+            self.assertEqual([i for batch in loader for i, got in batch if i != got], [])
+        self.assertEqual(loader.chosen, "processes")
+        self.assertIsNone(loader.dataset.transform.file)
+        loader = DataLoader(torch.utils.data.Subset(list(range(20)), range(10)), 4, num_workers=2, workers="auto")
+        self.assertEqual(sum(len(batch) for batch in loader), 10)
+        self.assertEqual((loader.chosen, loader.why), ("processes", "whether threads may share a list is not known: workers=\"threads\" says that they may"))
+
+    def test_batch_sampler_alone(self):
+        lists = [[0, 1], [2]]
+        for other in ({"batch_size": 7}, {"drop_last": True}):
+            with self.assertRaisesRegex(ValueError, "neither batch_size nor drop_last"):
+                DataLoader(dataset(), batch_sampler=lists, **other)
+
     def test_auto(self):
         """A transform that computes in Python gets processes, one whose batches take no time, and one that waits, threads."""
         def choice(transform, **probed):

@@ -6,10 +6,12 @@ import enum
 import io
 import os
 import pathlib
+import pickle
 import random
 import signal
 import subprocess
 import sys
+import time
 import unittest
 from unittest import mock
 
@@ -23,7 +25,8 @@ except ImportError:
 import ffconvert
 from ffconvert import ConvertError, Dataset, Writer, convert
 from ffconvert import conversion, wire
-from ffconvert.stored import fields
+from ffconvert.parts import Parts
+from ffconvert.stored import fields, packed
 
 Point = collections.namedtuple("Point", "x y")
 
@@ -83,6 +86,17 @@ class Numbers:
         return {"n": i, "data": bytes(i % 50)}
 
 
+class Computed:
+    """A dataset that computes with several threads of torch."""
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, i):
+        import torch
+        return {"mean": float((torch.ones(1000, 1000) * i).exp().mean())}
+
+
 class Values(unittest.TestCase):
     def test_samples(self):
         for sample, want in (({"a": 1, "b": b"x"}, {"a": 1, "b": b"x"}), ((b"x", 5), {"0": b"x", "1": 5}), (Point(1, "y"), {"x": 1, "y": "y"}), (7, {"value": 7}),
@@ -96,6 +110,9 @@ class Values(unittest.TestCase):
                             ({"b": [1, 2j]}, "field b: a complex cannot be stored"), ({"b": [_Array()]}, "field b: a _Array in a list or dict: make it a field")):
             with self.subTest(sample=sample), self.assertRaisesRegex(TypeError, why):
                 fields(sample)
+        for key in (7, "", b"x", None):
+            with self.assertRaisesRegex(TypeError, "__key__ is %r: want a text" % (key,)):
+                packed({"__key__": key, "n": 1}, "0")
         with self.assertRaisesRegex(ValueError, "^sample 0: .*surrogates not allowed"):  # whose own type is not made of a message
             with Writer(support.scratch() / "out") as writer:
                 writer.write({"a": "\ud800"})
@@ -254,6 +271,23 @@ class Writers(unittest.TestCase):
                     writer.write(bytes(1 << 20))
         self.assertEqual([p for p in where.iterdir() if any(p.glob("*.ffr"))], [])
 
+    def test_failed(self):
+        """Once the program has refused, every call says so: a caller that goes on does not end with what looks like a dataset."""
+        out = support.scratch()
+        (out / "mine.txt").write_text("mine")
+        with self.assertRaisesRegex(ConvertError, "not empty") as caught, Writer(out) as writer:
+            for _ in range(20_000):
+                try:
+                    writer.write(bytes(1000))
+                except ConvertError:
+                    pass
+        self.assertEqual((caught.exception.status, writer.summary), (1, ""))
+        for call in (writer.close, lambda: writer.write(1)):
+            with self.assertRaisesRegex(ConvertError, "not empty"):
+                call()
+        again = pickle.loads(pickle.dumps(caught.exception))
+        self.assertEqual((str(again), again.status), (str(caught.exception), 1))
+
     def test_killed(self):
         """A process that dies leaves no dataset, wherever that happens."""
         script = """if True:
@@ -350,6 +384,93 @@ class Converts(unittest.TestCase):
             convert(numbers, out, num_workers=2)
         self.assertEqual({int(p.name) for p in numbers.read.iterdir()}, {0})
         self.assertFalse(out.with_name("out.parts").exists())
+
+    def test_lazy_file(self):
+        """A file that a dataset opens at its first sample has a position of its own in each process."""
+        data = support.scratch() / "data.bin"
+        data.write_bytes(b"".join(b"%08d" % i * 100 for i in range(2000)))
+
+        class Lazy:
+            file = None
+
+            def __len__(self):
+                return 2000
+
+            def __getitem__(self, i):
+                self.file = self.file or open(data, "rb")
+                self.file.seek(800 * i)
+                return {"n": i, "data": self.file.read(800)}
+        out = support.scratch() / "out"
+        convert(Lazy(), out, num_workers=4)
+        self.assertEqual([bytes(s["data"][:8]) for s in Dataset(out)], [b"%08d" % i for i in range(2000)])
+
+    def test_again(self):
+        """A dataset that is there is not made again; a removal of the parts that was stopped goes on."""
+        out = support.scratch() / "out"
+        with mock.patch("ffconvert.parts.Parts.remove"):
+            summary = convert(Numbers(100), out, num_workers=2)
+        parts = out.with_name("out.parts")
+        with mock.patch.object(pathlib.Path, "unlink", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
+            Parts(str(parts)).remove(str(out), summary)
+        min(parts.glob("*.mp")).unlink()
+        numbers = Numbers(100)
+        self.assertEqual(convert(numbers, out, num_workers=2), summary)
+        self.assertFalse(parts.exists())
+        with self.assertRaisesRegex(FileExistsError, "a dataset is there: remove it"):
+            convert(numbers, out, num_workers=2)
+        self.assertEqual(list(numbers.read.iterdir()), [])
+
+    def test_out_in_parts(self):
+        where = support.scratch()
+        (where / "q").symlink_to(where / "p")
+        for out in ("p", "p/out", "p/x/../out", "q/out"):
+            with self.assertRaisesRegex(ValueError, "the directory of the parts"):
+                convert(Numbers(10), where / out, num_workers=2, parts=where / "p")
+
+    def test_own_files_stay(self):
+        out = support.scratch() / "out"
+        with self.assertRaises(KeyError):
+            convert(Numbers(100, bad=99), out, num_workers=1)
+        (out.with_name("out.parts") / "mine.txt").write_text("mine")
+        (out.with_name("out.parts") / "000000000013.4711.new").write_text("of a process that was killed")
+        convert(Numbers(100), out, num_workers=2)
+        self.assertEqual([p.name for p in out.with_name("out.parts").iterdir()], ["mine.txt"])
+
+    def test_ends_at_once(self):
+        """An error, and Ctrl-C, wait for no part."""
+        class Slow(Numbers):
+            def __getitem__(self, i):
+                time.sleep(60 if i > 1 else 0)
+                return super().__getitem__(i)
+        begin = time.monotonic()
+        with self.assertRaisesRegex(KeyError, "no sample 1"):
+            convert(Slow(100, bad=1), support.scratch() / "out", num_workers=2)
+        self.assertLess(time.monotonic() - begin, 50)
+
+    def test_threads_of_torch(self):
+        """Workers compute with torch, whose threads this process has started."""
+        try:
+            import torch
+        except ImportError:
+            return  # the tests with the standard library alone
+        before = torch.get_num_threads()
+        torch.set_num_threads(2)
+        try:
+            torch.ones(1000, 1000).exp().sum()
+            out = support.scratch() / "out"
+            convert(Computed(), out, num_workers=2)
+            self.assertEqual(len(Dataset(out)), 8)
+        finally:
+            torch.set_num_threads(before)
+
+    def test_no_dataset(self):
+        for dataset in ("src", b"src", pathlib.Path("src"), {"train": []}):
+            with self.assertRaisesRegex(TypeError, "is not a dataset"):
+                convert(dataset, support.scratch() / "out")
+        with self.assertRaisesRegex(ValueError, "num_workers=-1"):
+            convert(Numbers(3), support.scratch() / "out", num_workers=-1)
+        with self.assertRaisesRegex(ConvertError, "no samples"):
+            convert([], support.scratch() / "out", num_workers=2)
 
     def test_odd_errors(self):
         class Odd(Exception):
