@@ -87,7 +87,7 @@ class Program:
     def __init__(self, args: List[str], stdin: Any = subprocess.DEVNULL) -> None:
         path = program()
         self._said = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([path, "cbor", "--format=msgpack", "--progress=plain", *args], stdin=stdin, stdout=self._said, stderr=subprocess.STDOUT)
+        self.process = subprocess.Popen([path, "cbor", "--format=msgpack", *([] if "--quiet" in args else ["--progress=plain"]), *args], stdin=stdin, stdout=self._said, stderr=subprocess.STDOUT)
 
     def end(self) -> str:
         """Waits for its end, and returns its closing line. ConvertError has its message, if it failed."""
@@ -98,7 +98,7 @@ class Program:
             raise
         with self._said:
             self._said.seek(0)
-            lines = str(self._said.read(), "utf-8", "replace").strip().splitlines() or ["it printed nothing"]
+            lines = str(self._said.read(), "utf-8", "replace").strip().splitlines() or ["it printed nothing" if status else ""]
         if status:
             raise ConvertError(lines[-1] if status > 0 else "ffconvert was ended by signal %d: %s" % (-status, lines[-1]), status)
         return lines[-1]
