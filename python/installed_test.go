@@ -117,7 +117,7 @@ func TestInstalled(t *testing.T) {
 		t.Fatal(tars, err)
 	}
 	for _, name := range tars {
-		v.write(t, filepath.Base(name), read(t, "testdata/"+filepath.Base(name)))
+		v.write(t, "testdata/"+filepath.Base(name), read(t, "testdata/"+filepath.Base(name)))
 	}
 	v.write(t, "examples/train.py", read(t, "examples/train.py"))
 	v.run(t, lines[0])

@@ -32,7 +32,7 @@ var pages = map[string][]pageLine{
 		{begin: "ffconvert finish out/", not: "a command of a recipe, which TestRecipesOfDocsClusters runs"},
 	},
 	"looking.md": {
-		{begin: "ffconvert get out/ train/000017", files: "rm -r out && ffconvert tar -q --key-prefix train/ --fields jpg,cls --missing skip 'shards-{000..003}.tar' out"},
+		{begin: "ffconvert get out/ 000017", files: "rm -r out && ffconvert tar -q --fields jpg,cls --missing skip 'shards-{000..003}.tar' out"},
 		{begin: "ffconvert diff", files: "cp -r out out2"},
 	},
 	"export.md": {

@@ -77,8 +77,8 @@ def _in_parts(dataset: Any, out: str, num_workers: int, parts: Parts, line: "_Li
     done = parts.summary(out)
     if done:
         return done
-    if "://" not in out and os.path.exists(os.path.join(out, "manifest.json")):
-        raise FileExistsError("%s: a dataset is there: remove it to convert anew" % out)
+    if not options.get("overwrite") and "://" not in out and os.path.exists(os.path.join(out, "manifest.json")):
+        raise FileExistsError("%s: a dataset is there: overwrite=True converts anew" % out)
     n, flags = len(dataset), arguments(options)
     shards = str(options.get("shards", 1))
     least = min(n, int(shards)) if shards.isdecimal() else 1  # more shards than samples are refused

@@ -29,8 +29,8 @@ class Dataset(Numbered):
     """Samples by their numbers or keys: dataset[i] is one, dataset[[i, j]] a list of several, which are read at once.
 
     A record becomes a sample in three steps. encoding makes a value of its bytes, mostly a dict of fields: "auto", as manifest.json says; an encoding as
-    decode.decoder has it; a function of the bytes (a uint8 array, or bytes without numpy); or None for the bytes themselves. decode makes values of fields that are
-    bytes: "auto", by their suffixes, as fields.Fields has them, so that jpg is a PIL image, cls an int, txt a str; "tensor" (3 × height × width, uint8), "uint8" (height × width × 3), "pil" or
+    ffconvert.decoder has it; a function of the bytes (a uint8 array, or bytes without numpy); or None for the bytes themselves. decode makes values of fields that are
+    bytes: "auto", by their suffixes, as docs/training.md has them, so that jpg is a PIL image, cls an int, txt a str; "tensor" (3 × height × width, uint8), "uint8" (height × width × 3), "pil" or
     "stored" for pictures; "raw" for bytes; or a dict of these, or of functions of bytes, by patterns of names: {"seg.png": "stored", "*.wav": read_sound}.
     transform is a function of a sample, called last.
 

@@ -52,7 +52,7 @@ class DataLoader(torch.utils.data.DataLoader):
 
     A loop after one that was finished is the next epoch, also without set_epoch; a loop after one that was left starts its epoch again. A state belongs to the
     batch that the loop has got last, whatever workers have read ahead, and is the same on every rank. sampler and batch_sampler are views of the loader:
-    what they are asked to do, it does.
+    calls on them act on it.
 
     workers says what num_workers counts: "processes", as torch has them; "threads", which share the dataset, its transform and collate_fn with this process, and hand over batches
     without a copy: they want long calls that release Python's lock, as reading, Pillow, numpy and torch are; "auto" measures the first batch of the first loop, in a process of its own, and

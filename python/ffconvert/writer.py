@@ -129,7 +129,7 @@ class Writer:
 
     There is a dataset when close has returned, which the end of a with block calls; none if the block raises, nor if this process dies before close has told the program the end. Once the program has
     failed, each call raises that ConvertError. A sample is a dict of
-    fields, a tuple, a dataclass, or one value, as stored.fields has it; docs/training.md has what values become. Its key is its __key__, or its number, of eight digits or more. One thread of one process may
+    fields, a tuple, a dataclass, or one value, docs/training.md has what values become. Its key is its __key__, or its number, of eight digits or more. One thread of one process may
     write; memory does not grow. The program keeps the samples in its cache until the end, and needs room for as many bytes there. FileNotFoundError if there is no program.
     """
 

@@ -416,9 +416,11 @@ class Converts(unittest.TestCase):
         numbers = Numbers(100)
         self.assertEqual(convert(numbers, out, num_workers=2), summary)
         self.assertFalse(parts.exists())
-        with self.assertRaisesRegex(FileExistsError, "a dataset is there: remove it"):
+        with self.assertRaisesRegex(FileExistsError, "a dataset is there: overwrite=True"):
             convert(numbers, out, num_workers=2)
         self.assertEqual(list(numbers.read.iterdir()), [])
+        convert(Numbers(50), out, num_workers=2, overwrite=True)
+        self.assertEqual(len(Dataset(out)), 50)
 
     def test_out_in_parts(self):
         where = support.scratch()
