@@ -74,10 +74,10 @@ def _beside(out: str) -> str:
 def _in_parts(dataset: Any, out: str, num_workers: int, parts: Parts, line: "_Line", options: Any) -> str:
     if parts.contains(out):
         raise ValueError("%s: it is in %s, the directory of the parts, which is removed in the end" % (out, parts.directory))
-    done = parts.summary(out)
-    if done:
-        return done
-    if not options.get("overwrite") and "://" not in out and os.path.exists(os.path.join(out, "manifest.json")):
+    done, there = parts.summary(out), "://" not in out and os.path.exists(os.path.join(out, "manifest.json"))
+    if there and not options.get("overwrite"):
+        if done:
+            return done
         raise FileExistsError("%s: a dataset is there: overwrite=True converts anew" % out)
     n, flags = len(dataset), arguments(options)
     shards = str(options.get("shards", 1))
@@ -113,7 +113,7 @@ class _Worker:
 
     @classmethod
     def check(cls, args: List[str], least: int) -> None:
-        check(args, itertools.chain([packed(cls.dataset[0], "%08d" % 0)], (packed({}, "%08d" % i) for i in range(1, least))))
+        check(args, itertools.chain(cls._records(0, 1), (packed({}, "%08d" % i) for i in range(1, least))))
 
     @classmethod
     def part(cls, first: int, to: int) -> Tuple[str, int]:

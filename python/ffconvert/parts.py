@@ -6,6 +6,7 @@ synced. Beside them parts.json says how many samples the dataset and a part have
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -98,19 +99,19 @@ class Parts:
                             raise OSError(e.errno, e.strerror, str(new)) from None
             return str(new.replace(self.directory / ("%012d-%08x.mp" % (first, crc))))
         except BaseException:
-            new.unlink()
+            with contextlib.suppress(FileNotFoundError):
+                new.unlink()
             raise
 
     def summary(self, out: str) -> str:
-        """What the program said of a dataset that was made of these parts before, which are then removed; "" if there is none."""
+        """Goes on with a removal that was stopped, and returns what the program said of the dataset; "" if there was none, or it was of another dataset."""
         try:
             done = json.loads(self._done.read_bytes())
-        except (OSError, ValueError):
+            made, summary = done["out"], str(done["summary"])
+        except (OSError, KeyError, TypeError, ValueError):
             return ""
-        if done.get("out") != os.path.abspath(out):
-            return ""
-        self.remove(out, done["summary"])
-        return str(done["summary"])
+        self.remove(made, summary)
+        return summary if made == os.path.abspath(out) else ""
 
     def remove(self, out: str, summary: str) -> None:
         """Removes the parts of a dataset that is complete, and the directory if nothing else is in it. A removal that is stopped goes on by summary."""

@@ -79,6 +79,9 @@ def check(args: List[str], records: Iterable[bytes]) -> None:
     except ConvertError as e:
         if e.status == 1:  # others are of these records
             raise
+    except BaseException:
+        tried.stop()
+        raise
 
 
 class Program:
@@ -127,9 +130,8 @@ if hasattr(os, "register_at_fork"):
 class Writer:
     """Writes samples to a dataset, out, with options as flags of `ffconvert cbor`: shards=8, encode="cbor", sha256=True.
 
-    There is a dataset when close has returned, which the end of a with block calls; none if the block raises, nor if this process dies before close has told the program the end. Once the program has
-    failed, each call raises that ConvertError. A sample is a dict of
-    fields, a tuple, a dataclass, or one value, docs/training.md has what values become. Its key is its __key__, or its number, of eight digits or more. One thread of one process may
+    There is a dataset when close has returned, which the end of a with block calls; none if the block raises, or if this process dies before close has told the program the end. Once the program has
+    failed, each call raises that ConvertError. A sample is a dict of fields, a tuple, a dataclass, or one value; docs/training.md has what values become. Its key is its __key__, or its number, of eight digits or more. One thread of one process may
     write; memory does not grow. The program keeps the samples in its cache until the end, and needs room for as many bytes there. FileNotFoundError if there is no program.
     """
 

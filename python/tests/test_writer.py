@@ -8,6 +8,7 @@ import os
 import pathlib
 import pickle
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -421,6 +422,26 @@ class Converts(unittest.TestCase):
         self.assertEqual(list(numbers.read.iterdir()), [])
         convert(Numbers(50), out, num_workers=2, overwrite=True)
         self.assertEqual(len(Dataset(out)), 50)
+
+    def test_anew_after_a_stopped_removal(self):
+        """What is left of the parts of a dataset that is gone, or is to be overwritten, says nothing of a new one."""
+        for gone in (True, False):
+            out = support.scratch() / "out"
+            with mock.patch("ffconvert.parts.Parts.remove"):
+                summary = convert(Numbers(100), out, num_workers=2)
+            parts = Parts(str(out.with_name("out.parts")))
+            with mock.patch.object(pathlib.Path, "unlink", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
+                parts.remove(str(out), summary)
+            if gone:
+                shutil.rmtree(out)
+            self.assertIn("70 samples", convert(Numbers(70), out, num_workers=2, overwrite=not gone))
+            self.assertEqual(len(Dataset(out)), 70)
+            self.assertFalse(parts.directory.exists())
+
+    def test_first_sample(self):
+        """A first sample that cannot be stored is named, as all others are."""
+        with self.assertRaisesRegex(TypeError, "^sample 0: field a: a set"):
+            convert([{"a": {1}}, {"a": 1}], support.scratch() / "out", num_workers=2)
 
     def test_out_in_parts(self):
         where = support.scratch()
