@@ -24,7 +24,7 @@ from .position import Position
 from .processes import apart
 from .sampler import BatchSampler
 from .subset import Subset
-from .threads import Batches, probe
+from .threads import Batches, Probe, probe
 
 __all__ = ["DataLoader"]
 
@@ -192,13 +192,18 @@ class DataLoader(torch.utils.data.DataLoader):
         if not numbers:
             return "threads", "there is no batch"
         try:
-            cost = apart(lambda: probe(lambda: self._fetch(numbers)))
+            cost = apart(lambda: self._measure(numbers))
         except Exception as e:  # the loop comes to it
             return "threads", "the first batch failed: %s" % e
         use = min(self.num_workers, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
         why = "a batch takes %.1f ms, %.0f %% of them with Python's lock held, and %d workers have %d cores" % (
             1000 * cost.seconds, 100 * cost.held, self.num_workers, use)
         return "processes" if cost.held * use > _CROWDED and cost.seconds > _QUICK else "threads", why
+
+    def _measure(self, numbers: List[int]) -> Probe:
+        """What a batch costs once all is imported that it uses."""
+        self._fetch(numbers)
+        return probe(lambda: self._fetch(numbers))
 
     def _fetch(self, numbers: List[int]) -> Any:
         """Makes a batch, as torch's workers do."""
