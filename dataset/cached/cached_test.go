@@ -1,0 +1,197 @@
+package cached_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset/cached"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/store"
+	"github.com/ffconvert/ffconvert/internal/test/memsource"
+	"github.com/ffconvert/ffconvert/internal/test/shardtest"
+	"github.com/ffconvert/ffconvert/internal/test/testproxy"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// made makes a dataset of n samples of up to size bytes in so many shards, and returns its directory and its records.
+func made(t testing.TB, n, size, shards int) (dir string, records [][]byte) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(size)))
+	var part []converters.Sample
+	for i := range n {
+		data := make([]byte, rng.IntN(size))
+		for k := range data {
+			data[k] = byte(rng.Uint32())
+		}
+		part = append(part, converters.Sample{Key: fmt.Sprintf("%06d", i), Fields: []converters.Field{{Name: "bin", Value: converters.Bytes(data)}}})
+	}
+	dir = filepath.Join(t.TempDir(), "out")
+	_, err := shardtest.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part}}, dir, shardtest.ConvertOptions{
+		Encode: encode.Options{Encoding: "raw"}, Sizes: plan.Sizes{Shards: shards},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := record.Open(dir, record.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for i := range r.Len() {
+		data, err := r.Read(i, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, data)
+	}
+	return dir, records
+}
+
+// served serves a directory with ranges.
+func served(t testing.TB, dir string) (address string) {
+	t.Helper()
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+// options keep samples in a new cache.
+func options(t testing.TB, size int64) cached.Options {
+	t.Helper()
+	client := store.New(store.Options{Connections: 32, Retries: 20, Patience: time.Minute})
+	t.Cleanup(client.Close)
+	return cached.Options{Dir: t.TempDir(), Size: size, Store: client, Warn: func(text string) { t.Log(text) }}
+}
+
+func opened(t testing.TB, address string, opts cached.Options) *cached.Dataset {
+	t.Helper()
+	x, err := cached.Open(t.Context(), "http://"+address, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return x
+}
+
+// read reads samples and compares them.
+func read(ctx context.Context, x *cached.Dataset, records [][]byte, numbers []int64) error {
+	var want []byte
+	for _, i := range numbers {
+		want = append(want, records[i]...)
+	}
+	got := make([]byte, len(want))
+	if err := x.Read(ctx, numbers, got); err != nil {
+		return err
+	}
+	if !bytes.Equal(got, want) {
+		return fmt.Errorf("samples %v have other bytes", numbers)
+	}
+	return nil
+}
+
+// batches returns the numbers of an epoch in batches, each of which ascends.
+func batches(n, batch int, seed uint64) (all [][]int64) {
+	order := rand.New(rand.NewPCG(seed, 0)).Perm(n)
+	for at := 0; at < n; at += batch {
+		var one []int64
+		for _, i := range order[at:min(n, at+batch)] {
+			one = append(one, int64(i))
+		}
+		all = append(all, sorted(one))
+	}
+	return all
+}
+
+// epoch reads all samples by several users at once, which say what comes.
+func epoch(t testing.TB, records [][]byte, seed uint64, users ...*cached.Dataset) {
+	t.Helper()
+	all := batches(len(records), 32, seed)
+	var work sync.WaitGroup
+	for k, x := range users {
+		work.Go(func() {
+			for n := k; n < len(all); n += len(users) {
+				x.Coming(all[n])
+			}
+			for n := k; n < len(all); n += len(users) {
+				if err := read(t.Context(), x, records, all[n]); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	work.Wait()
+}
+
+func TestEpochs(t *testing.T) {
+	t.Parallel()
+	dir, records := made(t, 2000, 3000, 8)
+	size := int64(0)
+	for _, r := range records {
+		size += int64(len(r)) + 12
+	}
+	for _, c := range []struct {
+		name        string
+		size        int64
+		first, then float64 // most bytes of an epoch, of all bytes of the dataset
+	}{
+		{"room for all", 0, 1.05, 0},
+		{"room for half", size / 2, 1.3, 0.65}, // four of eight shards at the most, and what lies between samples
+		{"no room", 1, 1.6, 1.6},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			address, opts := served(t, dir), options(t, c.size)
+			a, b := opened(t, address, opts), opened(t, address, opts)
+			before := int64(0)
+			for n := range uint64(3) {
+				epoch(t, records, n, a, b)
+				if err := a.Filled(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				now, err := a.Fetched(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				most := c.first
+				if n > 0 {
+					most = c.then
+				}
+				if share := float64(now-before) / float64(size); share > most {
+					t.Errorf("epoch %d fetched %.2f of the bytes, want %.2f at the most", n, share, most)
+				}
+				before = now
+			}
+		})
+	}
+}
+
+func sorted(n []int64) []int64 {
+	for i := range n {
+		for j := i; j > 0 && n[j] < n[j-1]; j-- {
+			n[j], n[j-1] = n[j-1], n[j]
+		}
+	}
+	return n
+}
+
+var _ = errors.New
+var _ = os.Remove
+var _ = testproxy.All

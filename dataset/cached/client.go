@@ -1,0 +1,192 @@
+package cached
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/ffconvert/ffconvert/dataset"
+)
+
+// A Dataset is a dataset in an object store that is open on this machine. Its methods may be called concurrently.
+type Dataset struct {
+	dir  *dir
+	work sync.WaitGroup // the server, where it is in this process
+	stop context.CancelFunc
+
+	mu    sync.Mutex
+	free  []net.Conn // not in use
+	ahead net.Conn   // says what comes; it stays open, so that the server stays
+}
+
+// Open opens the dataset at url. If no process of this machine serves it, this one does, until Close.
+func Open(ctx context.Context, url string, opts Options) (*Dataset, error) {
+	d, err := find(ctx, url, opts)
+	if err != nil {
+		return nil, err
+	}
+	x := &Dataset{dir: d, stop: func() {}}
+	if x.ahead, err = x.connect(ctx); err != nil {
+		return nil, errors.Join(err, x.Close())
+	}
+	return x, nil
+}
+
+// patience is how long a server may take to begin or to end.
+const patience = 30 * time.Second
+
+// connect connects to the server, and begins one if there is none.
+func (x *Dataset) connect(ctx context.Context) (net.Conn, error) {
+	for end := time.Now().Add(patience); ; {
+		c, err := x.dir.dial(ctx)
+		if err == nil {
+			return c, nil
+		}
+		if err := x.serve(); err != nil && !errors.Is(err, errBusy) {
+			return nil, err
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("%s: its process does not answer: %w", x.dir.at(lockName), err)
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func (d *dir) dial(ctx context.Context) (c net.Conn, err error) {
+	err = d.nearby(socketName, func(path string) error {
+		c, err = new(net.Dialer).DialContext(ctx, "unix", path)
+		return err
+	})
+	return c, err
+}
+
+// serve begins a server in this process; errBusy: another one has it, or is about to end.
+func (x *Dataset) serve() error {
+	v, err := newServer(x.dir)
+	if err != nil {
+		return err
+	}
+	l, err := x.dir.listen()
+	if err != nil {
+		v.close()
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.stop = cancel
+	x.work.Go(func() { v.serve(ctx, l) })
+	return nil
+}
+
+// Manifest returns the manifest of the dataset.
+func (x *Dataset) Manifest() *dataset.Manifest { return x.dir.manifest }
+
+// Path returns the directory in the cache.
+func (x *Dataset) Path() string { return x.dir.path }
+
+// Read fills memory with samples, which are given by their numbers in the dataset and ascend. It has the size that they
+// have together. Each was compared with its CRC. One that the object store does not have so is [ErrChanged].
+func (x *Dataset) Read(ctx context.Context, numbers []int64, memory []byte) error {
+	n, err := x.ask(ctx, memory, askRead, numbers...)
+	if err == nil && n < len(memory) {
+		err = fmt.Errorf("the process that fetches sent %d bytes of %d", n, len(memory))
+	}
+	return err
+}
+
+// Shard makes the header of a shard be in its copy, and reports whether all its samples will be.
+func (x *Dataset) Shard(ctx context.Context, k int) (kept bool, err error) {
+	var one [1]byte
+	_, err = x.ask(ctx, one[:], askShard, int64(k))
+	return one[0] == 1, err
+}
+
+// Coming says which samples will be read, in this order. What was said before comes before them.
+func (x *Dataset) Coming(numbers []int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_ = writeRequest(x.ahead, askComing, numbers...) // without it they are fetched later
+}
+
+// Fetched returns how many bytes of shards came from the object store since the server began.
+func (x *Dataset) Fetched(ctx context.Context) (int64, error) {
+	var n [8]byte
+	_, err := x.ask(ctx, n[:], askCounts)
+	return int64(binary.LittleEndian.Uint64(n[:])), err
+}
+
+// Filled waits until all shards that are kept, of those that were asked for, are here whole.
+func (x *Dataset) Filled(ctx context.Context) error {
+	_, err := x.ask(ctx, nil, askFilled)
+	return err
+}
+
+// attempts is how often a request is sent to a server that ends before it replies.
+const attempts = 10
+
+// ask sends a request and waits for its reply.
+func (x *Dataset) ask(ctx context.Context, memory []byte, kind int64, numbers ...int64) (n int, err error) {
+	for range attempts {
+		var c net.Conn
+		if c, err = x.connection(ctx); err != nil {
+			return 0, err
+		}
+		if n, err = exchange(ctx, c, memory, kind, numbers); err == nil || errors.As(err, new(*serverError)) {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			x.free = append(x.free, c)
+			return n, err
+		}
+		c.Close()
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+	}
+	return 0, fmt.Errorf("%s: the process that fetches has ended %d times: %w", x.dir.path, attempts, err)
+}
+
+func exchange(ctx context.Context, c net.Conn, memory []byte, kind int64, numbers []int64) (int, error) {
+	defer context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })()
+	if err := writeRequest(c, kind, numbers...); err != nil {
+		return 0, err
+	}
+	return readReply(c, memory)
+}
+
+// connection returns a connection that nobody uses.
+func (x *Dataset) connection(ctx context.Context) (net.Conn, error) {
+	x.mu.Lock()
+	if n := len(x.free); n > 0 {
+		c := x.free[n-1]
+		x.free = x.free[:n-1]
+		x.mu.Unlock()
+		return c, nil
+	}
+	x.mu.Unlock()
+	return x.connect(ctx)
+}
+
+// Close ends the use of the dataset, and the server if it is in this process.
+func (x *Dataset) Close() error {
+	x.mu.Lock()
+	for _, c := range x.free {
+		c.Close()
+	}
+	x.free = nil
+	if x.ahead != nil {
+		x.ahead.Close()
+	}
+	x.stop()
+	x.mu.Unlock()
+	x.work.Wait()
+	return nil
+}

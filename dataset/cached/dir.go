@@ -1,0 +1,139 @@
+package cached
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
+)
+
+// Options say where and how samples are kept.
+type Options struct {
+	Dir   string      // the cache
+	Size  int64       // most bytes of shards in it, of all datasets; 0: as many as there is room for
+	Store store.Store // reads the objects
+	Warn  func(string)
+}
+
+const datasetsDir = "datasets" // in a cache
+
+// maxManifest is the largest manifest that is fetched, in bytes.
+const maxManifest = 1 << 30
+
+// A dir is the directory of a dataset in a cache.
+type dir struct {
+	path     string
+	url      string // of the dataset, with a slash at its end
+	manifest *dataset.Manifest
+	opts     Options
+	fetched  atomic.Int64 // bytes of shards that came from the object store
+}
+
+// baseOf returns the URL of a dataset with one slash at its end.
+func baseOf(url string) string { return strings.TrimRight(url, "/") + "/" }
+
+// find fetches the manifest of the dataset at url, and makes the directory for it.
+func find(ctx context.Context, url string, opts Options) (*dir, error) {
+	base := baseOf(url)
+	where := store.Redact(base + dataset.ManifestName)
+	o, err := opts.Store.Stat(ctx, base+dataset.ManifestName)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, &place.Error{Where: store.Redact(base), Off: -1, Err: dataset.ErrUnfinished, Kind: place.Unfinished, Hint: "there is no manifest.json"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if o.Size < 0 || o.Size > maxManifest {
+		return nil, &place.Error{Where: where, Off: -1, Err: fmt.Errorf("it has %d bytes, want 0 to %d", o.Size, int64(maxManifest))}
+	}
+	data := make([]byte, o.Size)
+	var m *dataset.Manifest
+	for range rereads {
+		if err = opts.Store.Read(ctx, o, data, 0); err != nil {
+			return nil, err
+		}
+		if m, err = dataset.ParseManifest(where, data); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(data)
+	root, err := filepath.Abs(opts.Dir)
+	if err != nil {
+		return nil, err
+	}
+	d := &dir{path: filepath.Join(root, datasetsDir, fmt.Sprintf("%x", sum[:16])), url: base, manifest: m, opts: opts}
+	if err := os.MkdirAll(filepath.Join(d.path, dataset.IndexDir), 0o700); err != nil {
+		return nil, err
+	}
+	return d, errors.Join(d.put(dataset.ManifestName, data), d.put(urlName, []byte(store.Redact(base)+"\n")))
+}
+
+const urlName = "url"
+
+// put writes a small file whole, unless it is there.
+func (d *dir) put(name string, data []byte) error {
+	path := d.at(name)
+	if was, err := os.ReadFile(path); err == nil && bytes.Equal(was, data) {
+		return nil
+	}
+	tmp, err := os.CreateTemp(d.path, "new-*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		os.Remove(tmp.Name())
+	}
+	return err
+}
+
+func (d *dir) at(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
+
+// side makes meta.json (shard -1) or the index of a shard be in the directory, and returns its name.
+func (d *dir) side(ctx context.Context, shard int) (string, error) {
+	name, want := dataset.MetaName, d.manifest.Meta
+	if shard >= 0 {
+		s := &d.manifest.Shards[shard]
+		name, want = dataset.IndexName(s.Name), s.Index
+	}
+	sound := func(data []byte) bool {
+		return int64(len(data)) == want.Bytes && crc32.ChecksumIEEE(data) == want.CRC
+	}
+	if data, err := os.ReadFile(d.at(name)); err == nil && sound(data) {
+		return name, nil
+	}
+	data := make([]byte, want.Bytes)
+	for range rereads {
+		if err := d.opts.Store.Read(ctx, store.Object{URL: d.url + name, Size: want.Bytes}, data, 0); err != nil {
+			return "", err
+		}
+		if sound(data) {
+			return name, d.put(name, data)
+		}
+	}
+	return "", d.fail(name, -1, ErrChanged)
+}
+
+// fail places an error in an object.
+func (d *dir) fail(name string, off int64, err error) error {
+	return &place.Error{Where: store.Redact(d.url + name), Off: off, Err: err}
+}
+
+// rereads is how often bytes are fetched that are not what the manifest says: they may be damaged on their way.
+const rereads = 4

@@ -1,0 +1,245 @@
+package cached
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// Samples that are wanted at once come by one request where little lies between them.
+const (
+	mostBetween = 64 << 10 // bytes between samples of a shard that is kept: they are kept, too
+	leastWaste  = 4 << 10  // bytes between others that cost no more than a request
+	mostAtOnce  = 8 << 20  // bytes of a request for several samples
+)
+
+// A flight is a request for consecutive samples of a shard. What it brings is in data when done is closed.
+type flight struct {
+	shard *shard
+	lo    int64           // the first sample
+	at    []record.Extent // of all of them
+	done  chan struct{}
+	data  []byte // of all of them; nil if they are in the copy
+	err   error
+
+	// shard.mu guards these.
+	held int64 // bytes of memory that are counted until its samples are taken; 0: it was not asked for ahead
+	left int   // samples that were asked for ahead and not taken
+	room *semaphore.Weighted
+}
+
+func (f *flight) size() int64 {
+	last := f.at[len(f.at)-1]
+	return last.Off + last.Size - f.at[0].Off
+}
+
+// sample returns the bytes of a sample after the flight.
+func (f *flight) sample(i int64) []byte {
+	e := f.at[i-f.lo]
+	return f.data[e.Off-f.at[0].Off:][:e.Size]
+}
+
+// plan makes flights for those of samples, which ascend, that are neither here nor on their way. mu is held.
+func (s *shard) plan(samples []int64) (all []*flight, err error) {
+	var f *flight
+	for _, i := range samples {
+		if s.here(i) {
+			continue
+		}
+		if f != nil {
+			if ok, err := s.extend(f, i); err != nil {
+				return nil, err
+			} else if ok {
+				continue
+			}
+		}
+		at, err := s.extents(i, 1)
+		if err != nil {
+			return nil, err
+		}
+		f = &flight{shard: s, lo: i, at: at, done: make(chan struct{}), left: 1}
+		s.flights[i] = f
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// here reports whether a sample is here or on its way. mu is held.
+func (s *shard) here(i int64) bool { return s.has(i) || s.flights[i] != nil }
+
+// extend makes a flight bring sample i, too, if little lies between. mu is held.
+func (s *shard) extend(f *flight, i int64) (bool, error) {
+	next := f.lo + int64(len(f.at))
+	if i-next > mostBetween/16 { // empty samples lie between
+		return false, nil
+	}
+	more, err := s.extents(next, i-next+1)
+	if err != nil {
+		return false, err
+	}
+	e, end := more[len(more)-1], f.at[0].Off+f.size()
+	between := max(leastWaste, f.size()/4)
+	if s.have != nil {
+		between = mostBetween
+		for n := next; n < i; n++ {
+			if s.here(n) {
+				return false, nil
+			}
+		}
+	}
+	if e.Off-end > between || e.Off+e.Size-f.at[0].Off > mostAtOnce {
+		return false, nil
+	}
+	if s.have != nil {
+		for n := next; n < i; n++ {
+			s.flights[n] = f
+		}
+	}
+	f.at = append(f.at, more...)
+	s.flights[i], f.left = f, f.left+1
+	return true, nil
+}
+
+// fly fetches the samples of a flight, compares them and keeps them.
+func (f *flight) fly(ctx context.Context) {
+	s := f.shard
+	f.err = f.fetch(ctx)
+	s.mu.Lock()
+	if f.held == 0 || f.err != nil || s.has(f.lo) {
+		s.land(f)
+	}
+	s.mu.Unlock()
+	close(f.done)
+}
+
+// give ends a flight that was not begun.
+func (f *flight) give(err error) {
+	f.shard.mu.Lock()
+	f.err = err
+	f.shard.land(f)
+	f.shard.mu.Unlock()
+	close(f.done)
+}
+
+// land takes a flight off the list: its samples are here, or have to be asked for again. mu is held.
+func (s *shard) land(f *flight) {
+	for i := range f.at {
+		if n := f.lo + int64(i); s.flights[n] == f {
+			delete(s.flights, n)
+		}
+	}
+	if f.held > 0 {
+		f.room.Release(f.held)
+		f.held = 0
+	}
+}
+
+func (f *flight) fetch(ctx context.Context) error {
+	s, data := f.shard, make([]byte, f.size())
+	if s.doubt {
+		if _, err := s.copy.ReadAt(data, f.at[0].Off); err == nil && f.bad(data) < 0 {
+			f.data = data
+			s.keep(f.lo, f.at, data, true)
+			return nil
+		}
+	}
+	bad := -1
+	for range rereads {
+		if err := s.dir.opts.Store.Read(ctx, s.object(), data, f.at[0].Off); err != nil {
+			return err
+		}
+		s.dir.fetched.Add(int64(len(data)))
+		if bad = f.bad(data); bad < 0 {
+			f.data = data
+			s.keep(f.lo, f.at, data, false)
+			return nil
+		}
+	}
+	return s.dir.fail(s.Name, f.at[bad].Off, fmt.Errorf("sample %d %w", f.lo+int64(bad), ErrChanged))
+}
+
+// bad returns the number of the first sample in data that differs from its CRC, counted in the flight; -1: none does.
+func (f *flight) bad(data []byte) int {
+	for i, e := range f.at {
+		if err := f.shard.info.CheckSample(f.lo+int64(i), e, data[e.Off-f.at[0].Off:][:e.Size]); err != nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// A part is what is wanted of a shard.
+type part struct {
+	*shard
+	samples []int64 // ascending
+	at      []record.Extent
+	flights []*flight // which bring them; nil: the sample is here
+}
+
+// find finds where the samples of a part lie, and returns the bytes that they have.
+func (p *part) find() (size int64, err error) {
+	for _, i := range p.samples {
+		at, err := p.extents(i, 1)
+		if err != nil {
+			return 0, err
+		}
+		p.at = append(p.at, at[0])
+		size += at[0].Size
+	}
+	return size, nil
+}
+
+// begin returns the flights that are to be begun so that all samples of the part come.
+func (p *part) begin() ([]*flight, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all, err := p.plan(p.samples)
+	for _, i := range p.samples {
+		p.flights = append(p.flights, p.shard.flights[i])
+	}
+	return all, err
+}
+
+// take fills memory with the samples of a part, and returns the rest of it.
+func (p *part) take(ctx context.Context, memory []byte) ([]byte, error) {
+	for k, i := range p.samples {
+		e := p.at[k]
+		if err := p.shard.take(ctx, i, e, memory[:e.Size], p.flights[k]); err != nil {
+			return nil, err
+		}
+		memory = memory[e.Size:]
+	}
+	return memory, nil
+}
+
+// take fills memory with a sample, once the flight that brings it has come; nil: the sample is here.
+func (s *shard) take(ctx context.Context, i int64, e record.Extent, memory []byte, f *flight) error {
+	if f == nil {
+		if _, err := s.copy.ReadAt(memory, e.Off); err == nil && s.info.CheckSample(i, e, memory) == nil {
+			return nil
+		}
+		f = &flight{shard: s, lo: i, at: []record.Extent{e}, done: make(chan struct{})} // the copy is damaged
+		f.fly(ctx)
+	}
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if f.err != nil {
+		return f.err
+	}
+	copy(memory, f.sample(i))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f.held > 0 && s.flights[i] == f {
+		delete(s.flights, i)
+		if f.left--; f.left == 0 {
+			s.land(f)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+//go:build unix
+
+package cached
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockFile locks a file until it is closed, or the process ends. If another process has it locked, lockFile waits, or
+// returns errBusy.
+func lockFile(path string, wait bool) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	how := unix.LOCK_EX
+	if !wait {
+		how |= unix.LOCK_NB
+	}
+	for err = unix.EINTR; err == unix.EINTR; {
+		err = unix.Flock(int(f.Fd()), how)
+	}
+	if err == nil {
+		return f, nil
+	}
+	f.Close()
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, errBusy
+	}
+	return nil, fmt.Errorf("lock %s: %w", path, err)
+}
+
+// procPath names a file of an open directory by the directory's descriptor.
+func procPath(dir *os.File, name string) string {
+	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), name)
+}

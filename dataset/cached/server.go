@@ -1,0 +1,219 @@
+package cached
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+)
+
+// A server fetches the samples of one dataset for all processes of the machine.
+type server struct {
+	dir    *dir
+	shards []*shard
+	starts []int64 // number of the first sample of each shard, and at the end of all
+	doubt  bool    // the machine was started since the last server
+	lock   *os.File
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup // everything that the server has begun
+	filler *filler
+	slots  *semaphore.Weighted // flights that were asked for ahead
+	room   *semaphore.Weighted // bytes of these that are kept in memory
+	memory int64               // all of room
+
+	mu    sync.Mutex
+	users int
+	quiet time.Time // when the last user ended
+}
+
+const (
+	aheadAtOnce = 48        // flights
+	aheadMemory = 256 << 20 // bytes
+
+	// linger is how long a server waits for a user: workers of a loader that start anew find it.
+	linger = 2 * time.Second
+)
+
+// errBusy says that another process serves the dataset.
+var errBusy = errors.New("another process serves it")
+
+// newServer takes the lock of the directory, which no other server may have.
+func newServer(d *dir) (*server, error) {
+	l, err := lockFile(d.at(lockName), false)
+	if err != nil {
+		return nil, err
+	}
+	v := &server{dir: d, starts: []int64{0}, lock: l, memory: aheadMemory, quiet: time.Now()}
+	if v.doubt, err = d.newBoot(); err != nil {
+		l.Close()
+		return nil, err
+	}
+	v.ctx, v.cancel = context.WithCancel(context.Background())
+	v.slots, v.room = semaphore.NewWeighted(aheadAtOnce), semaphore.NewWeighted(v.memory)
+	for i := range d.manifest.Shards {
+		s := &d.manifest.Shards[i]
+		first := v.starts[i]
+		v.shards = append(v.shards, &shard{ManifestShard: s, dir: d, first: first})
+		v.starts = append(v.starts, first+s.Samples)
+	}
+	v.filler = v.newFiller()
+	return v, nil
+}
+
+// newBoot reports whether the directory was written by a server before the last start of the machine.
+func (d *dir) newBoot() (bool, error) {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return true, nil // not Linux: all is compared
+	}
+	was, err := os.ReadFile(d.at(bootName))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return true, err
+	}
+	return !bytes.Equal(was, id), d.put(bootName, id)
+}
+
+const bootName = "boot"
+
+// parts returns which samples of which shards have these numbers, with the headers of the shards here. Numbers that no
+// sample has are left out.
+func (v *server) parts(ctx context.Context, numbers []int64) (all []*part, err error) {
+	sorted := slices.Compact(slices.Sorted(slices.Values(numbers)))
+	for k, s := range v.shards {
+		n, _ := slices.BinarySearch(sorted, v.starts[k+1])
+		p := &part{shard: s}
+		for _, number := range sorted[:n] {
+			if number >= 0 {
+				p.samples = append(p.samples, number-s.first)
+			}
+		}
+		if sorted = sorted[n:]; len(p.samples) > 0 {
+			all = append(all, p)
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(entersAtOnce)
+	for _, p := range all {
+		g.Go(func() error { return v.enter(ctx, p.shard) })
+	}
+	return all, g.Wait()
+}
+
+// entersAtOnce is how many headers are fetched at once.
+const entersAtOnce = 64
+
+// enter makes the header of a shard be here, and begins to fill it.
+func (v *server) enter(ctx context.Context, s *shard) error {
+	if err := s.enter(ctx, v.doubt); err != nil {
+		return err
+	}
+	v.filler.add(s)
+	return nil
+}
+
+// serve answers users until there is none for some time, or ctx is done.
+func (v *server) serve(ctx context.Context, l *net.UnixListener) {
+	defer v.close()
+	defer context.AfterFunc(ctx, v.cancel)()
+	defer context.AfterFunc(v.ctx, func() { l.Close() })()
+	v.work.Go(v.endWhenQuiet)
+	for {
+		c, err := l.AcceptUnix()
+		if err != nil {
+			v.cancel()
+			return
+		}
+		v.count(1)
+		v.work.Go(func() {
+			defer v.count(-1)
+			defer c.Close()
+			defer context.AfterFunc(v.ctx, func() { c.Close() })()
+			v.answer(c)
+		})
+	}
+}
+
+func (v *server) count(n int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.users += n
+	v.quiet = time.Now()
+}
+
+// endWhenQuiet ends the server when no user has been there for some time.
+func (v *server) endWhenQuiet() {
+	tick := time.NewTicker(linger / 8)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-v.ctx.Done():
+			return
+		}
+		v.mu.Lock()
+		quiet := v.users == 0 && time.Since(v.quiet) > linger
+		v.mu.Unlock()
+		if quiet {
+			v.cancel()
+			return
+		}
+	}
+}
+
+// close ends everything, and then lets the next server begin.
+func (v *server) close() {
+	v.cancel()
+	v.filler.close()
+	v.work.Wait()
+	for _, s := range v.shards {
+		s.close()
+	}
+	os.Remove(v.dir.at(socketName))
+	v.lock.Close()
+}
+
+// listen makes the socket of the directory.
+func (d *dir) listen() (l *net.UnixListener, err error) {
+	err = d.nearby(socketName, func(path string) error {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		l, err = net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+		if err == nil {
+			l.SetUnlinkOnClose(false) // close removes it while it has the lock
+		}
+		return err
+	})
+	return l, err
+}
+
+const (
+	lockName   = "lock"
+	socketName = "socket"
+)
+
+// longestSocket is the longest path that an address of a Unix socket has room for.
+const longestSocket = 100
+
+// nearby calls use with a path of a socket that is short enough.
+func (d *dir) nearby(name string, use func(path string) error) error {
+	path := d.at(name)
+	if len(path) <= longestSocket {
+		return use(path)
+	}
+	f, err := os.Open(d.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return use(procPath(f, name))
+}

@@ -1,0 +1,191 @@
+package cached
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/store"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+const headSize = 12 // bytes of a shard before its tables: docs/format.md
+
+// A shard is one of the shards that the server has.
+type shard struct {
+	*dataset.ManifestShard
+	dir   *dir
+	first int64 // number of its first sample in the dataset
+
+	open sync.Mutex // held while the header is fetched
+	copy *os.File   // nil: nothing of it was asked for yet
+	have *os.File   // nil: it is not kept
+	info record.FileInfo
+
+	mu      sync.Mutex
+	bits    []byte            // of have, without its first byte
+	missing int64             // samples that are not here
+	from    int64             // all samples before this one are here or on their way
+	doubt   bool              // samples may be in copy without a bit
+	full    error             // why nothing more is written into it
+	flights map[int64]*flight // by sample of the shard
+}
+
+// enter opens the copy of a shard, and fetches its header if that is not here.
+func (s *shard) enter(ctx context.Context, doubt bool) error {
+	s.open.Lock()
+	defer s.open.Unlock()
+	if s.copy != nil {
+		return nil
+	}
+	f, err := os.OpenFile(s.dir.at(s.Name+copyExt), os.O_RDWR|os.O_CREATE, 0o600)
+	if err == nil {
+		err = f.Truncate(s.Bytes) // as large as it will be, which is what a cache counts
+	}
+	if err != nil {
+		return err
+	}
+	kept, err := s.dir.reserve(s.Name, s.Samples)
+	if err != nil {
+		s.dir.opts.Warn(fmt.Sprintf("%s: %v: it is fetched each time", s.Name, err))
+	}
+	if err := s.fillHeader(ctx, f); err != nil {
+		f.Close()
+		return err
+	}
+	s.info = record.FileInfo{Path: store.Redact(s.dir.url + s.Name), Samples: s.Samples, Size: s.Bytes, HeaderCRC: s.HeaderCRC}
+	s.flights, s.missing = make(map[int64]*flight), s.Samples
+	if kept {
+		if err := s.openHave(doubt); err != nil {
+			f.Close()
+			return err
+		}
+	}
+	s.copy = f
+	return nil
+}
+
+// entered reports whether the header is here.
+func (s *shard) entered() bool {
+	s.open.Lock()
+	defer s.open.Unlock()
+	return s.copy != nil
+}
+
+// fillHeader makes the copy have the header that the manifest pins.
+func (s *shard) fillHeader(ctx context.Context, f *os.File) error {
+	size := headSize + 12*s.Samples
+	if size > s.Bytes {
+		return s.dir.fail(s.Name, -1, ErrChanged)
+	}
+	header := make([]byte, size)
+	if _, err := f.ReadAt(header, 0); err == nil && s.soundHeader(header) {
+		return nil
+	}
+	for range rereads {
+		if err := s.dir.opts.Store.Read(ctx, s.object(), header, 0); err != nil {
+			return err
+		}
+		if s.soundHeader(header) {
+			_, err := f.WriteAt(header, 0)
+			return err
+		}
+	}
+	return s.dir.fail(s.Name, 0, ErrChanged)
+}
+
+// soundHeader reports whether a header is the one of the manifest, whose CRC covers all of it.
+func (s *shard) soundHeader(header []byte) bool {
+	return crc32.ChecksumIEEE(header[4:]) == s.HeaderCRC && int64(binary.LittleEndian.Uint64(header[4:])) == s.Samples
+}
+
+func (s *shard) object() store.Object { return store.Object{URL: s.dir.url + s.Name, Size: s.Bytes} }
+
+func (s *shard) openHave(doubt bool) error {
+	f, err := os.OpenFile(s.dir.at(s.Name+haveExt), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	all := make([]byte, haveSize(s.Samples))
+	if _, err := f.ReadAt(all, 0); err != nil || doubt {
+		clear(all)
+		s.doubt = true
+		if _, err := f.WriteAt(all, 0); err != nil {
+			f.Close()
+			return err
+		}
+	}
+	s.have, s.bits = f, all[1:]
+	for i := range s.Samples {
+		if s.has(i) {
+			s.missing--
+		}
+	}
+	return nil
+}
+
+// has reports whether a sample is here. mu is held, or nobody else has the shard.
+func (s *shard) has(i int64) bool { return s.have != nil && s.bits[i>>3]&(1<<(i&7)) != 0 }
+
+// extents returns where samples lie, and their CRCs.
+func (s *shard) extents(first, count int64) ([]record.Extent, error) {
+	return record.ReadExtents(s.copy, s.info, first, count, nil)
+}
+
+// keep writes consecutive samples into the copy, and then says that they are here. It does nothing for a shard that is
+// not kept. An error of the system, as a full disk, ends the keeping, and not the work.
+func (s *shard) keep(lo int64, at []record.Extent, data []byte, there bool) {
+	if s.have == nil {
+		return
+	}
+	s.mu.Lock()
+	full := s.full
+	s.mu.Unlock()
+	if full != nil {
+		return
+	}
+	var err error
+	if !there {
+		_, err = s.copy.WriteAt(data, at[0].Off)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		err = s.mark(lo, lo+int64(len(at)))
+	}
+	if err != nil && s.full == nil {
+		s.full = err
+		s.dir.opts.Warn(fmt.Sprintf("%s: %v: no more of this shard is kept", s.Name, err))
+	}
+}
+
+// mark says that samples are here.
+func (s *shard) mark(lo, hi int64) error {
+	for i := lo; i < hi; i++ {
+		if !s.has(i) {
+			s.bits[i>>3] |= 1 << (i & 7)
+			s.missing--
+		}
+	}
+	if _, err := s.have.WriteAt(s.bits[lo>>3:(hi-1)>>3+1], 1+lo>>3); err != nil {
+		return err
+	}
+	if s.missing == 0 {
+		_, err := s.have.WriteAt([]byte{1}, 0)
+		return err
+	}
+	return nil
+}
+
+func (s *shard) close() {
+	if s.copy != nil {
+		s.copy.Close()
+	}
+	if s.have != nil {
+		s.have.Close()
+	}
+}

@@ -1,0 +1,213 @@
+package cached
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+// What users and a server say to each other. All numbers are of 64 bits, little-endian.
+//
+//	request: its kind, a count, and as many numbers
+//	reply:   the number of bytes that follow; less than 0: so many bytes of an error, its kind first
+//
+// There is a reply to each request but askComing and askForget, in their order.
+const (
+	askRead   = 1 // numbers of samples, ascending: their bytes, behind one another
+	askShard  = 2 // the number of a shard: 1 if its samples are kept, else 0, when its header is here
+	askFile   = 3 // the number of a shard, or -1: the name of its index, or of meta.json, when that is here
+	askComing = 4 // numbers of samples that will be asked for, in the order in which they will be
+	askForget = 5 // what was said to come does not
+	askCounts = 6 // bytes that were fetched since the server began
+	askFilled = 7 // nothing, once no shard that is kept lacks samples
+)
+
+// Limits of a request, against what is not a user.
+const (
+	mostNumbers = 1 << 20
+	mostBytes   = 1 << 40
+)
+
+// Kinds of errors: the first byte of one.
+const (
+	kindDamage = 'd' // the object store has other bytes than the manifest says
+	kindSystem = 's'
+)
+
+// answer answers one user until it ends.
+func (v *server) answer(c net.Conn) {
+	ctx, cancel := context.WithCancel(v.ctx)
+	defer cancel()
+	a := v.newAhead()
+	defer a.end()
+	in := bufio.NewReaderSize(c, 64<<10)
+	var memory []byte
+	for {
+		kind, numbers, err := readRequest(in)
+		if err != nil {
+			return
+		}
+		var reply []byte
+		switch kind {
+		case askComing:
+			a.coming(numbers)
+			continue
+		case askForget:
+			a.end()
+			a = v.newAhead()
+			continue
+		case askRead:
+			reply, err = v.read(ctx, numbers, memory)
+			memory = reply
+		case askShard:
+			reply, err = v.askedShard(ctx, numbers)
+		case askFile:
+			reply, err = v.askedFile(ctx, numbers)
+		case askCounts:
+			reply = binary.LittleEndian.AppendUint64(nil, uint64(v.dir.fetched.Load()))
+		case askFilled:
+			err = v.filler.wait(ctx)
+		default:
+			return
+		}
+		if err := writeReply(c, reply, err); err != nil {
+			return
+		}
+		if cap(memory) > mostAtOnce {
+			memory = nil
+		}
+	}
+}
+
+func readRequest(in io.Reader) (kind int64, numbers []int64, err error) {
+	var head [16]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil {
+		return 0, nil, err
+	}
+	kind = int64(binary.LittleEndian.Uint64(head[:]))
+	count := int64(binary.LittleEndian.Uint64(head[8:]))
+	if count < 0 || count > mostNumbers {
+		return 0, nil, errors.New("not a request")
+	}
+	numbers = make([]int64, count)
+	return kind, numbers, binary.Read(in, binary.LittleEndian, numbers)
+}
+
+func writeRequest(out io.Writer, kind int64, numbers ...int64) error {
+	text := make([]byte, 0, 16+8*len(numbers))
+	text = binary.LittleEndian.AppendUint64(text, uint64(kind))
+	text = binary.LittleEndian.AppendUint64(text, uint64(len(numbers)))
+	for _, n := range numbers {
+		text = binary.LittleEndian.AppendUint64(text, uint64(n))
+	}
+	_, err := out.Write(text)
+	return err
+}
+
+func writeReply(c net.Conn, data []byte, failed error) error {
+	n := int64(len(data))
+	if failed != nil {
+		kind := byte(kindSystem)
+		if place.KindOf(failed) == place.Corrupt {
+			kind = kindDamage
+		}
+		data = append([]byte{kind}, failed.Error()...)
+		n = -int64(len(data))
+	}
+	buffers := net.Buffers{binary.LittleEndian.AppendUint64(nil, uint64(n)), data}
+	_, err := buffers.WriteTo(c)
+	return err
+}
+
+// readReply reads a reply into memory, as much as there is room for, which is all that was asked for.
+func readReply(in io.Reader, memory []byte) (int, error) {
+	var head [8]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil {
+		return 0, err
+	}
+	n := int64(binary.LittleEndian.Uint64(head[:]))
+	if n >= 0 && n <= int64(len(memory)) {
+		return io.ReadFull(in, memory[:n])
+	}
+	if n > 0 || n < -mostNumbers {
+		return 0, fmt.Errorf("the process that fetches sent %d bytes", n)
+	}
+	text := make([]byte, -n)
+	if _, err := io.ReadFull(in, text); err != nil {
+		return 0, err
+	}
+	kind := place.IO
+	if text[0] == kindDamage {
+		kind = place.Corrupt
+	}
+	return 0, &serverError{place.New(kind, string(text[1:]))}
+}
+
+// A serverError is an error of the server's work, and not of the connection.
+type serverError struct{ error }
+
+func (e *serverError) Unwrap() error { return e.error }
+
+// read returns the bytes of samples, which ascend, in memory if there is enough.
+func (v *server) read(ctx context.Context, numbers []int64, memory []byte) ([]byte, error) {
+	parts, err := v.parts(ctx, numbers)
+	if err != nil {
+		return nil, err
+	}
+	var size int64
+	for _, p := range parts {
+		n, err := p.find()
+		if size += n; err != nil {
+			return nil, err
+		}
+	}
+	if size > mostBytes {
+		return nil, fmt.Errorf("%d bytes at once", size)
+	}
+	for _, p := range parts {
+		flights, err := p.begin()
+		for _, f := range flights {
+			v.work.Go(func() { f.fly(v.ctx) })
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	memory = slices.Grow(memory[:0], int(size))[:size]
+	rest := memory
+	for _, p := range parts {
+		if rest, err = p.take(ctx, rest); err != nil {
+			return nil, err
+		}
+	}
+	return memory, nil
+}
+
+func (v *server) askedShard(ctx context.Context, numbers []int64) ([]byte, error) {
+	if len(numbers) != 1 || numbers[0] < 0 || numbers[0] >= int64(len(v.shards)) {
+		return nil, fmt.Errorf("no shard %v", numbers)
+	}
+	s := v.shards[numbers[0]]
+	if err := v.enter(ctx, s); err != nil {
+		return nil, err
+	}
+	if s.have == nil {
+		return []byte{0}, nil
+	}
+	return []byte{1}, nil
+}
+
+func (v *server) askedFile(ctx context.Context, numbers []int64) ([]byte, error) {
+	if len(numbers) != 1 || numbers[0] < -1 || numbers[0] >= int64(len(v.shards)) {
+		return nil, fmt.Errorf("no file %v", numbers)
+	}
+	name, err := v.dir.side(ctx, int(numbers[0]))
+	return []byte(name), err
+}
