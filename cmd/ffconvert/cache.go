@@ -47,7 +47,7 @@ room for, the copies used longest ago first.
 		Args: cliflag.WantCommand,
 		RunE: cliflag.NeedCommand,
 	}
-	cmd.AddCommand(newCacheListCommand(), newCacheCleanCommand())
+	cmd.AddCommand(newCacheListCommand(), newCacheCleanCommand(), newCacheFillCommand(), newCacheServeCommand())
 	return cmd
 }
 
@@ -88,18 +88,21 @@ unfinished. Copies in use stay.
 	return cmd
 }
 
+// cacheDir returns the directory of the cache.
+func (o *cacheOptions) cacheDir() (string, error) {
+	dir, err := cliflag.CacheDir(o.dir)
+	if err == nil && dir == "" {
+		dir, err = os.UserCacheDir()
+		dir = filepath.Join(dir, "ffconvert")
+	}
+	return dir, err
+}
+
 // open calls use with the cache, or with nil if the directory is missing or is not a cache.
 func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
-	dir, err := cliflag.CacheDir(o.dir)
+	dir, err := o.cacheDir()
 	if err != nil {
 		return err
-	}
-	if dir == "" {
-		base, err := os.UserCacheDir()
-		if err != nil {
-			return err
-		}
-		dir = filepath.Join(base, "ffconvert")
 	}
 	st, err := os.Stat(dir)
 	switch {

@@ -36,6 +36,38 @@ func Open(ctx context.Context, url string, opts Options) (*Dataset, error) {
 	return x, nil
 }
 
+// Find makes the directory for the dataset at url, with its manifest, and reports whether a process serves it.
+func Find(ctx context.Context, url string, opts Options) (path string, served bool, err error) {
+	d, err := find(ctx, url, opts)
+	if err != nil {
+		return "", false, err
+	}
+	c, err := d.dial(ctx)
+	if err != nil {
+		return d.path, false, nil
+	}
+	return d.path, true, c.Close()
+}
+
+// Serve serves the dataset at url, whose directory [Find] has made, until nobody has had it open for two seconds, or ctx
+// is done. It calls ready when this process, or another one, answers.
+func Serve(ctx context.Context, path, url string, opts Options, ready func()) error {
+	m, err := dataset.ReadShards(path)
+	if err != nil {
+		return err
+	}
+	x := &Dataset{dir: &dir{path: path, url: baseOf(url), manifest: m, opts: opts}, stop: func() {}}
+	c, err := x.connect(ctx)
+	if err != nil {
+		return err
+	}
+	ready()
+	c.Close()
+	defer context.AfterFunc(ctx, x.stop)()
+	x.work.Wait()
+	return nil
+}
+
 // patience is how long a server may take to begin or to end.
 const patience = 30 * time.Second
 
