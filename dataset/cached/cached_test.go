@@ -3,13 +3,13 @@ package cached_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -183,15 +183,29 @@ func TestEpochs(t *testing.T) {
 	}
 }
 
-func sorted(n []int64) []int64 {
-	for i := range n {
-		for j := i; j > 0 && n[j] < n[j-1]; j-- {
-			n[j], n[j-1] = n[j-1], n[j]
-		}
+func sorted(n []int64) []int64 { return slices.Sorted(slices.Values(n)) }
+
+// Whatever the network does, samples are right, and nothing waits for ever.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	dir, records := made(t, 600, 3000, 5)
+	for seed := range uint64(cases(12, 300)) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			faults := append(testproxy.All(), testproxy.Lies()...)
+			proxy := testproxy.Start(t, served(t, dir), testproxy.Options{Pick: testproxy.Some(seed, 0.25, faults...), Delay: 3 * time.Millisecond})
+			opts := options(t, int64(seed%3)*400_000)
+			a, b := opened(t, proxy.Address, opts), opened(t, proxy.Address, opts)
+			epoch(t, records, seed, a, b)
+			epoch(t, records, seed+1, a, b)
+		})
 	}
-	return n
 }
 
-var _ = errors.New
-var _ = os.Remove
-var _ = testproxy.All
+// cases returns how many cases are tried: all by make faults.
+func cases(few, all int) int {
+	if os.Getenv("FFCONVERT_FAULTS") != "" {
+		return all
+	}
+	return few
+}

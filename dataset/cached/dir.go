@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -46,25 +47,25 @@ func baseOf(url string) string { return strings.TrimRight(url, "/") + "/" }
 func find(ctx context.Context, url string, opts Options) (*dir, error) {
 	base := baseOf(url)
 	where := store.Redact(base + dataset.ManifestName)
-	o, err := opts.Store.Stat(ctx, base+dataset.ManifestName)
+	d := &dir{url: base, opts: opts}
+	var data []byte
+	err := d.again(ctx, func() error {
+		o, err := opts.Store.Stat(ctx, base+dataset.ManifestName)
+		if err == nil && (o.Size < 0 || o.Size > maxManifest) {
+			err = &place.Error{Where: where, Off: -1, Err: fmt.Errorf("it has %d bytes, want 0 to %d", o.Size, int64(maxManifest))}
+		}
+		if err != nil {
+			return err
+		}
+		data = make([]byte, o.Size)
+		if err := opts.Store.Read(ctx, o, data, 0); err != nil {
+			return err
+		}
+		d.manifest, err = dataset.ParseManifest(where, data)
+		return err
+	})
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, &place.Error{Where: store.Redact(base), Off: -1, Err: dataset.ErrUnfinished, Kind: place.Unfinished, Hint: "there is no manifest.json"}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if o.Size < 0 || o.Size > maxManifest {
-		return nil, &place.Error{Where: where, Off: -1, Err: fmt.Errorf("it has %d bytes, want 0 to %d", o.Size, int64(maxManifest))}
-	}
-	data := make([]byte, o.Size)
-	var m *dataset.Manifest
-	for range rereads {
-		if err = opts.Store.Read(ctx, o, data, 0); err != nil {
-			return nil, err
-		}
-		if m, err = dataset.ParseManifest(where, data); err == nil {
-			break
-		}
 	}
 	if err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func find(ctx context.Context, url string, opts Options) (*dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dir{path: filepath.Join(root, datasetsDir, fmt.Sprintf("%x", sum[:16])), url: base, manifest: m, opts: opts}
+	d.path = filepath.Join(root, datasetsDir, fmt.Sprintf("%x", sum[:16]))
 	if err := os.MkdirAll(filepath.Join(d.path, dataset.IndexDir), 0o700); err != nil {
 		return nil, err
 	}
@@ -119,21 +120,51 @@ func (d *dir) side(ctx context.Context, shard int) (string, error) {
 		return name, nil
 	}
 	data := make([]byte, want.Bytes)
-	for range rereads {
-		if err := d.opts.Store.Read(ctx, store.Object{URL: d.url + name, Size: want.Bytes}, data, 0); err != nil {
-			return "", err
+	err := d.read(ctx, name, want.Bytes, data, 0, func() error {
+		if !sound(data) {
+			return d.fail(name, -1, ErrChanged)
 		}
-		if sound(data) {
-			return name, d.put(name, data)
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return name, d.put(name, data)
+}
+
+// read fills p with the bytes of an object of size bytes from off on, which judge finds to be sound.
+func (d *dir) read(ctx context.Context, name string, size int64, p []byte, off int64, judge func() error) error {
+	return d.again(ctx, func() error {
+		if err := d.opts.Store.Read(ctx, store.Object{URL: d.url + name, Size: size}, p, off); err != nil {
+			return err
+		}
+		return judge()
+	})
+}
+
+// rereads is how often is asked again for what is not as the manifest says: replies may be wrong on their way, or come
+// from a service that does not know yet what it has.
+const rereads = 8
+
+// again calls read until it succeeds, or fails for another reason than a wrong reply.
+func (d *dir) again(ctx context.Context, read func() error) error {
+	pause := 5 * time.Millisecond
+	for n := 0; ; n++ {
+		err := read()
+		wrong := place.KindOf(err) == place.Corrupt || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrLength)
+		if err == nil || n == rereads || !wrong {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+			pause *= 2
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
-	return "", d.fail(name, -1, ErrChanged)
 }
 
 // fail places an error in an object.
 func (d *dir) fail(name string, off int64, err error) error {
 	return &place.Error{Where: store.Redact(d.url + name), Off: off, Err: err}
 }
-
-// rereads is how often bytes are fetched that are not what the manifest says: they may be damaged on their way.
-const rereads = 4

@@ -146,19 +146,18 @@ func (f *flight) fetch(ctx context.Context) error {
 			return nil
 		}
 	}
-	bad := -1
-	for range rereads {
-		if err := s.dir.opts.Store.Read(ctx, s.object(), data, f.at[0].Off); err != nil {
-			return err
-		}
+	err := s.dir.read(ctx, s.Name, s.Bytes, data, f.at[0].Off, func() error {
 		s.dir.fetched.Add(int64(len(data)))
-		if bad = f.bad(data); bad < 0 {
-			f.data = data
-			s.keep(f.lo, f.at, data, false)
-			return nil
+		if bad := f.bad(data); bad >= 0 {
+			return s.dir.fail(s.Name, f.at[bad].Off, fmt.Errorf("sample %d %w", f.lo+int64(bad), ErrChanged))
 		}
+		return nil
+	})
+	if err == nil {
+		f.data = data
+		s.keep(f.lo, f.at, data, false)
 	}
-	return s.dir.fail(s.Name, f.at[bad].Off, fmt.Errorf("sample %d %w", f.lo+int64(bad), ErrChanged))
+	return err
 }
 
 // bad returns the number of the first sample in data that differs from its CRC, counted in the flight; -1: none does.

@@ -86,24 +86,22 @@ func (s *shard) fillHeader(ctx context.Context, f *os.File) error {
 	if _, err := f.ReadAt(header, 0); err == nil && s.soundHeader(header) {
 		return nil
 	}
-	for range rereads {
-		if err := s.dir.opts.Store.Read(ctx, s.object(), header, 0); err != nil {
-			return err
+	err := s.dir.read(ctx, s.Name, s.Bytes, header, 0, func() error {
+		if !s.soundHeader(header) {
+			return s.dir.fail(s.Name, 0, ErrChanged)
 		}
-		if s.soundHeader(header) {
-			_, err := f.WriteAt(header, 0)
-			return err
-		}
+		return nil
+	})
+	if err == nil {
+		_, err = f.WriteAt(header, 0)
 	}
-	return s.dir.fail(s.Name, 0, ErrChanged)
+	return err
 }
 
 // soundHeader reports whether a header is the one of the manifest, whose CRC covers all of it.
 func (s *shard) soundHeader(header []byte) bool {
 	return crc32.ChecksumIEEE(header[4:]) == s.HeaderCRC && int64(binary.LittleEndian.Uint64(header[4:])) == s.Samples
 }
-
-func (s *shard) object() store.Object { return store.Object{URL: s.dir.url + s.Name, Size: s.Bytes} }
 
 func (s *shard) openHave(doubt bool) error {
 	f, err := os.OpenFile(s.dir.at(s.Name+haveExt), os.O_RDWR, 0)

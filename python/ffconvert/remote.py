@@ -1,0 +1,204 @@
+"""A dataset in an object store: asks the process of this machine that fetches its samples and keeps them in a cache.
+
+That process is `ffconvert cache serve`. It begins with the first process that has the dataset open, and ends with the last. This module is imported for a URL alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from array import array
+from typing import Any, Dict, Iterable, List, Optional, Union
+
+from .errors import DamageError
+
+__all__ = ["Remote"]
+
+# What is said: dataset/cached/wire.go has it.
+_READ, _SHARD, _FILE, _COMING, _FORGET, _COUNTS = range(1, 7)
+_REQUEST, _REPLY = struct.Struct("<qq"), struct.Struct("<q")
+_LONGEST = 1 << 20  # bytes of an error
+#: Numbers of one request.
+_NUMBERS = 1 << 16
+#: The longest path of a socket.
+_PATH = 100
+#: How often a request is sent to a process that ends before it replies.
+_ATTEMPTS = 10
+_DAMAGED, _SYSTEM = (2, 5), 4
+
+
+class Remote:
+    """A dataset at a URL, by its directory in a cache. Any number of threads may use it, and processes that were forked."""
+
+    def __init__(self, url: str, cache: str, size: Union[int, str, None]) -> None:
+        self.url, self.cache, self.size = url, cache, size
+        self._lock = threading.Lock()
+        self._start_lock = threading.Lock()
+        self._pid = os.getpid()
+        self._free: List[socket.socket] = []  # connections that are not in use
+        self._ahead: Optional[socket.socket] = None
+        #: The directory of the dataset in the cache.
+        self.path: str = self._start()
+        self._ahead = self._connect()  # open as long as this is, and the process that fetches with it
+
+    def _start(self) -> str:
+        """Starts the process that fetches, if there is none, and returns the directory."""
+        command = [_program(self.url), "cache", "serve", "--color=never", "--cache-dir=" + self.cache]
+        command += [] if self.size is None else ["--cache-size=%s" % self.size]
+        with tempfile.TemporaryFile() as said:
+            done = subprocess.run([*command, "--", self.url], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said, check=False)
+            said.seek(0)
+            lines = str(said.read(), "utf-8", "replace").strip().splitlines()
+        if done.returncode:
+            why = (lines or ["it printed nothing"])[-1]
+            why = why[len("ffconvert: "):] if why.startswith("ffconvert: ") else why
+            if done.returncode in _DAMAGED:
+                raise DamageError(why, self.url)
+            raise OSError(why) if done.returncode == _SYSTEM else ValueError(why)
+        return os.fsdecode(done.stdout.strip())
+
+    def _connect(self) -> socket.socket:
+        for attempt in range(_ATTEMPTS):
+            with contextlib.suppress(OSError):
+                return _dial(self.path)
+            with self._start_lock:
+                path = self._start()
+            if path != self.path:
+                raise DamageError("%s: another dataset is there now" % self.url, self.url)
+            if attempt:
+                time.sleep(0.05 * attempt)
+        raise OSError("%s: the process that fetches does not answer; %s says why" % (self.url, os.path.join(self.path, "log")))
+
+    def _own(self) -> None:
+        """Forgets the connections of the process that this one was forked from."""
+        if self._pid != os.getpid():
+            self._pid, self._free, self._lock, self._start_lock = os.getpid(), [], threading.Lock(), threading.Lock()
+            self._ahead = None
+
+    def _ask(self, memory: Any, kind: int, numbers: Iterable[int]) -> int:
+        """Sends a request, fills memory with its reply, and returns how many bytes that had."""
+        self._own()
+        text = _request(kind, numbers)
+        why: Exception = OSError("no attempt was made")
+        for _ in range(_ATTEMPTS):
+            with self._lock:
+                connection = self._free.pop() if self._free else None
+            connection = connection or self._connect()
+            try:
+                connection.sendall(text)
+                size = _REPLY.unpack(_receive(connection, bytearray(_REPLY.size)))[0]
+                if size > len(memory) or size < -_LONGEST:
+                    raise OSError("a reply has %d bytes" % size)
+                data = _receive(connection, memory[:size] if size >= 0 else bytearray(-size))
+            except OSError as e:
+                connection.close()
+                why = e
+                continue
+            except BaseException:  # the reply would be taken for that of the next request
+                connection.close()
+                raise
+            with self._lock:
+                self._free.append(connection)
+            if size < 0:
+                text = str(data[1:], "utf-8", "replace")
+                raise DamageError(text, self.url) if data[:1] == b"d" else OSError(text)
+            return size
+        raise OSError("%s: the process that fetches has ended %d times: %s" % (self.url, _ATTEMPTS, why))
+
+    def read(self, numbers: List[int], memory: Any) -> None:
+        """Fills memory with samples, which are given by their numbers in the dataset and ascend. It has the size that they have together."""
+        view = memoryview(memory).cast("B") if len(memory) else memoryview(b"")
+        if self._ask(view, _READ, numbers) != len(view):
+            raise OSError("%s: the process that fetches sent less than was asked for" % self.url)
+
+    def shard(self, k: int) -> bool:
+        """Makes the header of a shard be in its copy, and says whether all its samples will be."""
+        one = bytearray(1)
+        self._ask(memoryview(one), _SHARD, [k])
+        return one == b"\x01"
+
+    def file(self, k: int) -> None:
+        """Makes the index of a shard be in the directory, or meta.json, which is -1."""
+        self._ask(memoryview(bytearray(1 << 16)), _FILE, [k])
+
+    def fetched(self) -> int:
+        """The bytes of shards that came from the object store since the process that fetches began."""
+        count = bytearray(8)
+        self._ask(memoryview(count), _COUNTS, [])
+        return int.from_bytes(count, "little")
+
+    def coming(self, numbers: Optional[List[int]]) -> None:
+        """Says which samples will be read, in this order, behind those that were said before; with None, that these will not."""
+        self._own()
+        try:
+            with self._lock:
+                if self._ahead is None:
+                    self._ahead = self._connect()
+                self._ahead.sendall(_request(_FORGET, []) if numbers is None else _request(_COMING, numbers[:_NUMBERS]))
+        except OSError:  # they are fetched when they are read
+            self._ahead = None
+
+    def close(self) -> None:
+        """Closes the connections. The process that fetches ends with the last one."""
+        self._own()
+        with self._lock:
+            for connection in self._free:
+                connection.close()
+            if self._ahead is not None:
+                self._ahead.close()
+            self._free, self._ahead = [], None
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.url, self.cache, self.size)
+
+
+def _program(url: str) -> str:
+    from .writer import program
+    try:
+        return program()
+    except FileNotFoundError as e:
+        raise FileNotFoundError("%s: a dataset in an object store is read by the program ffconvert: %s; or copy it where there is one: ffconvert copy %s out/"
+                                % (url, e, shlex.quote(url))) from None
+
+
+def _dial(path: str) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        name = os.path.join(path, "socket")
+        if len(os.fsencode(name)) <= _PATH:
+            connection.connect(name)
+            return connection
+        directory = os.open(path, os.O_RDONLY)
+        try:
+            connection.connect("/proc/self/fd/%d/socket" % directory)
+        finally:
+            os.close(directory)
+        return connection
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _request(kind: int, numbers: Iterable[int]) -> bytes:
+    values = array("q", numbers)
+    if sys.byteorder == "big":
+        values.byteswap()
+    return _REQUEST.pack(kind, len(values)) + values.tobytes()
+
+
+def _receive(connection: socket.socket, memory: Any) -> Any:
+    view = memoryview(memory)
+    while len(view):
+        got = connection.recv_into(view)
+        if not got:
+            raise OSError("the process that fetches has ended")
+        view = view[got:]
+    return memory
