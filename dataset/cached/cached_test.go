@@ -45,6 +45,12 @@ func made(t testing.TB, n, size, shards int) (dir string, records [][]byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return dir, recordsOf(t, dir)
+}
+
+// recordsOf returns the records of a dataset.
+func recordsOf(t testing.TB, dir string) (records [][]byte) {
+	t.Helper()
 	r, err := record.Open(dir, record.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +63,7 @@ func made(t testing.TB, n, size, shards int) (dir string, records [][]byte) {
 		}
 		records = append(records, data)
 	}
-	return dir, records
+	return records
 }
 
 // served serves a directory with ranges.
