@@ -128,8 +128,8 @@ func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
 
 func runCacheList(opts cacheOptions, stdout io.Writer) error {
 	return opts.open(func(dir string, c *cache.Cache) error {
-		if c == nil {
-			return nil
+		if err := listCached(dir, opts.format.Value == "json", stdout); err != nil || c == nil {
+			return err
 		}
 		entries, err := c.Entries()
 		if err != nil {
@@ -171,12 +171,16 @@ type cleaned struct {
 func runCacheClean(opts cacheOptions, stdout io.Writer) error {
 	return opts.open(func(dir string, c *cache.Cache) error {
 		var done cleaned
+		before := time.Now().Add(-opts.olderThan)
+		if err := done.cleanCached(dir, before); err != nil {
+			return err
+		}
 		if c != nil {
-			before := time.Now().Add(-opts.olderThan)
-			var err error
-			if done.Removed, done.Bytes, err = c.Clean(func(e cache.Entry) bool { return !e.Used.After(before) }); err != nil {
+			removed, bytes, err := c.Clean(func(e cache.Entry) bool { return !e.Used.After(before) })
+			if err != nil {
 				return err
 			}
+			done.Removed, done.Bytes = done.Removed+removed, done.Bytes+bytes
 			left, err := c.Entries()
 			if err != nil {
 				return err

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/dataset/cached"
 	"github.com/ffconvert/ffconvert/internal/option"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // A cachedData is a dataset in an object store, and the cache that its samples are kept in.
@@ -111,6 +113,52 @@ func runCacheFill(ctx context.Context, o *cachedData, url string, stdout io.Writ
 	_, err = fmt.Fprintf(stdout, "%s: %d of %d shards are here (%s), %s were fetched\n", done.Path, done.Kept, done.Shards,
 		humanize.Bytes(uint64(done.Bytes)), humanize.Bytes(uint64(done.Fetched)))
 	return err
+}
+
+// listCached lists the datasets of a cache.
+func listCached(dir string, asJSON bool, stdout io.Writer) error {
+	all, err := cached.List(dir)
+	if err != nil {
+		return err
+	}
+	enc := terminal.NewJSONEncoder(stdout)
+	for _, e := range all {
+		state := "unused"
+		if e.InUse {
+			state = "in use"
+		}
+		if asJSON {
+			err = enc.Encode(e)
+		} else {
+			_, err = fmt.Fprintf(stdout, "%12d  %s  %-10s  %s\n", e.Bytes, e.Used.Format("2006-01-02 15:04"), state, text.Line(e.URL))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cleanCached removes the datasets of a cache that nobody uses, and counts them.
+func (c *cleaned) cleanCached(dir string, before time.Time) error {
+	all, err := cached.List(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		removed := false
+		if !e.Used.After(before) {
+			if removed, err = e.Remove(); err != nil {
+				return err
+			}
+		}
+		if removed {
+			c.Removed, c.Bytes = c.Removed+1, c.Bytes+e.Bytes
+		} else {
+			c.Left, c.LeftBytes = c.Left+1, c.LeftBytes+e.Bytes
+		}
+	}
+	return nil
 }
 
 // serveVariable makes `cache serve` be the process that fetches, for the directory that it names.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Names of the files of a shard.
@@ -51,21 +52,51 @@ func (d *dir) reserve(name string, samples int64) (ok bool, err error) {
 // haveSize returns the bytes of the file that says which samples of a shard are here.
 func haveSize(samples int64) int64 { return 1 + (samples+7)/8 }
 
-// usedIn returns the bytes of all shards that a cache keeps, whether they are here yet or not.
-func usedIn(root string) (used int64, err error) {
-	kept, err := filepath.Glob(filepath.Join(root, datasetsDir, "*", "*"+haveExt))
-	if err != nil {
-		return 0, err
+// datasetsIn returns the directories of the datasets in a cache, sorted.
+func datasetsIn(cache string) (dirs []string, err error) {
+	all, err := os.ReadDir(filepath.Join(cache, datasetsDir))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
-	for _, have := range kept {
-		st, err := os.Stat(have[:len(have)-len(haveExt)] + copyExt)
+	for _, e := range all {
+		if e.IsDir() {
+			dirs = append(dirs, filepath.Join(cache, datasetsDir, e.Name()))
+		}
+	}
+	return dirs, err
+}
+
+// usedIn returns the bytes of all shards that a cache keeps, whether they are here yet or not.
+func usedIn(cache string) (used int64, err error) {
+	dirs, err := datasetsIn(cache)
+	for _, dir := range dirs {
+		_, n, err := keptIn(dir)
+		if used += n; err != nil {
+			return 0, err
+		}
+	}
+	return used, err
+}
+
+// keptIn counts the shards of a dataset that are kept, and their bytes.
+func keptIn(dir string) (shards int, size int64, err error) {
+	all, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return 0, 0, err
+	}
+	for _, e := range all {
+		name, kept := strings.CutSuffix(e.Name(), haveExt)
+		if !kept {
+			continue
+		}
+		st, err := os.Stat(filepath.Join(dir, name+copyExt))
 		if errors.Is(err, os.ErrNotExist) {
 			continue // somebody removes it
 		}
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
-		used += st.Size()
+		shards, size = shards+1, size+st.Size()
 	}
-	return used, nil
+	return shards, size, nil
 }
