@@ -200,7 +200,7 @@ func TestRefusals(t *testing.T) {
 		{[]int64{-1}, Order{Batch: 1}, "a shard of -1 samples: want 0 or more, 281474976710656 at most in all"},
 		{[]int64{5}, Order{}, "a batch of 0 samples: want 1 to 1099511627776"},
 		{[]int64{5}, Order{Batch: 1, Seed: 1 << 63}, "seed 9223372036854775808: want 0 to 9223372036854775807"},
-		{[]int64{5}, Order{Batch: 1, Mode: "random"}, `mode "random": want global, sequential, resample, group, or window:N`},
+		{[]int64{5}, Order{Batch: 1, Mode: "random"}, `mode "random": want global, sequential, resample, group, window:N, or interleave:K`},
 		{[]int64{5}, Order{Batch: 1, Mode: "window:07"}, `mode "window:07": want window: and a number of samples, 1 or more, as in window:65536`},
 		{[]int64{5}, Order{Batch: 1, Ends: "wrap"}, `ends "wrap": want drop, pad, short or even`},
 		{[]int64{5}, Order{Batch: 1, Mode: Group}, "0 groups for 5 samples"},

@@ -19,7 +19,7 @@ def numbers(values):
 class Vectors(unittest.TestCase):
     def check(self):
         vectors = json.loads(VECTORS.read_text())
-        self.assertGreater(len(vectors), 60)
+        self.assertGreater(len(vectors), 90)
         for v in vectors:
             with self.subTest(mode=v["mode"], shards=v["shards"], seed=v["seed"]):
                 o = order.Order(v["shards"], v["batch"], v["seed"], v["mode"], v["ends"], v.get("groups"))
