@@ -14,8 +14,9 @@ type epochOrder struct {
 	key    uint64
 	all    permutation // mode Global: permutation of the samples
 
-	first  []uint64 // mode Window: number of the first sample of each shard, in the order of the epoch
-	starts []uint64 // mode Window: start of each of these shards in the epoch
+	// Modes Window and Interleave.
+	first  []uint64 // number of the first sample of each shard, in the order of the epoch
+	starts []uint64 // start of each of these shards in the sequence of all
 
 	sorted []int64     // mode Group: samples sorted by group
 	blocks permutation // mode Group: permutation of the full batches
@@ -28,8 +29,8 @@ const (
 	streamWindow  = 2 // window 0; 3 is window 1, and so on
 )
 
-// epoch returns the order of an epoch, at most 2⁶³-1. It takes constant time; in mode Window, time proportional to the
-// number of shards; in mode Group, the time to sort all samples.
+// epoch returns the order of an epoch, at most 2⁶³-1. It takes constant time; in modes Window and Interleave, time
+// proportional to the number of shards; in mode Group, the time to sort all samples.
 func (o *ordering) epoch(number uint64) *epochOrder {
 	e := &epochOrder{order: o, number: number, key: keyOf(o.opts.Seed, number, streamSamples, o.n)}
 	e.all = newPermutation(e.key, o.n)
@@ -100,11 +101,18 @@ func (e *epochOrder) add(dst []int64, lo, hi int64) []int64 {
 				m := min(o.window, o.n-begin)
 				number, window = v+1, newPermutation(e.subkey(streamWindow+v, m), m)
 			}
-			p = e.inShards(begin + window.at(p-begin))
+			p = e.inShards(o.inLanes(begin + window.at(p-begin)))
 		}
 		dst = append(dst, int64(p))
 	}
 	return dst
+}
+
+// inLanes returns where the sequence of shards has the q-th sample of those that the lanes take in turns. The lanes are
+// stretches of the sequence, as equal as can be, one behind another.
+func (o *ordering) inLanes(q uint64) uint64 {
+	lane, row := q%o.lanes, q/o.lanes
+	return lane*(o.n/o.lanes) + min(lane, o.n%o.lanes) + row
 }
 
 // inShards returns the sample at position q of the shards in the order of the epoch.

@@ -48,6 +48,7 @@ func TestModes(t *testing.T) {
 		{"sequential", loader.Order{Batch: 8, Mode: loader.Sequential, Ends: loader.Short}, 0, 1},
 		{"resample", loader.Order{Batch: 16, Mode: loader.Resample}, 1, 2},
 		{"window", loader.Order{Batch: 10, Mode: loader.Window(20), Ends: loader.Pad}, 2, 3},
+		{"interleave", loader.Order{Batch: 10, Mode: loader.Interleave(3), Ends: loader.Pad}, 2, 3},
 		{"group", loader.Order{Batch: 8, Mode: loader.Group, Groups: groups}, 0, 1},
 		{"larger than the dataset", loader.Order{Batch: 300, Ends: loader.Pad}, 0, 2},
 		{"of no step", loader.Order{Batch: 300}, 0, 2},

@@ -13,7 +13,7 @@ import (
 // version is the version of docs/order.md that this package implements.
 const version = 1
 
-// A Mode determines the order of samples. The text of mode [Window] ends with its size.
+// A Mode determines the order of samples. The texts of modes [Window] and [Interleave] end with their number.
 type Mode string
 
 const (
@@ -24,21 +24,31 @@ const (
 )
 
 // Window returns the mode that permutes shards, and then samples within windows of n samples.
-func Window(n int64) Mode { return Mode(windowPrefix + strconv.FormatInt(n, 10)) }
+func Window(n int64) Mode { return Mode(fmt.Sprintf("window:%d", n)) }
 
-const windowPrefix = "window:"
+// Interleave returns the mode that permutes shards, reads n of them side by side, and permutes samples within windows
+// of 256 samples of each.
+func Interleave(n int64) Mode { return Mode(fmt.Sprintf("interleave:%d", n)) }
 
-// window returns the size of a window, 0 if m is another mode.
-func (m Mode) window() (int64, error) {
-	text, ok := strings.CutPrefix(string(m), windowPrefix)
-	if !ok {
-		return 0, nil
-	}
+// laneRows is the number of samples that a window of mode [Interleave] has of each lane.
+const laneRows = 256
+
+// lanes returns the number of lanes, which is 1 in mode [Window], and the size of a window; 0 and 0 for another mode.
+func (m Mode) lanes() (lanes, window uint64, err error) {
+	kind, text, _ := strings.Cut(string(m), ":")
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 1 || strconv.FormatInt(n, 10) != text {
-		return 0, fmt.Errorf("mode %q: want window: and a number of samples, 1 or more, as in window:65536", m)
+	valid := err == nil && n >= 1 && strconv.FormatInt(n, 10) == text
+	switch {
+	case kind == "window" && valid:
+		return 1, uint64(n), nil
+	case kind == "window":
+		return 0, 0, fmt.Errorf("mode %q: want window: and a number of samples, 1 or more, as in window:65536", m)
+	case kind == "interleave" && valid && n <= maxLanes:
+		return uint64(n), laneRows * uint64(n), nil
+	case kind == "interleave":
+		return 0, 0, fmt.Errorf("mode %q: want interleave: and a number of shards, 1 to %d, as in interleave:64", m, int64(maxLanes))
 	}
-	return n, nil
+	return 0, 0, nil
 }
 
 // Ends determines what happens to the samples at the end of an epoch that do not fill a batch.
@@ -51,10 +61,11 @@ const (
 	Even  Ends = "even"  // the batch is short, and filled up with the first samples of the epoch until all ranks get equally many
 )
 
-// maxSamples and maxBatch prevent overflow.
+// maxSamples, maxBatch and maxLanes prevent overflow.
 const (
 	maxSamples = 1 << 48
 	maxBatch   = 1 << 40
+	maxLanes   = 1 << 40
 )
 
 // An Order determines the order of samples, together with the dataset and the epoch.
@@ -71,7 +82,8 @@ type Order struct {
 type ordering struct {
 	opts   Order
 	n      uint64
-	window uint64
+	window uint64   // samples of a window; 0 in modes without
+	lanes  uint64   // lanes of a window
 	sizes  []uint64 // number of samples of each shard
 }
 
@@ -87,13 +99,13 @@ func newOrdering(shards []int64, opts Order) (*ordering, error) {
 		o.n += uint64(n)
 		o.sizes = append(o.sizes, uint64(n))
 	}
-	window, err := o.opts.Mode.window()
-	o.window = uint64(window)
+	var err error
+	o.lanes, o.window, err = o.opts.Mode.lanes()
 	switch o.opts.Mode {
 	case Global, Sequential, Resample, Group:
 	default:
-		if window == 0 && err == nil {
-			err = fmt.Errorf("mode %q: want global, sequential, resample, group, or window:N", opts.Mode)
+		if o.window == 0 && err == nil {
+			err = fmt.Errorf("mode %q: want global, sequential, resample, group, window:N, or interleave:K", opts.Mode)
 		}
 	}
 	switch {

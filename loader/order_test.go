@@ -28,7 +28,7 @@ func TestSchedules(t *testing.T) {
 	for range 1000 {
 		sizes := []int64{int64(rng.IntN(1000)), 1 + int64(rng.IntN(1000)), int64(rng.IntN(1000))}
 		n := sizes[0] + sizes[1] + sizes[2]
-		opts := Order{Seed: rng.Uint64() >> 1, Batch: 1 + int64(rng.IntN(200)), Mode: []Mode{Global, Sequential, Group, Window(1 + int64(rng.IntN(700)))}[rng.IntN(4)], Ends: []Ends{Drop, Pad, Short}[rng.IntN(3)]}
+		opts := Order{Seed: rng.Uint64() >> 1, Batch: 1 + int64(rng.IntN(200)), Mode: []Mode{Global, Sequential, Group, Window(1 + int64(rng.IntN(700))), Interleave(1 + int64(rng.IntN(12)))}[rng.IntN(5)], Ends: []Ends{Drop, Pad, Short}[rng.IntN(3)]}
 		if opts.Mode == Group {
 			opts.Groups = groups[:n]
 		}
@@ -200,8 +200,10 @@ func TestRefusals(t *testing.T) {
 		{[]int64{-1}, Order{Batch: 1}, "a shard of -1 samples: want 0 or more, 281474976710656 at most in all"},
 		{[]int64{5}, Order{}, "a batch of 0 samples: want 1 to 1099511627776"},
 		{[]int64{5}, Order{Batch: 1, Seed: 1 << 63}, "seed 9223372036854775808: want 0 to 9223372036854775807"},
-		{[]int64{5}, Order{Batch: 1, Mode: "random"}, `mode "random": want global, sequential, resample, group, or window:N`},
+		{[]int64{5}, Order{Batch: 1, Mode: "random"}, `mode "random": want global, sequential, resample, group, window:N, or interleave:K`},
 		{[]int64{5}, Order{Batch: 1, Mode: "window:07"}, `mode "window:07": want window: and a number of samples, 1 or more, as in window:65536`},
+		{[]int64{5}, Order{Batch: 1, Mode: "interleave:0"}, `mode "interleave:0": want interleave: and a number of shards, 1 to 1099511627776, as in interleave:64`},
+		{[]int64{5}, Order{Batch: 1, Mode: "interleave:1099511627777"}, `mode "interleave:1099511627777": want interleave: and a number of shards, 1 to 1099511627776, as in interleave:64`},
 		{[]int64{5}, Order{Batch: 1, Ends: "wrap"}, `ends "wrap": want drop, pad, short or even`},
 		{[]int64{5}, Order{Batch: 1, Mode: Group}, "0 groups for 5 samples"},
 		{[]int64{5}, Order{Batch: 1, Groups: make([]int64, 5)}, "groups are for mode group, not for global"},
@@ -212,7 +214,7 @@ func TestRefusals(t *testing.T) {
 	}
 	o := made(t, []int64{100}, Order{Batch: 10, Seed: 7})
 	for _, change := range []func(s *State){
-		func(s *State) { s.Order = 2 }, func(s *State) { s.Dataset = "e" }, func(s *State) { s.Mode = Sequential }, func(s *State) { s.Seed = 8 }, func(s *State) { s.Batch = 20 },
+		func(s *State) { s.Order = 2 }, func(s *State) { s.Dataset = "e" }, func(s *State) { s.Mode = Sequential }, func(s *State) { s.Mode = Interleave(64) }, func(s *State) { s.Seed = 8 }, func(s *State) { s.Batch = 20 },
 		func(s *State) { s.Position = 15 }, func(s *State) { s.Position = 110 }, func(s *State) { s.Position = -10 }, func(s *State) { s.Epoch = 1 << 63 },
 	} {
 		s := o.state("d", 0, 3)

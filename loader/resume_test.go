@@ -33,7 +33,7 @@ func TestSchedules(t *testing.T) {
 			rng := rand.New(rand.NewPCG(19, uint64(worker)))
 			for range schedules / 8 {
 				s := schedule{T: t, dir: dir, seed: rng.Uint64() >> 1, rng: rng}
-				s.opts = loader.Order{Seed: s.seed, Batch: 1 + rng.Int64N(64), Mode: pick(rng, loader.Global, loader.Global, loader.Window(50), loader.Sequential), Ends: pick(rng, loader.Drop, loader.Pad, loader.Short)}
+				s.opts = loader.Order{Seed: s.seed, Batch: 1 + rng.Int64N(64), Mode: pick(rng, loader.Global, loader.Global, loader.Window(50), loader.Interleave(3), loader.Sequential), Ends: pick(rng, loader.Drop, loader.Pad, loader.Short)}
 				number := rng.Uint64N(1 << 40)
 				want := ordered(t, shards, s.opts, number, 0, 1)
 				got := s.run(number)

@@ -58,9 +58,22 @@ func vectorsOf() []vector {
 	for _, world := range []int{1, 4, 7, 16} { // 10 positions are left for the last step of 16
 		all = append(all, vector{Shards: []int64{90}, Seed: 3, Epoch: 1, Batch: 16, Mode: Global, Ends: Even, From: 40, Step: 5, World: world})
 	}
-	return append(all,
+	all = append(all,
 		vector{Shards: []int64{1e9, 3e8, 7}, Seed: 5, Epoch: 9, Batch: 1024, Mode: Window(1 << 20), Ends: Drop, From: 1e9 - 5, Step: 1000, World: 64},
 		vector{Shards: []int64{1 << 35}, Seed: 5, Epoch: 9, Batch: 64, Mode: Resample, Ends: Drop, From: 1 << 34, Step: 1000, World: 7})
+	for i, mode := range []Mode{Interleave(1), Interleave(3), Interleave(7), Interleave(64), Interleave(maxLanes)} {
+		for k, ends := range []Ends{Drop, Pad, Short, Even} { // 767 is where a window of 3 lanes ends
+			v := vector{Shards: []int64{300, 0, 1, 1700, 32}, Seed: 11, Epoch: uint64(i), Batch: 96, Mode: mode, Ends: ends, From: int64(767 + 400*k), Step: 20, World: 7}
+			if ends != Drop {
+				v.Step = 21
+			}
+			all = append(all, v)
+		}
+	}
+	return append(all,
+		vector{Shards: []int64{1}, Batch: 2, Mode: Interleave(2), Ends: Pad, World: 2},
+		vector{Shards: []int64{1e9, 3e8, 7}, Seed: 5, Epoch: 9, Batch: 1024, Mode: Interleave(64), Ends: Drop, From: 1e9 - 5, Step: 1000, World: 64},
+		vector{Shards: []int64{1 << 47, 1<<47 - 5}, Seed: 1<<63 - 1, Epoch: 1<<63 - 1, Batch: 16, Mode: Interleave(1000), Ends: Drop, From: 1<<48 - 40, World: 3})
 }
 
 func (v *vector) compute(t *testing.T) {
@@ -101,7 +114,7 @@ func TestVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all []vector
-	if err := json.Unmarshal(text, &all); err != nil || len(all) < 60 {
+	if err := json.Unmarshal(text, &all); err != nil || len(all) < 90 {
 		t.Fatalf("%d vectors: %v", len(all), err)
 	}
 	for _, want := range all {

@@ -18,7 +18,7 @@ const goOn = `
 import json, sys, zlib
 from ffconvert import BatchSampler, Dataset
 data = Dataset(sys.argv[1], encoding=None)
-sampler = BatchSampler(data, 12, rank=1, world=2, seed=7, mode="window:50", ends="short")
+sampler = BatchSampler(data, 12, rank=1, world=2, seed=7, mode=sys.argv[3], ends="short")
 sampler.load_state_dict(json.loads(sys.argv[2]))
 batches = [{"Indices": i, "Sums": [zlib.crc32(b) for b in data[i]]} for i in sampler]
 print(json.dumps({"Batches": batches, "State": sampler.state_dict()}))
@@ -36,7 +36,17 @@ func TestGoesOnInPython(t *testing.T) {
 	if text, err := convert.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	opts := loader.Order{Seed: 7, Batch: 24, Mode: loader.Window(50), Ends: loader.Short}
+	for _, mode := range []loader.Mode{loader.Window(50), loader.Interleave(3)} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			goesOn(t, out, mode)
+		})
+	}
+}
+
+// goesOn reads an epoch in Go, and in Python from the state after its first batch on.
+func goesOn(t *testing.T, out string, mode loader.Mode) {
+	opts := loader.Order{Seed: 7, Batch: 24, Mode: mode, Ends: loader.Short}
 	l, err := loader.Open([]string{out}, loader.Options{Order: opts, Rank: 1, World: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +78,7 @@ func TestGoesOnInPython(t *testing.T) {
 		}
 		want.Batches = append(want.Batches, one)
 	}
-	cmd := exec.Command(python.Path(t), "-c", goOn, out, string(middle))
+	cmd := exec.Command(python.Path(t), "-c", goOn, out, string(middle), string(mode))
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=.")
 	text, err := cmd.Output()
 	if err != nil {

@@ -39,7 +39,7 @@ class DataLoader(torch.utils.data.DataLoader):
 
     Without shuffle samples come in the order of the dataset; with it, in that of docs/order.md, by seed and mode, another one in each epoch. Without
     a seed one is drawn, from generator or as torch draws: it is in seed and in every state, and a state brings its own. mode is for shuffle=True:
-    "global", which is the default, is one permutation of all samples; "window:N" reads shards nearly one after another, and mixes windows of N samples;
+    "global", which is the default, is one permutation of all samples; "interleave:K" reads K shards side by side, for buckets and disks; "window:N" reads shards nearly one after another, and mixes windows of N samples;
     "resample" draws samples with repetitions. Mode "group" is that of a BatchSampler with groups, given as batch_sampler. A dataset without a list shards, such as torch's
     Subset, is one shard.
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import bisect
 import copy
 import hashlib
+from array import array
 from operator import index as _index
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union, cast
 
@@ -37,6 +38,7 @@ _ROUNDS = 8
 _MIN_BITS = 8
 _MAX_SAMPLES = 1 << 48
 _MAX_BATCH = 1 << 40
+_MAX_LANES = 1 << 40
 _MAX_INT = (1 << 63) - 1
 
 #: Numbers up to which a list takes less time than the operations on arrays, some 120 µs whatever their length.
@@ -45,6 +47,8 @@ _FEW = 32
 _AT_ONCE = 4096
 
 _SAMPLES, _SHARDS, _WINDOW = 0, 1, 2  # streams of keys: what is permuted
+
+_LANE_ROWS = 256  # samples of each lane in a window of mode "interleave:K"
 
 
 class StateError(ValueError):
@@ -121,14 +125,19 @@ def _draw_array(key: int, n: int, p: Any) -> Any:
     return z1 * n1 + (middle >> half) + ((z0 * n1 + (middle & low)) >> half)
 
 
-def _window_of(mode: str) -> int:
-    """The size of a window; 0 for another mode."""
-    if not isinstance(mode, str) or not mode.startswith("window:"):
-        return 0
-    text = mode[len("window:"):]
-    if not (text.isascii() and text.isdigit()) or text.startswith("0") or int(text) > _MAX_INT:
-        raise ValueError("mode %r: want window: and a number of samples, 1 or more, as in window:65536" % mode)
-    return int(text)
+def _lanes_of(mode: str) -> Tuple[int, int]:
+    """The number of lanes, which is 1 for mode "window:N", and the size of a window; 0 and 0 for another mode."""
+    kind, _, text = mode.partition(":") if isinstance(mode, str) else ("", "", "")
+    valid = text.isascii() and text.isdigit() and len(text) < 20 and not text.startswith("0")
+    if kind == "window":
+        if not valid or int(text) > _MAX_INT:
+            raise ValueError("mode %r: want window: and a number of samples, 1 or more, as in window:65536" % mode)
+        return 1, int(text)
+    if kind == "interleave":
+        if not valid or int(text) > _MAX_LANES:
+            raise ValueError("mode %r: want interleave: and a number of shards, 1 to %d, as in interleave:64" % (mode, _MAX_LANES))
+        return int(text), _LANE_ROWS * int(text)
+    return 0, 0
 
 
 def _numbers_of(groups: Sequence[int]) -> Any:
@@ -143,8 +152,8 @@ def _numbers_of(groups: Sequence[int]) -> Any:
 class Order:
     """The order of a dataset of shards that have so many samples, in this order.
 
-    batch is the global batch: the samples of a step on all ranks together. mode is "global", "sequential", "resample", "group" or
-    "window:N"; ends is "drop", "pad", "short" or "even"; groups has a whole number for each sample, for mode "group" alone. docs/order.md has
+    batch is the global batch: the samples of a step on all ranks together. mode is "global", "sequential", "resample", "group", "window:N" or
+    "interleave:K"; ends is "drop", "pad", "short" or "even"; groups has a whole number for each sample, for mode "group" alone. docs/order.md has
     what they mean. ValueError says which argument is wrong. Nothing changes an Order: any number of threads may call it.
     """
 
@@ -152,9 +161,9 @@ class Order:
                  groups: Optional[Sequence[int]] = None) -> None:
         self.shards = [_index(n) for n in shards]
         batch, seed = _index(batch), _index(seed)
-        self.window = _window_of(mode)
+        self.lanes, self.window = _lanes_of(mode)
         if not self.window and mode not in ("global", "sequential", "resample", "group"):
-            raise ValueError("mode %r: want global, sequential, resample, group, or window:N" % mode)
+            raise ValueError("mode %r: want global, sequential, resample, group, window:N, or interleave:K" % mode)
         if any(n < 0 for n in self.shards) or sum(self.shards) > _MAX_SAMPLES:
             raise ValueError("want shards of 0 or more samples, %d at most in all" % _MAX_SAMPLES)
         if not sum(self.shards):
@@ -257,7 +266,7 @@ class Epoch:
         for n in sizes:
             begin.append(begin[-1] + n)
         shuffle = _Permutation(self._key(_SHARDS, len(sizes)), len(sizes))
-        self._first, self._starts, at = [], [], 0
+        self._first, self._starts, at = array("q"), array("q"), 0
         for i in range(len(sizes)):
             k = shuffle.at(i)
             self._first.append(begin[k])
@@ -290,6 +299,7 @@ class Epoch:
 
     def _list(self, lo: int, hi: int) -> List[int]:
         order, out = self.order, []
+        each, rest = divmod(order.n, order.lanes or 1)
         known, window = -1, (0, self._all)
         for p in (p % order.n for p in range(lo, hi)):
             if order.mode == "global":
@@ -305,7 +315,8 @@ class Epoch:
                 if p // order.window != known:
                     known = p // order.window
                     window = self._window(known)
-                q = window[0] + window[1].at(p - window[0])
+                row, lane = divmod(window[0] + window[1].at(p - window[0]), order.lanes)
+                q = lane * each + min(lane, rest) + row
                 i = bisect.bisect_right(self._starts, q) - 1
                 p = self._first[i] + q - self._starts[i]
             out.append(p)
@@ -331,9 +342,12 @@ class Epoch:
             for part in np.split(p, cuts):  # views of p
                 begin, shuffle = self._window(int(part[0]) // order.window)
                 part[:] = shuffle.all_of(part - np.uint64(begin)) + np.uint64(begin)
-            p = p.astype(np.int64)
-            i = np.searchsorted(self._starts, p, side="right") - 1
-            return p + (np.asarray(self._first, np.int64) - np.asarray(self._starts, np.int64))[i]
+            lanes = np.uint64(order.lanes)
+            row, lane = p // lanes, p % lanes
+            p = (lane * np.uint64(order.n // order.lanes) + np.minimum(lane, np.uint64(order.n % order.lanes)) + row).astype(np.int64)
+            first, starts = np.asarray(self._first, np.int64), np.asarray(self._starts, np.int64)
+            i = np.searchsorted(starts, p, side="right") - 1
+            return p + first[i] - starts[i]
         return p.astype(np.int64)
 
     def batch(self, step: int, rank: int = 0, world: int = 1) -> Numbers:

@@ -37,7 +37,7 @@ _MAX_SEED = (1 << 63) - 1
 class BatchSampler(_BatchSampler):  # pyright: ignore[reportGeneralTypeIssues]
     """Yields the lists of samples that one rank takes in the steps of an epoch.
 
-    dataset is a Dataset, or anything with a length, or that length. What has no list shards counts as one shard, which matters to mode "window:N". A step takes global_batch
+    dataset is a Dataset, or anything with a length, or that length. What has no list shards counts as one shard, which matters to modes "window:N" and "interleave:K". A step takes global_batch
     samples on all of world ranks together, or batch_size on each of them. A run is resumed on any number of ranks that leaves their product as it is. seed, mode, ends
     and groups are those of docs/order.md; ends is "drop" unless it is said, drop_last=False is ends="even". A state has neither ends nor groups: give the same again.
     Every rank has as many lists; with ends="short" the last one may be empty. ValueError says which argument is wrong.

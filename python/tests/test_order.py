@@ -19,7 +19,7 @@ def numbers(values):
 class Vectors(unittest.TestCase):
     def check(self):
         vectors = json.loads(VECTORS.read_text())
-        self.assertGreater(len(vectors), 60)
+        self.assertGreater(len(vectors), 90)
         for v in vectors:
             with self.subTest(mode=v["mode"], shards=v["shards"], seed=v["seed"]):
                 o = order.Order(v["shards"], v["batch"], v["seed"], v["mode"], v["ends"], v.get("groups"))
@@ -38,7 +38,7 @@ class Vectors(unittest.TestCase):
     @unittest.skipIf(order.np is None, "numpy is not installed")
     def test_few(self):
         """Whether few numbers are computed or many, they are the same, and of one type."""
-        for mode in ("global", "resample", "sequential", "window:7", "group"):
+        for mode in ("global", "resample", "sequential", "window:7", "interleave:3", "group"):
             epoch = order.Order([40, 0, 60], 9, 7, mode, groups=[i % 3 for i in range(100)] if mode == "group" else None).epoch(1)
             many = epoch.samples(0, 200)
             for size in (0, 1, 32, 33):
@@ -46,16 +46,18 @@ class Vectors(unittest.TestCase):
                 self.assertEqual((mode, few.dtype, numbers(few)), (mode, many.dtype, numbers(many[90:90 + size])))
 
     def check_batches(self):
-        for mode, ends, world in itertools.product(("global", "resample", "sequential", "window:7", "group"), ("drop", "pad", "short", "even"), (1, 3)):
-            o = order.Order([40, 0, 63], 9, 7, mode, ends, groups=[i % 3 for i in range(103)] if mode == "group" else None)
+        for mode, ends, world in itertools.product(("global", "resample", "sequential", "window:7", "interleave:1", "group"), ("drop", "pad", "short", "even"), (1, 3)):
+            size = 263 if mode == "interleave:1" else 63  # more than a window
+            o = order.Order([40, 0, size], 9, 7, mode, ends, groups=[i % 3 for i in range(103)] if mode == "group" else None)
             epoch = o.epoch(1)
             for first, rank in itertools.product((0, 5, o.steps()), range(world)):
                 with self.subTest(mode=mode, ends=ends, world=world, first=first, rank=rank):
                     want = [numbers(epoch.batch(step, rank, world)) for step in range(first, o.steps())]
                     self.assertEqual(list(epoch.batches(first, rank, world)), want)
+        o = order.Order([103], 9)
         for first, rank, world in ((-1, 0, 1), (13, 0, 1), (0, 2, 2)):
             with self.assertRaisesRegex(ValueError, "no such batch"):
-                next(epoch.batches(first, rank, world))
+                next(o.epoch(1).batches(first, rank, world))
 
     def test_batches(self):
         """Batches that are computed together are those that are computed alone."""
@@ -66,6 +68,19 @@ class Vectors(unittest.TestCase):
                 with mock.patch.object(order, "_FEW", few), mock.patch.object(order, "_AT_ONCE", at_once):
                     self.check_batches()
 
+    def test_sizes(self):
+        """Whatever the sizes of shards, and the number of those that are read side by side, each sample comes once; with numpy and without it."""
+        for shards in ([1], [0, 0, 5, 0], [100] * 9, [1, 2000, 0, 3, 7], [700, 69], [0, 1, 0, 2] * 300):
+            n = sum(shards)
+            for lanes in {1, 2, 3, 64, max(1, n - 1), n, n + 1, 1 << 40}:
+                with self.subTest(shards=len(shards), n=n, lanes=lanes):
+                    epoch = order.Order(shards, 8, 3, "interleave:%d" % lanes).epoch(5)
+                    with mock.patch.object(order, "np", None):
+                        plain = epoch.samples(0, n)
+                    self.assertEqual(sorted(plain), list(range(n)))
+                    with mock.patch.object(order, "_FEW", 0):
+                        self.assertEqual(numbers(epoch.samples(0, n)), plain)
+
     def test_plain(self):
         with mock.patch.object(order, "np", None):
             self.check()
@@ -75,9 +90,10 @@ class Vectors(unittest.TestCase):
 
     @unittest.skipIf(order.np is None, "numpy is not installed")
     def test_speed(self):
-        epoch = order.Order([10**9], 256).epoch(0)
-        best = min(self.once(epoch, i) for i in range(20))
-        self.assertLess(best, 0.005, "seconds for a block of 4096 positions")
+        for mode in ("global", "window:16384", "interleave:64"):
+            epoch = order.Order([10**6] * 1000, 256, mode=mode).epoch(0)
+            best = min(self.once(epoch, i) for i in range(20))
+            self.assertLess(best, 0.005, "seconds for a block of 4096 positions, mode " + mode)
 
     @staticmethod
     def once(epoch, i):
@@ -102,9 +118,12 @@ class States(unittest.TestCase):
                 o.step({**good, **change}, "d")
         with self.assertRaises(order.StateError):
             o.step({}, "d")
+        with self.assertRaisesRegex(order.StateError, "its mode is interleave:64, not global"):
+            o.step({**good, "mode": "interleave:64"}, "d")
 
     def test_options(self):
-        for args in ({"batch": 0}, {"seed": -1}, {"mode": "random"}, {"mode": "window:07"}, {"ends": "wrap"}, {"mode": "group"}, {"groups": [1] * 5}):
+        for args in ({"batch": 0}, {"seed": -1}, {"mode": "random"}, {"mode": "window:07"}, {"mode": "window:"}, {"mode": "interleave"},
+                     {"mode": "interleave:0"}, {"mode": "interleave:%d" % ((1 << 40) + 1)}, {"mode": "interleave:" + "9" * 5000}, {"mode": 64}, {"ends": "wrap"}, {"mode": "group"}, {"groups": [1] * 5}):
             with self.subTest(args=args), self.assertRaises(ValueError):
                 order.Order([5], **{"batch": 1, **args})
 

@@ -22,7 +22,7 @@ def global_batches(n, world, batch, **options):
 
 class Batches(unittest.TestCase):
     def test_ranks(self):
-        for mode in ("global", "sequential", "window:40", "resample"):
+        for mode in ("global", "sequential", "window:40", "interleave:2", "resample"):
             want = global_batches(1000, 1, 24, seed=5, mode=mode)
             self.assertEqual(len(want), 41)
             for world in (2, 3, 8, 24):
@@ -37,7 +37,7 @@ class Batches(unittest.TestCase):
         for schedule in range(1000):
             batch = draw.randrange(1, 65) * draw.choice([1, 1, 2, 3])
             worlds = [world for world in range(1, 65) if batch % world == 0]
-            n, mode = draw.randrange(120, 250), draw.choice(["global"] * 8 + ["window:100", "sequential"])
+            n, mode = draw.randrange(120, 250), draw.choice(["global"] * 8 + ["window:100", "interleave:7", "sequential"])
             options = {"seed": draw.randrange(1 << 63), "mode": mode, "ends": draw.choice(["short", "even", "drop", "pad"])}
             with self.subTest(schedule=schedule, n=n, batch=batch, **options):
                 self.schedule(draw, n, batch, worlds, options, seen)
