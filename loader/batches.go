@@ -2,11 +2,11 @@ package loader
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/record"
 )
 
 // Batches yields the batches of the epoch in order, from the next step to the end of the epoch; SetEpoch begins another
@@ -96,8 +96,13 @@ func (r *run) choose(ctx context.Context, step int64) {
 		size := int64(0)
 		var failed error
 		for _, i := range samples {
-			_, e, err := r.data.reader.Extent(int(i))
-			failed = errors.Join(failed, err)
+			if failed = ctx.Err(); failed != nil {
+				break
+			}
+			var e record.Extent
+			if _, e, failed = r.data.reader.Extent(int(i)); failed != nil {
+				break
+			}
 			size += e.Size
 			offsets = append(offsets, size)
 		}

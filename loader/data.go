@@ -3,7 +3,6 @@ package loader
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"sort"
@@ -36,8 +35,7 @@ type set struct {
 var errNoKeys = place.New(place.Refused, "its samples have no keys")
 
 func openData(paths []string, opts Options) (*data, error) {
-	var names []string
-	var want []record.FileInfo
+	var files []record.FileInfo
 	var all []*lookup.Dataset
 	for _, path := range paths {
 		d, err := lookup.Open(path, lookup.Options{Record: opts.Record, Encoding: opts.Encoding})
@@ -48,19 +46,21 @@ func openData(paths []string, opts Options) (*data, error) {
 			if err := ownFile(d, f.Path); err != nil {
 				return nil, err
 			}
-			names, want = append(names, f.Path), append(want, f)
+			files = append(files, f)
 		}
 		all = append(all, d)
 	}
-	reader, err := record.OpenFiles(names, opts.Record)
+	reader, err := record.OpenFiles(files, opts.Record)
 	if err != nil {
 		return nil, err
 	}
 	d := &data{reader: reader, files: reader.Files()}
-	if err = d.compare(want); err == nil {
-		err = d.describe(all, opts)
+	next := int64(0)
+	for _, f := range d.files {
+		d.starts = append(d.starts, next)
+		next += f.Samples
 	}
-	if err != nil {
+	if err := d.describe(all, opts); err != nil {
 		return nil, errors.Join(err, reader.Close())
 	}
 	return d, nil
@@ -76,20 +76,6 @@ func ownFile(d *lookup.Dataset, path string) error {
 	}
 	if st, err := os.Lstat(path); err == nil && st.Mode()&fs.ModeSymlink != 0 { // opening reports other errors
 		return &place.Error{Where: path, Off: -1, Err: errLink, Hint: "copy it there, or give the name of the file it leads to"}
-	}
-	return nil
-}
-
-// compare compares the files with the shards in the manifests.
-func (d *data) compare(want []record.FileInfo) error {
-	next := int64(0)
-	for k, f := range d.files {
-		if f.Samples != want[k].Samples || f.HeaderCRC != want[k].HeaderCRC {
-			return &record.FormatError{Path: f.Path, Sample: -1, Off: 0, Err: fmt.Errorf("%w: %d samples with the header checksum %08x, by its manifest %d with %08x",
-				record.ErrHeader, f.Samples, f.HeaderCRC, want[k].Samples, want[k].HeaderCRC)}
-		}
-		d.starts = append(d.starts, next)
-		next += f.Samples
 	}
 	return nil
 }
