@@ -2,6 +2,7 @@ package loader
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"sync"
 
@@ -91,12 +92,17 @@ type run struct {
 func (r *run) choose(ctx context.Context, step int64) {
 	defer close(r.work)
 	var samples, offsets []int64
+	said := step
+	for _, x := range r.data.kept {
+		x.Forget(ctx)
+	}
 	for ; step < r.Steps(); step++ {
+		r.announce(ctx, &said, step+ahead)
 		samples, offsets = r.epoch.batch(samples[:0], step, r.opts.Rank, r.opts.World), append(offsets[:0], 0)
 		size := int64(0)
-		var failed error
+		failed := r.data.enter(ctx, samples)
 		for _, i := range samples {
-			if failed = ctx.Err(); failed != nil {
+			if failed = errors.Join(failed, ctx.Err()); failed != nil {
 				break
 			}
 			var e record.Extent

@@ -20,6 +20,7 @@ type data struct {
 	files  []record.FileInfo
 	starts []int64 // number of the first sample of each file
 	sets   []set   // datasets that have samples
+	kept   []*kept // those in object stores
 
 	keys string  // all keys, concatenated
 	ends []int64 // end of each key in keys; nil without Options.Keys
@@ -35,35 +36,66 @@ type set struct {
 var errNoKeys = place.New(place.Refused, "its samples have no keys")
 
 func openData(paths []string, opts Options) (*data, error) {
+	d := new(data)
+	if err := d.open(paths, opts); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+func (d *data) open(paths []string, opts Options) (err error) {
 	var files []record.FileInfo
 	var all []*lookup.Dataset
 	for _, path := range paths {
-		d, err := lookup.Open(path, lookup.Options{Record: opts.Record, Encoding: opts.Encoding})
-		if err != nil {
-			return nil, err
+		if isURL(path) {
+			x, l, copies, err := openKept(path, opts)
+			if err != nil {
+				return err
+			}
+			x.first = samplesOf(files)
+			files, all, d.kept = append(files, copies...), append(all, l), append(d.kept, x)
+			x.end = samplesOf(files)
+			continue
 		}
-		for _, f := range d.Files() {
-			if err := ownFile(d, f.Path); err != nil {
-				return nil, err
+		l, err := lookup.Open(path, lookup.Options{Record: opts.Record, Encoding: opts.Encoding})
+		if err != nil {
+			return err
+		}
+		for _, f := range l.Files() {
+			if err := ownFile(l, f.Path); err != nil {
+				return err
 			}
 			files = append(files, f)
 		}
-		all = append(all, d)
+		all = append(all, l)
 	}
-	reader, err := record.OpenFiles(files, opts.Record)
-	if err != nil {
-		return nil, err
+	if d.reader, err = record.OpenFiles(files, opts.Record); err != nil {
+		return err
 	}
-	d := &data{reader: reader, files: reader.Files()}
+	d.files = d.reader.Files()
 	next := int64(0)
 	for _, f := range d.files {
 		d.starts = append(d.starts, next)
 		next += f.Samples
 	}
-	if err := d.describe(all, opts); err != nil {
-		return nil, errors.Join(err, reader.Close())
+	return d.describe(all, opts)
+}
+
+func samplesOf(files []record.FileInfo) (n int64) {
+	for _, f := range files {
+		n += f.Samples
 	}
-	return d, nil
+	return n
+}
+
+func (d *data) close() (err error) {
+	if d.reader != nil {
+		err = d.reader.Close()
+	}
+	for _, x := range d.kept {
+		err = errors.Join(err, x.Close())
+	}
+	return err
 }
 
 var errLink = place.New(place.Corrupt, "a link, where a dataset has a file")
