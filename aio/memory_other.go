@@ -2,7 +2,11 @@
 
 package aio
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"os"
+)
 
 // Alloc returns n zero bytes, nil if n is 0. They are ordinary Go memory: without O_DIRECT buffers
 // need neither alignment nor a fixed address.
@@ -15,6 +19,9 @@ func Alloc(n int) ([]byte, error) {
 	}
 	return make([]byte, n), nil
 }
+
+// Map returns an error: this system does not map files in this way.
+func Map(*os.File, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 // Free releases a slice that [Alloc] returned, not a part of one. It must not be used afterwards.
 // Free(nil) does nothing.

@@ -4,6 +4,7 @@ package aio
 
 import (
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,7 +26,19 @@ func Alloc(n int) ([]byte, error) {
 	return b, nil
 }
 
-// Free releases a slice that [Alloc] returned, not a part of one. It must not be used afterwards.
+// Map maps the first n bytes of f, which are then read-only and shared with the page cache. They are freed by [Free]. A
+// page that was evicted is read alone. An access behind the end of a file that was cut, or to a page that the device
+// cannot read, is a fault: see [runtime/debug.SetPanicOnFault].
+func Map(f *os.File, n int64) ([]byte, error) {
+	b, err := unix.Mmap(int(f.Fd()), 0, int(n), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("aio: map %d bytes of %s: %w", n, f.Name(), err)
+	}
+	_ = unix.Madvise(b, unix.MADV_RANDOM)
+	return b, nil
+}
+
+// Free releases a slice that [Alloc] or [Map] returned, not a part of one. It must not be used afterwards.
 // Free(nil) does nothing.
 func Free(b []byte) error {
 	if b == nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"runtime"
 	"strings"
 
@@ -137,5 +136,5 @@ func (d *Dataset) Header(name string) (record.FileInfo, error) {
 	if err != nil {
 		return record.FileInfo{}, err
 	}
-	return record.ReadInfo(f, f.Name(), st.Size(), record.Options{MaxSample: math.MaxInt64})
+	return record.CheckHeader(f, f.Name(), st.Size(), record.Options{})
 }

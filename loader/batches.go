@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/decode"
+	"github.com/ffconvert/ffconvert/record"
 )
 
 // Batches yields the batches of the epoch in order, from the next step to the end of the epoch; SetEpoch begins another
@@ -91,13 +92,23 @@ type run struct {
 func (r *run) choose(ctx context.Context, step int64) {
 	defer close(r.work)
 	var samples, offsets []int64
+	said := step
+	for _, x := range r.data.kept {
+		x.Forget(ctx)
+	}
 	for ; step < r.Steps(); step++ {
+		r.announce(ctx, &said, step+ahead)
 		samples, offsets = r.epoch.batch(samples[:0], step, r.opts.Rank, r.opts.World), append(offsets[:0], 0)
 		size := int64(0)
-		var failed error
+		failed := r.data.enter(ctx, samples)
 		for _, i := range samples {
-			_, e, err := r.data.reader.Extent(int(i))
-			failed = errors.Join(failed, err)
+			if failed = errors.Join(failed, ctx.Err()); failed != nil {
+				break
+			}
+			var e record.Extent
+			if _, e, failed = r.data.reader.Extent(int(i)); failed != nil {
+				break
+			}
 			size += e.Size
 			offsets = append(offsets, size)
 		}

@@ -3,7 +3,6 @@ package loader
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"sort"
@@ -21,6 +20,7 @@ type data struct {
 	files  []record.FileInfo
 	starts []int64 // number of the first sample of each file
 	sets   []set   // datasets that have samples
+	kept   []*kept // those in object stores
 
 	keys string  // all keys, concatenated
 	ends []int64 // end of each key in keys; nil without Options.Keys
@@ -36,34 +36,66 @@ type set struct {
 var errNoKeys = place.New(place.Refused, "its samples have no keys")
 
 func openData(paths []string, opts Options) (*data, error) {
-	var names []string
-	var want []record.FileInfo
-	var all []*lookup.Dataset
-	for _, path := range paths {
-		d, err := lookup.Open(path, lookup.Options{Record: opts.Record, Encoding: opts.Encoding})
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range d.Files() {
-			if err := ownFile(d, f.Path); err != nil {
-				return nil, err
-			}
-			names, want = append(names, f.Path), append(want, f)
-		}
-		all = append(all, d)
-	}
-	reader, err := record.OpenFiles(names, opts.Record)
-	if err != nil {
-		return nil, err
-	}
-	d := &data{reader: reader, files: reader.Files()}
-	if err = d.compare(want); err == nil {
-		err = d.describe(all, opts)
-	}
-	if err != nil {
-		return nil, errors.Join(err, reader.Close())
+	d := new(data)
+	if err := d.open(paths, opts); err != nil {
+		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
+}
+
+func (d *data) open(paths []string, opts Options) (err error) {
+	var files []record.FileInfo
+	var all []*lookup.Dataset
+	for _, path := range paths {
+		if isURL(path) {
+			x, l, copies, err := openKept(path, opts)
+			if err != nil {
+				return err
+			}
+			x.first = samplesOf(files)
+			files, all, d.kept = append(files, copies...), append(all, l), append(d.kept, x)
+			x.end = samplesOf(files)
+			continue
+		}
+		l, err := lookup.Open(path, lookup.Options{Record: opts.Record, Encoding: opts.Encoding})
+		if err != nil {
+			return err
+		}
+		for _, f := range l.Files() {
+			if err := ownFile(l, f.Path); err != nil {
+				return err
+			}
+			files = append(files, f)
+		}
+		all = append(all, l)
+	}
+	if d.reader, err = record.OpenFiles(files, opts.Record); err != nil {
+		return err
+	}
+	d.files = d.reader.Files()
+	next := int64(0)
+	for _, f := range d.files {
+		d.starts = append(d.starts, next)
+		next += f.Samples
+	}
+	return d.describe(all, opts)
+}
+
+func samplesOf(files []record.FileInfo) (n int64) {
+	for _, f := range files {
+		n += f.Samples
+	}
+	return n
+}
+
+func (d *data) close() (err error) {
+	if d.reader != nil {
+		err = d.reader.Close()
+	}
+	for _, x := range d.kept {
+		err = errors.Join(err, x.Close())
+	}
+	return err
 }
 
 var errLink = place.New(place.Corrupt, "a link, where a dataset has a file")
@@ -76,20 +108,6 @@ func ownFile(d *lookup.Dataset, path string) error {
 	}
 	if st, err := os.Lstat(path); err == nil && st.Mode()&fs.ModeSymlink != 0 { // opening reports other errors
 		return &place.Error{Where: path, Off: -1, Err: errLink, Hint: "copy it there, or give the name of the file it leads to"}
-	}
-	return nil
-}
-
-// compare compares the files with the shards in the manifests.
-func (d *data) compare(want []record.FileInfo) error {
-	next := int64(0)
-	for k, f := range d.files {
-		if f.Samples != want[k].Samples || f.HeaderCRC != want[k].HeaderCRC {
-			return &record.FormatError{Path: f.Path, Sample: -1, Off: 0, Err: fmt.Errorf("%w: %d samples with the header checksum %08x, by its manifest %d with %08x",
-				record.ErrHeader, f.Samples, f.HeaderCRC, want[k].Samples, want[k].HeaderCRC)}
-		}
-		d.starts = append(d.starts, next)
-		next += f.Samples
 	}
 	return nil
 }

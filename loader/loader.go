@@ -39,7 +39,7 @@ var (
 )
 
 // Open opens datasets as one, in this order: output directories, whose manifest.json lists the shards; directories
-// of other .ffr files; and single files. All shards are checked as [record.Open] does, and compared with the manifest.
+// of other .ffr files; single files; and URLs of datasets in object stores, whose samples Options.Cache keeps. All shards are checked as [record.Open] does, and compared with the manifest.
 //
 // The error is [ErrState] if Options.State is of other data or of another order.
 func Open(paths []string, opts Options) (*Loader, error) {
@@ -56,7 +56,7 @@ func Open(paths []string, opts Options) (*Loader, error) {
 	}
 	l := &Loader{opts: opts, data: d, number: opts.Epoch}
 	if err := l.begin(); err != nil {
-		return nil, errors.Join(err, d.reader.Close())
+		return nil, errors.Join(err, d.close())
 	}
 	return l, nil
 }
@@ -123,5 +123,5 @@ func (l *Loader) Close() error {
 	if l.running.Load() {
 		return errRunning
 	}
-	return l.data.reader.Close()
+	return l.data.close()
 }

@@ -46,6 +46,12 @@ type Options struct {
 	Encoding string   // of the records of files without a manifest, and of raw records, as in encode.Options
 	Keys     bool     // set Batch.Keys: takes memory for all keys and 8 bytes a sample
 
+	// Cache is the directory where samples of datasets in object stores are kept, up to CacheSize bytes of shards, of all
+	// datasets; 0: as many as there is room for. Nothing is removed for others. Credentials are found as the program does.
+	Cache     string
+	CacheSize int64
+	Warn      func(text string) // is told what cannot be kept, concurrently; nil: nobody
+
 	Record record.Options // which files are accepted, and how they are read
 }
 
@@ -67,6 +73,9 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("memory of %d bytes: want 0 or more", o.Memory)
 	}
 	o.Memory = cmp.Or(o.Memory, math.MaxInt64)
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
 	return o, nil
 }
 

@@ -127,6 +127,17 @@ func newOrdering(shards []int64, opts Order) (*ordering, error) {
 	return o, nil
 }
 
+// Samples returns a function that appends the samples at positions lo to hi of an epoch to dst. Positions past its end
+// begin again with the first. shards has the number of samples of each shard, in order. The function may be called
+// concurrently.
+func (o Order) Samples(shards []int64, epoch uint64) (func(dst []int64, lo, hi int64) []int64, error) {
+	order, err := newOrdering(shards, o)
+	if err != nil {
+		return nil, err
+	}
+	return order.epoch(epoch).add, nil
+}
+
 func (o *ordering) size() int64 { return int64(o.n) }
 
 // steps returns the number of steps of an epoch: 0 if the samples do not fill a batch and Ends is Drop.

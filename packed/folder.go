@@ -15,11 +15,12 @@ import (
 )
 
 // A Folder is an open packed folder. It implements [fs.FS], [fs.StatFS], [fs.ReadDirFS] and [fs.ReadFileFS]. All
-// methods but Close may be called concurrently. A Folder holds all names in memory, but no contents.
+// methods but Close may be called concurrently. A Folder holds all names and sizes in memory, but no contents.
 type Folder struct {
 	path  string
 	r     *record.Reader
 	root  *pickle.Dict
+	sizes []int64 // of the samples but the last, bytes
 	total Totals
 }
 
@@ -57,8 +58,13 @@ func (f *Folder) load() error {
 		return &place.Error{Where: f.path, Off: -1, Err: fmt.Errorf("sample %d: %w", last, err)}
 	}
 	f.total.Files = int64(last)
-	for i := range f.total.Files {
-		f.total.Bytes += f.size(i)
+	for i := range last {
+		_, e, err := f.r.Extent(i)
+		if err != nil {
+			return err
+		}
+		f.sizes = append(f.sizes, e.Size)
+		f.total.Bytes += e.Size
 	}
 	return nil
 }
@@ -173,16 +179,7 @@ func (f *Folder) entry(path string, it pickle.Item) Entry {
 	if it.Dict != nil {
 		return Entry{Path: path, Sample: -1}
 	}
-	return Entry{Path: path, Sample: it.Int, size: f.size(it.Int)}
-}
-
-// size returns the size of sample i in bytes. Open has checked that the sample exists.
-func (f *Folder) size(i int64) int64 {
-	_, extent, err := f.r.Extent(int(i))
-	if err != nil {
-		panic(fmt.Sprintf("packed: %v", err))
-	}
-	return extent.Size
+	return Entry{Path: path, Sample: it.Int, size: f.sizes[it.Int]}
 }
 
 // read returns the content of a file and checks its CRC. It uses buf if that is large enough.

@@ -15,10 +15,10 @@ import (
 // sample indices[k] at k, in the memory of bufs[k] if there is one and its capacity suffices, else in new memory.
 // Elements of bufs must not overlap.
 //
-// If an index is out of range the error says so, and nothing is read. Otherwise the error joins one FormatError for
-// each sample that could not be read or has a wrong CRC, in the order of indices. The result is nil at such samples and
-// has all others; an empty sample is an empty slice and not nil. When ctx is cancelled the error is ctx.Err() and the
-// result is nil.
+// If an index is out of range, or the header of a file is damaged, the error says so, and no sample is read. Otherwise
+// the error joins one FormatError for each sample that could not be read or has a wrong CRC, in the order of indices.
+// The result is nil at such samples and has all others; an empty sample is an empty slice and not nil. When ctx is
+// cancelled the error is ctx.Err() and the result is nil.
 //
 // Each concurrent call uses a queue of its own, with Options.AIO.Depth × BlockSize bytes of memory (16 MiB by default).
 // The Reader keeps the queues until Close.
@@ -32,11 +32,10 @@ func (r *Reader) ReadBatch(ctx context.Context, indices []int, bufs [][]byte) ([
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range indices {
-		n, j, _ := r.find(i)
-		q.places = append(q.places, location{r.files[n], j, r.files[n].extent(j)})
+	var out [][]byte
+	if err = r.locate(ctx, indices, q); err == nil {
+		out, err = q.read(ctx, bufs)
 	}
-	out, err := q.read(ctx, bufs)
 	if perr := r.queues.put(q); perr != nil {
 		return nil, errors.Join(err, perr)
 	}
@@ -49,6 +48,25 @@ func (r *Reader) BatchStats() aio.Stats {
 	r.queues.mu.Lock()
 	defer r.queues.mu.Unlock()
 	return r.queues.stats
+}
+
+// locate sets q.places. It checks the headers of files of which no sample was needed before.
+func (r *Reader) locate(ctx context.Context, indices []int, q *queue) error {
+	for _, i := range indices {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		k, j, err := r.find(i)
+		if err != nil {
+			return err
+		}
+		e, err := r.files[k].locate(j)
+		if err != nil {
+			return err
+		}
+		q.places = append(q.places, location{r.files[k], j, e})
+	}
+	return nil
 }
 
 // A location is the place of a sample.
@@ -73,7 +91,7 @@ func (q *queue) read(ctx context.Context, bufs [][]byte) ([][]byte, error) {
 		if k < len(bufs) {
 			buf = bufs[k]
 		}
-		out[k] = room(buf, p.e.Size) // bounded: Open checked it against MaxSample
+		out[k] = room(buf, p.e.Size) // bounded: at most MaxSample
 		q.reqs = append(q.reqs, aio.Request{File: file, Off: p.e.Off, Buf: out[k]})
 	}
 	if err := q.ReadBatch(ctx, q.reqs); err != nil {

@@ -160,11 +160,11 @@ func TestReadBatchDamage(t *testing.T) {
 		{"last byte of a large one", flip(payload + 99_999), []int{0}, ErrChecksum},
 		{"a small one among others", flip(payload + 104_096 + 3), []int{2}, ErrChecksum},
 		{"the last", flip(payload + 404_103 + 11), []int{5}, ErrChecksum},
-		{"the CRC of an empty one", func(_ *testing.T, r *Reader, _ string) { r.files[0].sums.chunks[0][3]++ }, []int{3}, ErrChecksum},
+		{"the CRC of an empty one", flip(headSize + 3*sumSize), []int{3}, ErrChecksum},
 		{"a byte less", cut(payload + 404_114), []int{5}, io.ErrUnexpectedEOF},
 		{"cut in a large one", cut(payload + 104_103 + 5000), []int{4, 5}, io.ErrUnexpectedEOF},
 		{"cut at its start", cut(payload + 104_103), []int{4, 5}, io.ErrUnexpectedEOF},
-		{"nothing left", cut(0), []int{0, 1, 2, 4, 5}, io.ErrUnexpectedEOF},
+		{"the header left", cut(payload), []int{0, 1, 2, 4, 5}, io.ErrUnexpectedEOF},
 	}
 	dir, samples := shardDir(t)
 	good, err := os.ReadFile(filepath.Join(dir, Name(4, 5)))
@@ -178,6 +178,9 @@ func TestReadBatchDamage(t *testing.T) {
 				t.Parallel()
 				path := onDisk(t, "a.ffr", good)
 				r := openBatches(t, path, o)
+				if _, _, err := r.Extent(0); err != nil { // the header was sound
+					t.Fatal(err)
+				}
 				tt.damage(t, r, path)
 				for range 2 {
 					compareWithRead(t, r, samples, tt.bad, tt.want)

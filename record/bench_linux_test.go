@@ -59,9 +59,13 @@ func benchBatches(b *testing.B, r *Reader, batch bool, jobs int, prepare func())
 		return nil
 	}
 	b.ReportAllocs()
+	_, e, err := r.Extent(0)
+	if err != nil {
+		b.Fatal(err)
+	}
 	for _, out := range outs {
 		for k := range out {
-			out[k] = make([]byte, r.files[0].extent(0).Size)
+			out[k] = make([]byte, e.Size)
 		}
 	}
 	n := 0

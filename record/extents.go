@@ -1,26 +1,18 @@
 package record
 
-import "io"
+import (
+	"io"
+	"math"
+)
 
 // CheckHeader checks the header of a shard of size bytes and the CRC of its last sample, which alone shows
 // that the file has its full length. Its memory does not depend on N, since it stores no tables. path is for errors.
 func CheckHeader(src io.ReaderAt, path string, size int64, opts Options) (FileInfo, error) {
-	buf := make([]byte, max(headSize, min(size, bufSize)))
-	h := newHeader(path, size, opts, false)
-	if err := h.readFrom(src, buf); err != nil {
+	h := header{table: table{path: path, size: size}, opts: opts, most: math.MaxInt64}
+	if err := h.read(src, true); err != nil {
 		return FileInfo{}, err
 	}
-	f := &file{table: h.table, src: src}
-	if f.n > 0 {
-		last, err := ReadExtents(src, f.info(), f.n-1, 1, nil)
-		if err != nil {
-			return FileInfo{}, err
-		}
-		if err := f.streamAt(f.n-1, last[0], buf); err != nil {
-			return FileInfo{}, err
-		}
-	}
-	return f.info(), nil
+	return h.info(), nil
 }
 
 // ReadExtents appends the extents of the samples first to first+count-1 of a shard to dst. info is from a call that
@@ -84,13 +76,9 @@ func (info *FileInfo) CheckSum(i int64, e Extent, sum uint32) error {
 // ReadHead describes a shard of size bytes from the first bytes of its header. It checks nothing else:
 // see [CheckHeader].
 func ReadHead(src io.ReaderAt, path string, size int64, opts Options) (FileInfo, error) {
-	h := newHeader(path, size, opts, false)
-	head := make([]byte, min(headSize, size))
-	if err := h.readAt(src, head, 0, -1); err != nil {
+	h := header{table: table{path: path, size: size}, opts: opts}
+	if err := h.readHead(src); err != nil {
 		return FileInfo{}, err
 	}
-	if _, bad := h.write(head); bad != nil {
-		return FileInfo{}, bad
-	}
-	return FileInfo{Path: path, Samples: h.n, Size: size, HeaderCRC: h.sum}, nil
+	return h.info(), nil
 }

@@ -90,7 +90,7 @@ func TestFaultA3FlipTwoBits(t *testing.T) {
 	row.done(t, least)
 }
 
-// Appended bytes are found when the file is opened, before any Read.
+// Appended bytes are found with the first sample that is needed, whichever it is.
 func TestFaultA4Append(t *testing.T) {
 	t.Parallel()
 	b, want := f3(t)

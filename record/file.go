@@ -3,34 +3,39 @@ package record
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
+	"runtime/debug"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/aio"
 )
 
-// A file is an open shard with a valid header.
+// A file is an open shard of which the head was checked.
 type file struct {
 	table
-	src io.ReaderAt
+	src    io.ReaderAt
+	opts   Options
+	sized  bool         // the caller knew its size
+	crc    uint32       // of the header; computed for a legacy file
+	load   func() error // checks the rest of the header and maps it, once; returns the same error each time
+	mapped bool         // head is mapped
 
 	mu      sync.Mutex
 	batches *aio.File // the same file for ReadBatch, past the page cache if possible; the first batch opens it
 }
 
 // openFile opens a shard: a regular file or a link to one. It checks the type of the file first,
-// because opening a FIFO blocks. buf is scratch memory that openFile may replace by a larger one.
-func openFile(path string, opts Options, buf *[]byte) (f *file, err error) {
-	info, err := os.Stat(path)
+// because opening a FIFO blocks.
+func openFile(want FileInfo, opts Options) (f *file, err error) {
+	info, err := os.Stat(want.Path)
 	if err != nil {
 		return nil, fmt.Errorf("open shard: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("open shard %s: %w", path, errNotRegular)
+		return nil, fmt.Errorf("open shard %s: %w", want.Path, errNotRegular)
 	}
-	osf, err := os.Open(path)
+	osf, err := os.Open(want.Path)
 	if err != nil {
 		return nil, fmt.Errorf("open shard: %w", err)
 	}
@@ -44,117 +49,127 @@ func openFile(path string, opts Options, buf *[]byte) (f *file, err error) {
 	}
 	aio.ReadAhead(osf, false)
 	defer aio.ReadAhead(osf, true)
-	return newFile(osf, path, info.Size(), opts, buf)
+	return newFile(osf, want, info.Size(), opts)
 }
 
-// newFile reads the header twice: first to check it, then to load its tables, so that memory that
-// depends on N is only allocated for a valid header. Then it checks the CRCs of the empty samples
-// and of the last one. Only the CRC of the last sample shows that the file has its full length.
-func newFile(src io.ReaderAt, path string, size int64, opts Options, buf *[]byte) (*file, error) {
-	if want := int(min(size, bufSize)); len(*buf) < want {
-		*buf = make([]byte, want)
+// newFile reads and checks the head and the first offset, or the whole header of a file that has no sample or is legacy.
+// Of a file whose size is known the first offset is not read: the head is the one that the caller knows.
+func newFile(src io.ReaderAt, want FileInfo, size int64, opts Options) (*file, error) {
+	h := header{table: table{path: want.Path, size: size}, opts: opts}
+	if err := h.readHead(src); err != nil {
+		return nil, err
 	}
-	var f *file
-	for _, keep := range []bool{false, true} {
-		h := newHeader(path, size, opts, keep)
-		if err := h.readFrom(src, *buf); err != nil {
+	if bad := h.unlike(want); bad != nil {
+		return nil, bad
+	}
+	f := &file{table: h.table, src: src, opts: opts, sized: want.Size != 0, crc: h.sum}
+	f.load = sync.OnceValue(f.check)
+	if f.sized && f.sum != 0 && f.n > 0 {
+		return f, nil
+	}
+	var first [offSize]byte
+	if f.n > 0 {
+		if err := f.readAt(src, first[:], offsetsOff(f.n), 0); err != nil {
 			return nil, err
 		}
-		f = &file{table: h.table, src: src}
 	}
-	for i := range f.n {
-		e := f.extent(i)
-		if e.Size == 0 {
-			if bad := f.gate(i, e, 0); bad != nil {
-				return nil, bad
-			}
-		}
-		if e.Size > opts.maxSample() {
-			return nil, f.fault(i, e.Off, fmt.Errorf("%w: %d bytes, at most %d are allowed", ErrTooLarge, e.Size, opts.maxSample()))
-		}
-	}
-	if f.n > 0 {
-		if err := f.stream(f.n-1, *buf); err != nil {
+	if f.sum == 0 || f.n == 0 || parseOff(first[:]) != payloadOff(f.n) {
+		if err := f.load(); err != nil {
 			return nil, err
 		}
 	}
 	return f, nil
 }
 
-func (f *file) info() FileInfo {
-	return FileInfo{Path: f.path, Samples: f.n, Size: f.size, HeaderCRC: f.sum}
-}
-
-// ReadInfo describes an open shard of size bytes. It checks the shard as [Open] does and does not
-// keep src. path is for errors.
-func ReadInfo(src io.ReaderAt, path string, size int64, opts Options) (FileInfo, error) {
-	var buf []byte
-	f, err := newFile(src, path, size, opts, &buf)
-	if err != nil {
-		return FileInfo{}, err
-	}
-	return f.info(), nil
-}
-
-// readFrom reads and checks a whole header. buf is scratch memory.
-func (h *header) readFrom(src io.ReaderAt, buf []byte) error {
-	want := int64(headSize)
-	for {
-		p := buf[:min(int64(len(buf)), want-h.pos, h.size-h.pos)]
-		if err := h.readAt(src, p, h.pos, -1); err != nil {
-			return err
-		}
-		if _, bad := h.write(p); bad != nil {
-			return bad
-		}
-		if h.complete() {
-			break
-		}
-		want = payloadOff(h.n)
-	}
-	soft, hard := h.finish()
-	if soft != nil {
-		return soft
-	}
-	if hard != nil {
-		return hard
-	}
-	return nil
-}
-
-// stream reads sample i in pieces of buf and checks its CRC.
-func (f *file) stream(i int64, buf []byte) error { return f.streamAt(i, f.extent(i), buf) }
-
-// streamAt is stream for a sample with extent e.
-func (f *file) streamAt(i int64, e Extent, buf []byte) error {
-	var crc uint32
-	for done := int64(0); done < e.Size; {
-		p := buf[:min(int64(len(buf)), e.Size-done)]
-		if err := f.readAt(f.src, p, e.Off+done, i); err != nil {
-			return err
-		}
-		crc = crc32.Update(crc, crc32.IEEETable, p)
-		done += int64(len(p))
-	}
-	if bad := f.gate(i, e, crc); bad != nil {
-		return bad
-	}
-	return nil
-}
-
-// readAt fills p from offset off. It reports the end of the file as ErrTruncated, other errors
-// unchanged, both as a FormatError of a sample.
-func (t *table) readAt(src io.ReaderAt, p []byte, off, sample int64) error {
-	k, err := src.ReadAt(p, off)
+// unlike returns an error if the file is not the one that want describes. Zeros in want are not compared.
+func (t *table) unlike(want FileInfo) *FormatError {
 	switch {
-	case k == len(p):
-		return nil
-	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return t.fault(sample, off+int64(k), truncated("the file had %d bytes when it was opened", t.size))
-	case err == nil:
-		err = io.ErrNoProgress
+	case want.Size != 0 && t.size < want.Size:
+		return t.fault(-1, t.size, truncated("%d bytes, %d by its manifest", t.size, want.Size))
+	case want.Size != 0 && t.size != want.Size:
+		return t.fault(-1, want.Size, fmt.Errorf("%w: %d bytes, %d by its manifest", ErrHeader, t.size, want.Size))
+	case (want.Samples != 0 || want.HeaderCRC != 0) && (t.n != want.Samples || t.sum != want.HeaderCRC):
+		return t.fault(-1, 0, fmt.Errorf("%w: %d samples with the header checksum %08x, by its manifest %d with %08x",
+			ErrHeader, t.n, t.sum, want.Samples, want.HeaderCRC))
 	}
-	return t.fault(sample, off+int64(k), err)
+	return nil
+}
+
+// check checks the header, and the last sample unless the size is known, and maps the header. A header that cannot be
+// mapped is read into memory.
+func (f *file) check() (err error) {
+	onDisk, isFile := f.src.(*os.File)
+	if isFile {
+		aio.ReadAhead(onDisk, false)
+		defer aio.ReadAhead(onDisk, true)
+	}
+	h := header{table: table{path: f.path, size: f.size}, opts: f.opts, most: f.opts.maxSample()}
+	if err := h.read(f.src, !f.sized); err != nil {
+		return err
+	}
+	if h.n != f.n || h.sum != f.sum {
+		return f.fault(-1, 0, ErrReplaced)
+	}
+	f.crc = h.crc
+	if isFile {
+		f.head, err = aio.Map(onDisk, payloadOff(f.n))
+		f.mapped = err == nil
+	}
+	if !f.mapped {
+		f.head = make([]byte, payloadOff(f.n))
+		return f.readAt(f.src, f.head, 0, -1)
+	}
+	return nil
+}
+
+// locate returns the extent of sample i. The first call checks the header.
+func (f *file) locate(i int64) (Extent, error) {
+	if err := f.load(); err != nil {
+		return Extent{}, err
+	}
+	e, ok := f.row(i)
+	if !ok {
+		var err error
+		if e, err = f.reread(i); err != nil {
+			return Extent{}, err
+		}
+	}
+	if bad := f.limit(i, e, f.opts.maxSample()); bad != nil {
+		return Extent{}, bad
+	}
+	return e, nil
+}
+
+// row returns the extent of sample i. ok is false if the file has changed since the header was checked: it was cut, which
+// faults in the mapping, or written to.
+func (f *file) row(i int64) (e Extent, ok bool) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			if _, fault := p.(interface{ Addr() uintptr }); !fault {
+				panic(p)
+			}
+			ok = false
+		}
+	}()
+	e = f.extent(i)
+	return e, parseSum(f.head) == f.sum && e.Off >= payloadOff(f.n) && 0 <= e.Size && e.Size <= f.size-e.Off
+}
+
+// reread returns the extent of sample i by reads, which have an error of their own for a file that was cut.
+func (f *file) reread(i int64) (Extent, error) {
+	h := header{table: table{path: f.path, size: f.size}, opts: f.opts}
+	if err := h.readHead(f.src); err != nil {
+		return Extent{}, err
+	}
+	if h.n != f.n || h.sum != f.sum {
+		return Extent{}, f.fault(i, 0, ErrReplaced)
+	}
+	at, err := ReadExtents(f.src, f.info(), i, 1, nil)
+	if err != nil {
+		return Extent{}, err
+	}
+	return at[0], nil
 }
 
 // unchanged returns an error unless the path still names the open file, with the same size.
@@ -180,7 +195,11 @@ func (f *file) unchanged() error {
 }
 
 func (f *file) close() error {
+	f.load = func() error { return os.ErrClosed }
 	err := f.closeBatches()
+	if f.mapped {
+		err = errors.Join(err, aio.Free(f.head))
+	}
 	if c, ok := f.src.(io.Closer); ok {
 		err = errors.Join(err, c.Close())
 	}

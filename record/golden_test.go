@@ -55,7 +55,7 @@ func TestGoldenFiles(t *testing.T) {
 		if err != nil || !bytes.Equal(got, b) {
 			t.Errorf("%s: %v, or other bytes; see -update", name, err)
 		}
-		r, err := Open(path, Options{})
+		r, err := checked(Open(path, Options{}))
 		if refused := strings.HasPrefix(name, "refused/") && !strings.Contains(name, "flipped"); (err != nil) != refused {
 			t.Errorf("open %s: %v", name, err)
 		}

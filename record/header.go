@@ -3,70 +3,30 @@ package record
 import (
 	"fmt"
 	"hash/crc32"
+	"io"
 )
 
-// A header parses and checks the bytes of a file from its start to its first sample, given in
-// pieces of any size. Reader and scanner both use it.
+// A header checks the bytes of a file from its start to its first sample. Reader and scanner both use it.
 //
-// It checks in a fixed order: the file has a head, N fits into the file, the header CRC, the
-// offsets. An error of the offsets is therefore reported after the header CRC has been checked.
+// It checks in a fixed order: the file has a head, N fits into the file, the header CRC, the offsets. An error of the
+// offsets is therefore reported after the header CRC has been checked.
 type header struct {
 	table
-	opts    Options
-	keep    bool // store the tables; without it nothing is allocated
-	pos     int64
-	frag    [headSize]byte
-	nfrag   int          // bytes in frag: the start of a value that continues in the next piece
-	prev    int64        // offset of the previous sample
-	nextIdx int64        // sample of the next offset
-	bad     *FormatError // of the first bad offset
+	opts Options
+	most int64        // bytes of the largest sample that is allowed
+	crc  uint32       // of the bytes so far, from N on
+	next int64        // sample of the next offset
+	prev int64        // offset of the sample before it
+	bad  *FormatError // of the first bad offset
 }
-
-func newHeader(path string, size int64, opts Options, keep bool) *header {
-	return &header{table: table{path: path, size: size}, opts: opts, keep: keep}
-}
-
-// write parses the bytes at the start of p that belong to the header and returns their number. An
-// error means that the file cannot have a header: it is too small, or N is impossible.
-func (h *header) write(p []byte) (int, *FormatError) {
-	if h.size < headSize {
-		return 0, h.fault(-1, h.size, truncated("%d bytes, but a head has %d", h.size, headSize))
-	}
-	used := 0
-	if h.pos < headSize {
-		used = copy(h.frag[h.pos:headSize], p)
-		if h.pos += int64(used); h.pos < headSize {
-			return used, nil
-		}
-		if bad := h.judgeHead(); bad != nil {
-			return used, bad
-		}
-	}
-	for used < len(p) && !h.complete() {
-		end, width := payloadOff(h.n), offSize
-		if h.pos < offsetsOff(h.n) {
-			end, width = offsetsOff(h.n), sumSize
-		}
-		q := p[used:]
-		q = q[:min(int64(len(q)), end-h.pos)]
-		h.crc = crc32.Update(h.crc, crc32.IEEETable, q)
-		h.values(q, width)
-		h.pos += int64(len(q))
-		used += len(q)
-	}
-	return used, nil
-}
-
-// complete reports whether the whole header has been written.
-func (h *header) complete() bool { return h.pos >= headSize && h.pos == payloadOff(h.n) }
 
 // noFile is a number of samples that no file has: its header alone would take 12 TiB.
 const noFile = 1 << 40
 
-// judgeHead checks N against the size of the file and the limit.
-func (h *header) judgeHead() *FormatError {
-	h.sum, h.n = parseHead(h.frag[:])
-	h.crc = crc32.ChecksumIEEE(h.frag[coverOff:headSize])
+// begin parses the head, headSize bytes, and checks N against the size of the file and the limit.
+func (h *header) begin(head []byte) *FormatError {
+	h.sum, h.n = parseHead(head)
+	h.crc = crc32.ChecksumIEEE(head[coverOff:])
 	switch {
 	case h.sum == poison32 && h.n == poisonN, h.sum == 0 && h.n == 0:
 		return h.fault(-1, 0, errUnfinished)
@@ -80,45 +40,25 @@ func (h *header) judgeHead() *FormatError {
 	return nil
 }
 
-// values parses bytes of a table, values of the given width in bytes.
-func (h *header) values(q []byte, width int) {
-	if h.nfrag > 0 {
-		k := copy(h.frag[h.nfrag:width], q)
-		h.nfrag += k
-		q = q[k:]
-		if h.nfrag < width {
-			return
-		}
-		h.value(h.frag[:width], width)
-	}
-	for len(q) >= width {
-		h.value(q[:width], width)
-		q = q[width:]
-	}
-	h.nfrag = copy(h.frag[:], q)
+// short is the error of a file that has no head.
+func (h *header) short() *FormatError {
+	return h.fault(-1, h.size, truncated("%d bytes, but a head has %d", h.size, headSize))
 }
 
-// value parses one value. After a bad offset it drops the tables.
-func (h *header) value(b []byte, width int) {
-	if width == sumSize {
-		if h.keep {
-			h.sums.add(parseSum(b), h.n)
+// sums takes the next CRCs of the header.
+func (h *header) sums(b []byte) { h.crc = crc32.Update(h.crc, crc32.IEEETable, b) }
+
+// offsets takes the next offsets of the header, and checks them up to the first bad one.
+func (h *header) offsets(b []byte) {
+	h.crc = crc32.Update(h.crc, crc32.IEEETable, b)
+	for ; len(b) > 0 && h.bad == nil; b = b[offSize:] {
+		off := parseOff(b)
+		if h.bad = h.judgeOffset(h.next, off); h.bad == nil && h.next > 0 {
+			h.bad = h.limit(h.next-1, Extent{Off: h.prev, Size: off - h.prev}, h.most)
 		}
-		return
+		h.prev = off
+		h.next++
 	}
-	if h.bad != nil {
-		return
-	}
-	off := parseOff(b)
-	if h.bad = h.judgeOffset(h.nextIdx, off); h.bad != nil {
-		h.sums, h.offs = column[uint32]{}, column[int64]{}
-		return
-	}
-	if h.keep {
-		h.offs.add(off, h.n)
-	}
-	h.prev = off
-	h.nextIdx++
 }
 
 func (h *header) judgeOffset(i, off int64) *FormatError {
@@ -134,7 +74,7 @@ func (h *header) judgeOffset(i, off int64) *FormatError {
 	return nil
 }
 
-// finish checks a complete header. soft is a wrong or missing header CRC, after which the tables
+// finish ends the checks after the last offset. soft is a wrong or missing header CRC, after which the tables
 // can still be used. hard is an error after which they cannot.
 func (h *header) finish() (soft, hard *FormatError) {
 	// A stored 0 means a legacy file, unless 0 happens to be the CRC.
@@ -146,8 +86,93 @@ func (h *header) finish() (soft, hard *FormatError) {
 			soft = h.fault(-1, 0, ErrLegacy)
 		}
 	}
-	if h.n == 0 && h.size != headSize {
+	switch {
+	case h.n == 0 && h.size != headSize:
 		return soft, h.fault(-1, headSize, fmt.Errorf("%w: no samples, yet %d bytes follow", ErrHeader, h.size-headSize))
+	case h.n > 0 && h.bad == nil:
+		h.bad = h.limit(h.n-1, Extent{Off: h.prev, Size: h.size - h.prev}, h.most)
 	}
 	return soft, h.bad
+}
+
+// readHead reads and checks the head.
+func (h *header) readHead(src io.ReaderAt) error {
+	if h.size < headSize {
+		return h.short()
+	}
+	var head [headSize]byte
+	if err := h.readAt(src, head[:], 0, -1); err != nil {
+		return err
+	}
+	if bad := h.begin(head[:]); bad != nil {
+		return bad
+	}
+	return nil
+}
+
+// read reads and checks the whole header, and the CRC of the last sample if last is set. Only that shows that the file
+// has its full length. Memory does not depend on N.
+func (h *header) read(src io.ReaderAt, last bool) error {
+	if err := h.readHead(src); err != nil {
+		return err
+	}
+	buf := make([]byte, min(h.size, bufSize)) // a multiple of both widths, or longer than each of the tables
+	for pos := int64(headSize); pos < payloadOff(h.n); {
+		end, take := payloadOff(h.n), h.offsets
+		if pos < offsetsOff(h.n) {
+			end, take = offsetsOff(h.n), h.sums
+		}
+		p := buf[:min(int64(len(buf)), end-pos)]
+		if err := h.readAt(src, p, pos, -1); err != nil {
+			return err
+		}
+		take(p)
+		pos += int64(len(p))
+	}
+	soft, hard := h.finish()
+	switch {
+	case soft != nil:
+		return soft
+	case hard != nil:
+		return hard
+	case !last || h.n == 0:
+		return nil
+	}
+	at, err := ReadExtents(src, h.info(), h.n-1, 1, nil)
+	if err != nil {
+		return err
+	}
+	return h.readSample(src, h.n-1, at[0], buf)
+}
+
+// readSample reads sample i in pieces of buf and checks its CRC.
+func (t *table) readSample(src io.ReaderAt, i int64, e Extent, buf []byte) error {
+	var crc uint32
+	for done := int64(0); done < e.Size; {
+		p := buf[:min(int64(len(buf)), e.Size-done)]
+		if err := t.readAt(src, p, e.Off+done, i); err != nil {
+			return err
+		}
+		crc = crc32.Update(crc, crc32.IEEETable, p)
+		done += int64(len(p))
+	}
+	if bad := t.gate(i, e, crc); bad != nil {
+		return bad
+	}
+	return nil
+}
+
+// readAt fills p from offset off. It reports the end of the file as ErrTruncated, other errors
+// unchanged, both as a FormatError of a sample.
+func (t *table) readAt(src io.ReaderAt, p []byte, off, sample int64) error {
+	k, err := src.ReadAt(p, off)
+	switch {
+	case k == len(p):
+		return nil
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		return t.fault(sample, off+int64(k), truncated("the file had %d bytes when it was opened", t.size))
+	case err == nil:
+		err = io.ErrNoProgress
+	}
+	return t.fault(sample, off+int64(k), err)
 }

@@ -82,14 +82,31 @@ func oracle(b []byte) ([][]byte, bool) {
 	return samples, true
 }
 
-// readerOf opens b as a Reader opens a file.
+// readerOf opens b as a Reader opens a file, and has its whole header checked.
 func readerOf(b []byte, opts Options) (*Reader, error) {
-	var buf []byte
-	f, err := newFile(bytes.NewReader(b), "mem.ffr", int64(len(b)), opts, &buf)
+	return readerFrom(bytes.NewReader(b), int64(len(b)), opts)
+}
+
+func readerFrom(src io.ReaderAt, size int64, opts Options) (*Reader, error) {
+	f, err := newFile(src, FileInfo{Path: "mem.ffr"}, size, opts)
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{files: []*file{f}, starts: []int{0, int(f.n)}}, nil
+	return checked(&Reader{files: []*file{f}, starts: []int{0, int(f.n)}}, nil)
+}
+
+// checked needs a sample of each file, so that the whole header is checked, and closes the Reader if one is damaged.
+func checked(r *Reader, err error) (*Reader, error) {
+	for k := 0; err == nil && k < len(r.files); k++ {
+		if r.files[k].n > 0 {
+			_, _, err = r.Extent(r.starts[k])
+		}
+	}
+	if err != nil && r != nil {
+		r.Close()
+		r = nil
+	}
+	return r, err
 }
 
 // readAll is the verdict of a Reader on b: open, then read all. lost counts samples that were

@@ -8,12 +8,20 @@ import (
 	"testing"
 )
 
+// named are files of which nothing but the path is known.
+func named(paths ...string) (files []FileInfo) {
+	for _, p := range paths {
+		files = append(files, FileInfo{Path: p})
+	}
+	return files
+}
+
 // TestOpenFiles: files of any names, in the order given, each as often as it is given.
 func TestOpenFiles(t *testing.T) {
 	t.Parallel()
 	b := onDisk(t, "b", shardOf(t, []byte("one"), []byte("two")))
 	a := onDisk(t, "a.ffr", shardOf(t, []byte("three")))
-	r, err := OpenFiles([]string{b, a, b}, Options{})
+	r, err := OpenFiles(named(b, a, b), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +37,7 @@ func TestOpenFiles(t *testing.T) {
 	if fmt.Sprint(got) != "[one two three one two]" {
 		t.Error(got)
 	}
-	if r, err := OpenFiles([]string{b, filepath.Dir(a)}, Options{}); err == nil || r != nil {
+	if r, err := OpenFiles(named(b, filepath.Dir(a)), Options{}); err == nil || r != nil {
 		t.Error("a directory was opened as a file")
 	}
 	none, err := OpenFiles(nil, Options{})
@@ -43,7 +51,7 @@ func TestHeaderCRC(t *testing.T) {
 	t.Parallel()
 	sound, samples := example(t)
 	legacy := append([]byte{0, 0, 0, 0}, sound[4:]...)
-	r, err := OpenFiles([]string{onDisk(t, "a", sound), onDisk(t, "b", legacy)}, Options{AllowLegacy: true})
+	r, err := OpenFiles(named(onDisk(t, "a", sound), onDisk(t, "b", legacy)), Options{AllowLegacy: true})
 	if err != nil {
 		t.Fatal(err)
 	}

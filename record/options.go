@@ -45,7 +45,7 @@ func (o Options) batches() aio.Options {
 
 func (o Options) maxSamples() int64 {
 	if o.MaxSamples > 0 {
-		return o.MaxSamples
+		return min(o.MaxSamples, (math.MaxInt-headSize)/rowSize) // a header is one piece of memory
 	}
 	return MaxSamples
 }

@@ -14,8 +14,13 @@ import (
 )
 
 // A Reader reads the samples of one file, or of all files of a directory as one sequence. All
-// methods but Close may be called concurrently. A Reader holds 12 bytes of memory per sample and
-// one file descriptor per file, two for files from which ReadBatch has read.
+// methods but Close may be called concurrently. A Reader holds one file descriptor per file, two for files from which
+// ReadBatch has read.
+//
+// Of each file it opens, it checks the rest of the header when the first sample is needed: by Read, ReadBatch or
+// Extent. An error of that check is the error of all samples of the file. From then on the header is mapped, so that
+// all processes share the pages that the page cache has of it; where it cannot be mapped, it takes 12 bytes of memory
+// per sample.
 type Reader struct {
 	files  []*file
 	starts []int // index of the first sample of each file, and at the end the number of samples
@@ -37,23 +42,30 @@ type FileInfo struct {
 // Open follows symbolic links, because a directory of shards does not list its files. A dataset with a manifest does,
 // and packages loader and verify refuse links in it.
 //
-// Open checks each header before it allocates memory for it. It also reads and checks the last
-// sample of each file, to refuse truncated and lengthened files.
+// Open reads the head and the first offset of each file: N is plausible, and the writer has finished. The CRC and the
+// offsets of the header are checked when the first sample of the file is needed, and the last sample with them, to
+// refuse truncated and lengthened files. A legacy file, or one without samples, is checked at once.
 func Open(path string, opts Options) (*Reader, error) {
 	paths, err := shardPaths(path)
 	if err != nil {
 		return nil, err
 	}
-	return OpenFiles(paths, opts)
+	var files []FileInfo
+	for _, p := range paths {
+		files = append(files, FileInfo{Path: p})
+	}
+	return OpenFiles(files, opts)
 }
 
-// OpenFiles opens files of any names as one sequence, in this order, and checks them as [Open] does. Without paths
+// OpenFiles opens files of any names as one sequence, in this order, and checks them as [Open] does. Without files
 // the Reader has no samples.
-func OpenFiles(paths []string, opts Options) (*Reader, error) {
+//
+// What else is known of a file, by a manifest, is compared with it: Size if it is not 0, Samples and HeaderCRC if one of
+// them is not. Where Size is known, nothing but the head is read, and the last sample is not needed to prove the length.
+func OpenFiles(files []FileInfo, opts Options) (*Reader, error) {
 	r := &Reader{starts: []int{0}, queues: queues{opts: opts.batches()}}
-	var buf []byte
-	for _, p := range paths {
-		f, err := openFile(p, opts, &buf)
+	for _, want := range files {
+		f, err := openFile(want, opts)
 		if err != nil {
 			r.Close()
 			return nil, err
@@ -61,7 +73,7 @@ func OpenFiles(paths []string, opts Options) (*Reader, error) {
 		r.files = append(r.files, f)
 		if f.n > int64(math.MaxInt-r.Len()) {
 			r.Close()
-			return nil, fmt.Errorf("open %s: %w: too many samples for this machine", p, ErrTooLarge)
+			return nil, fmt.Errorf("open %s: %w: too many samples for this machine", f.path, ErrTooLarge)
 		}
 		r.starts = append(r.starts, r.Len()+int(f.n))
 	}
@@ -110,7 +122,7 @@ func (r *Reader) Files() []FileInfo {
 func (r *Reader) HeaderCRC(file int) uint32 { return r.files[file].crc }
 
 // Unchanged returns an error that matches ErrReplaced if the path of a file no longer names the open file, or the
-// file has another size. Reads use only the open files and the headers that Open read.
+// file has another size. Reads use only the open files.
 func (r *Reader) Unchanged() error {
 	for _, f := range r.files {
 		if err := f.unchanged(); err != nil {
@@ -136,7 +148,8 @@ func (r *Reader) Extent(i int) (file int, e Extent, err error) {
 	if err != nil {
 		return 0, Extent{}, err
 	}
-	return k, r.files[k].extent(j), nil
+	e, err = r.files[k].locate(j)
+	return k, e, err
 }
 
 // Read returns sample i, in the memory of buf if its capacity suffices, else in new memory. If the
@@ -147,8 +160,11 @@ func (r *Reader) Read(i int, buf []byte) ([]byte, error) {
 		return nil, err
 	}
 	f := r.files[k]
-	e := f.extent(j)
-	buf = slices.Grow(buf[:0], int(e.Size))[:e.Size] // bounded: Open checked it against MaxSample
+	e, err := f.locate(j)
+	if err != nil {
+		return nil, err
+	}
+	buf = slices.Grow(buf[:0], int(e.Size))[:e.Size] // bounded: at most MaxSample
 	if err := f.readAt(f.src, buf, e.Off, j); err != nil {
 		return nil, err
 	}

@@ -140,7 +140,7 @@ func TestReaderSparse(t *testing.T) {
 		if err := os.Truncate(path, 1<<42); err != nil {
 			t.Skip("no sparse files here:", err)
 		}
-		if _, err := Open(path, Options{}); !errors.Is(err, ErrTooLarge) {
+		if _, err := checked(Open(path, Options{})); !errors.Is(err, ErrTooLarge) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -230,7 +230,7 @@ func TestReaderDirectoryDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := Open(dir, Options{})
+	_, err := checked(Open(dir, Options{}))
 	var fe *FormatError
 	if !errors.As(err, &fe) || fe.Path != filepath.Join(dir, "b.ffr") || !errors.Is(err, ErrCorrupt) {
 		t.Error(err)
@@ -275,12 +275,11 @@ func TestReaderIOError(t *testing.T) {
 	t.Parallel()
 	b, _ := example(t)
 	for at := range int64(len(b)) {
-		var buf []byte
-		_, err := newFile(&brokenReader{b, at, syscall.EIO}, "mem.ffr", int64(len(b)), Options{}, &buf)
+		_, err := readerFrom(&brokenReader{b, at, syscall.EIO}, int64(len(b)), Options{})
 		if !errors.Is(err, syscall.EIO) || errors.Is(err, ErrCorrupt) {
 			t.Fatalf("at byte %d: %v", at, err)
 		}
-		_, err = newFile(&brokenReader{b, at, io.EOF}, "mem.ffr", int64(len(b)), Options{}, &buf)
+		_, err = readerFrom(&brokenReader{b, at, io.EOF}, int64(len(b)), Options{})
 		if !errors.Is(err, ErrTruncated) {
 			t.Fatalf("cut at byte %d: %v", at, err)
 		}

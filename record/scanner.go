@@ -3,10 +3,12 @@ package record
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // A scanner checks one whole shard, which the caller writes to it in consecutive blocks of any size. It holds 12 bytes
-// of memory per sample, allocated as the tables arrive, and no payload. It must not be used concurrently.
+// of memory per sample, of which it allocates no more than early before so much of the header has arrived, and no
+// payload. It must not be used concurrently.
 type scanner struct {
 	// Problem, if not nil, is called for each defect when it is found: once for the header, once for each bad sample.
 	// Set it before the first Write. The callee may keep the error.
@@ -23,13 +25,16 @@ type scanner struct {
 	stop  *FormatError // error of all further calls
 }
 
+// early is what a scanner allocates for a header on the word of its head alone, bytes.
+const early = 64 << 10
+
 var errScanClosed = errors.New("scanner is closed")
 
 // NewScanner returns a scanner for a file of size bytes, an io.Writer to which the caller writes the file. Its Close
 // returns a FileInfo or the first problem, Samples how many samples were checked. Problem, a func(*FormatError) that
 // may be set before the first Write, is called for each problem. path is for errors only.
 func NewScanner(path string, size int64, opts Options) *scanner {
-	return &scanner{h: newHeader(path, size, opts, true)}
+	return &scanner{h: &header{table: table{path: path, size: size}, opts: opts, most: math.MaxInt64}}
 }
 
 // Samples returns the number of samples checked so far, sound or not.
@@ -62,18 +67,26 @@ func (s *scanner) Write(block []byte) (int, error) {
 	return len(block), nil
 }
 
-// header parses header bytes from the start of *p and removes them. It checks a complete header.
+// header takes header bytes from the start of *p. It checks a complete header.
 func (s *scanner) header(p *[]byte) error {
-	k, bad := s.h.write(*p)
-	*p = (*p)[k:]
-	s.pos += int64(k)
-	if bad != nil {
-		return s.halt(bad)
+	h := s.h
+	if h.size < headSize {
+		return s.halt(h.short())
 	}
-	if !s.h.complete() {
+	if s.pos < headSize {
+		if s.collect(p, headSize); s.pos < headSize {
+			return nil
+		}
+		if bad := h.begin(h.head); bad != nil {
+			return s.halt(bad)
+		}
+	}
+	if s.collect(p, payloadOff(h.n)); s.pos < payloadOff(h.n) {
 		return nil
 	}
-	soft, hard := s.h.finish()
+	h.sums(h.head[headSize:offsetsOff(h.n)])
+	h.offsets(h.head[offsetsOff(h.n):])
+	soft, hard := h.finish()
 	if soft != nil {
 		s.report(soft)
 	}
@@ -84,6 +97,20 @@ func (s *scanner) header(p *[]byte) error {
 	s.load()
 	s.endSamples()
 	return nil
+}
+
+// collect moves bytes from the start of *p to the header, until that has end bytes.
+func (s *scanner) collect(p *[]byte, end int64) {
+	k := min(int64(len(*p)), end-s.pos)
+	if need := s.pos + k; need > int64(cap(s.h.head)) {
+		if need <= early {
+			end = min(end, early)
+		}
+		s.h.head = append(make([]byte, 0, end), s.h.head...)
+	}
+	s.h.head = append(s.h.head, (*p)[:k]...)
+	*p = (*p)[k:]
+	s.pos += k
 }
 
 // load starts sample i, if there is one.
@@ -126,7 +153,7 @@ func (s *scanner) Close() (FileInfo, error) {
 		return sum, s.first
 	}
 	s.first = s.stop
-	s.h.sums, s.h.offs = column[uint32]{}, column[int64]{}
+	s.h.head = nil
 	return sum, nil
 }
 

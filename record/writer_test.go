@@ -206,10 +206,10 @@ func TestWriterParts(t *testing.T) {
 	}
 }
 
-// Tables larger than the buffer, and more than one chunk of a column.
+// Tables larger than the buffer.
 func TestWriterManySamples(t *testing.T) {
 	t.Parallel()
-	const n = 3*chunkLen + 5
+	const n = bufSize/sumSize + 5
 	d := &disk{}
 	w, _ := NewWriter(d, n)
 	for i := range n {

@@ -3,7 +3,6 @@ package bucket
 import (
 	"errors"
 	"io"
-	"math"
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/store"
@@ -35,7 +34,7 @@ func (b *bucket) Has(f dataset.Finished) (bool, error) {
 		check, end := f.Checker()
 		same, err = b.holds(shard, check, end)
 	} else {
-		got, bad := record.ReadInfo(b.read(shard), store.Redact(shard.URL), shard.Size, record.Options{MaxSample: math.MaxInt64})
+		got, bad := record.CheckHeader(b.read(shard), store.Redact(shard.URL), shard.Size, record.Options{})
 		same, err = bad == nil && got.Samples == f.Samples && got.HeaderCRC == f.HeaderCRC, otherError(bad)
 	}
 	if err != nil || !same {

@@ -133,7 +133,7 @@ func epoch(t testing.TB, records [][]byte, seed uint64, users ...*cached.Dataset
 	for k, x := range users {
 		work.Go(func() {
 			for n := k; n < len(all); n += len(users) {
-				x.Coming(all[n])
+				x.Coming(t.Context(), all[n])
 			}
 			for n := k; n < len(all); n += len(users) {
 				if err := read(t.Context(), x, records, all[n]); err != nil {

@@ -18,9 +18,12 @@ type Dataset struct {
 	work sync.WaitGroup // the server, where it is in this process
 	stop context.CancelFunc
 
-	mu    sync.Mutex
-	free  []net.Conn // not in use
-	ahead net.Conn   // says what comes; it stays open, so that the server stays
+	mu     sync.Mutex
+	free   []net.Conn // not in use
+	locals []local    // of each shard
+
+	saying sync.Mutex
+	ahead  net.Conn // says what comes; it stays open, so that the server stays
 }
 
 // Open opens the dataset at url. If no process of this machine serves it, this one does, until Close.
@@ -30,6 +33,11 @@ func Open(ctx context.Context, url string, opts Options) (*Dataset, error) {
 		return nil, err
 	}
 	x := &Dataset{dir: d, stop: func() {}}
+	first := int64(0)
+	for i := range d.manifest.Shards {
+		x.locals = append(x.locals, local{first: first})
+		first += d.manifest.Shards[i].Samples
+	}
 	if x.ahead, err = x.connect(ctx); err != nil {
 		return nil, errors.Join(err, x.Close())
 	}
@@ -143,10 +151,22 @@ func (x *Dataset) Shard(ctx context.Context, k int) (kept bool, err error) {
 }
 
 // Coming says which samples will be read, in this order. What was said before comes before them.
-func (x *Dataset) Coming(numbers []int64) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	_ = writeRequest(x.ahead, askComing, numbers...) // without it they are fetched later
+func (x *Dataset) Coming(ctx context.Context, numbers []int64) { x.say(ctx, askComing, numbers...) }
+
+// Forget takes back what [Dataset.Coming] has said.
+func (x *Dataset) Forget(ctx context.Context) { x.say(ctx, askForget) }
+
+// say sends a request without a reply. If that fails, samples are fetched when they are read.
+func (x *Dataset) say(ctx context.Context, kind int64, numbers ...int64) {
+	x.saying.Lock()
+	defer x.saying.Unlock()
+	if x.ahead != nil && writeRequest(x.ahead, kind, numbers...) == nil {
+		return
+	}
+	if x.ahead != nil {
+		x.ahead.Close()
+	}
+	x.ahead, _ = x.connect(ctx)
 }
 
 // Fetched returns how many bytes of shards came from the object store since the server began.
@@ -214,11 +234,18 @@ func (x *Dataset) Close() error {
 		c.Close()
 	}
 	x.free = nil
-	if x.ahead != nil {
-		x.ahead.Close()
+	for _, l := range x.locals {
+		if l.have != nil {
+			l.have.Close()
+		}
 	}
 	x.stop()
 	x.mu.Unlock()
+	x.saying.Lock()
+	defer x.saying.Unlock()
+	if x.ahead != nil {
+		x.ahead.Close()
+	}
 	x.work.Wait()
 	return nil
 }

@@ -55,6 +55,7 @@ type Dataset struct {
 type shard struct {
 	path      string
 	samples   int64
+	size      int64 // by the manifest; 0: not known
 	headerCRC uint32
 	index     string // path; "": there is none
 	sum       dataset.FileSum
@@ -109,7 +110,7 @@ func (d *Dataset) addOurs(name string) {
 	for i := range d.manifest.Shards {
 		s := &d.manifest.Shards[i]
 		if name == "" || name == s.Name {
-			d.shards = append(d.shards, shard{filepath.Join(d.Dir, s.Name), s.Samples, s.HeaderCRC, filepath.Join(d.Dir, filepath.FromSlash(dataset.IndexName(s.Name))), s.Index})
+			d.shards = append(d.shards, shard{filepath.Join(d.Dir, s.Name), s.Samples, s.Bytes, s.HeaderCRC, filepath.Join(d.Dir, filepath.FromSlash(dataset.IndexName(s.Name))), s.Index})
 		}
 	}
 }
@@ -148,11 +149,11 @@ func (d *Dataset) addOthers(name string) error {
 	return nil
 }
 
-// Files describes the shards by the manifest, or else by their heads; Size is 0.
+// Files describes the shards by the manifest, or else by their heads: then Size is 0.
 func (d *Dataset) Files() []record.FileInfo {
 	var all []record.FileInfo
 	for _, s := range d.shards {
-		all = append(all, record.FileInfo{Path: s.path, Samples: s.samples, HeaderCRC: s.headerCRC})
+		all = append(all, record.FileInfo{Path: s.path, Samples: s.samples, Size: s.size, HeaderCRC: s.headerCRC})
 	}
 	return all
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -20,6 +19,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/loader"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -40,13 +40,13 @@ func (b Bench) Run(ctx context.Context, path string, stdout io.Writer) error {
 	if err := convert.LocalPath(path); err != nil {
 		return err
 	}
-	paths, of, err := shardsOf(path)
+	shards, of, err := shardsOf(path)
 	if err != nil {
 		return err
 	}
 	var r *record.Reader
-	if paths != nil {
-		r, err = record.OpenFiles(paths, b.Record)
+	if shards != nil {
+		r, err = record.OpenFiles(shards, b.Record)
 	} else {
 		r, err = record.Open(path, b.Record)
 	}
@@ -60,7 +60,11 @@ func (b Bench) Run(ctx context.Context, path string, stdout io.Writer) error {
 	if r.Len() == 0 {
 		return terminal.Plain(fmt.Errorf("%s: %w to read", path, plan.ErrEmpty))
 	}
-	report, err := newBenchRun(b, r, of).run(ctx)
+	run, err := newBenchRun(b, r, of)
+	if err != nil {
+		return err
+	}
+	report, err := run.run(ctx)
 	if bad := (*record.FormatError)(nil); err != nil && (ctx.Err() != nil || !errors.As(err, &bad)) {
 		return err // no sample was found to be bad: there is nothing to report
 	}
@@ -70,9 +74,9 @@ func (b Bench) Run(ctx context.Context, path string, stdout io.Writer) error {
 	return errors.Join(report.print(stdout), err)
 }
 
-// shardsOf returns the shards that the manifest of a directory names, and how many shards and samples the dataset has; no paths if
+// shardsOf returns the shards that the manifest of a directory names, and how many shards and samples the dataset has; no shards if
 // path is a file, or a directory without a manifest. A dataset that is not finished, or lacks a shard of its manifest, is an error.
-func shardsOf(path string) (paths []string, of counts, err error) {
+func shardsOf(path string) (shards []record.FileInfo, of counts, err error) {
 	dir, name := path, ""
 	if st, err := os.Stat(path); err == nil && !st.IsDir() {
 		dir, name = filepath.Dir(path), filepath.Base(path)
@@ -93,7 +97,7 @@ func shardsOf(path string) (paths []string, of counts, err error) {
 		of.Shards++
 		of.Samples += s.Samples
 		ours = ours || s.Name == name
-		paths = append(paths, filepath.Join(dir, s.Name))
+		shards = append(shards, record.FileInfo{Path: filepath.Join(dir, s.Name), Samples: s.Samples, Size: s.Bytes, HeaderCRC: s.HeaderCRC})
 	}
 	switch {
 	case ours:
@@ -101,42 +105,42 @@ func shardsOf(path string) (paths []string, of counts, err error) {
 	case name != "":
 		return nil, counts{}, nil
 	}
-	for _, path := range paths {
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			return nil, of, &place.Error{Where: path, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + dir}
+	for _, s := range shards {
+		if _, err := os.Lstat(s.Path); errors.Is(err, fs.ErrNotExist) {
+			return nil, of, &place.Error{Where: s.Path, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + dir}
 		}
 	}
-	return paths, of, nil
+	return shards, of, nil
 }
 
 // A benchRun reads the batches of a Bench.
 type benchRun struct {
 	Bench
 	reader *record.Reader
-	of     counts // of the dataset, of which the reader may have one shard
+	of     counts                                  // of the dataset, of which the reader may have one shard
+	order  func(dst []int64, lo, hi int64) []int64 // the samples at positions of the order, which repeats itself
 	start  time.Time
 
 	mu      sync.Mutex // guards the fields below
-	rng     *rand.Rand
-	order   []int // all samples, 8 bytes each; shuffled again after the last
-	next    int   // index in order of the next sample to read
-	left    int   // batches still to read, if their number is limited
+	next    int64      // position of the next sample to read
+	left    int        // batches still to read, if their number is limited
 	took    []time.Duration
-	read    []bool // whether each sample was read
+	shards  []bool // whether a sample of each was read
+	once    int64  // samples that were read, each counted once
 	samples int64  // read, repeated ones included
 	bytes   int64
 }
 
-func newBenchRun(opts Bench, r *record.Reader, of counts) *benchRun {
+func newBenchRun(opts Bench, r *record.Reader, of counts) (*benchRun, error) {
 	if of == (counts{}) {
 		of = counts{len(r.Files()), int64(r.Len())}
 	}
-	b := &benchRun{Bench: opts, reader: r, of: of, left: opts.Batches, rng: rand.New(rand.NewPCG(opts.Seed, 0)), order: make([]int, r.Len()), read: make([]bool, r.Len())}
-	for i := range b.order {
-		b.order[i] = i
+	var sizes []int64
+	for _, f := range r.Files() {
+		sizes = append(sizes, f.Samples)
 	}
-	b.shuffle()
-	return b
+	order, err := loader.Order{Seed: opts.Seed, Batch: int64(opts.Batch)}.Samples(sizes, 0)
+	return &benchRun{Bench: opts, reader: r, of: of, order: order, left: opts.Batches, shards: make([]bool, len(sizes))}, err
 }
 
 // run reads until the batches or the time are used up, or a sample is bad. The report is never nil.
@@ -152,53 +156,56 @@ func (b *benchRun) run(ctx context.Context) (*benchReport, error) {
 
 // job reads one batch after another into the same memory.
 func (b *benchRun) job(ctx context.Context) error {
+	var numbers []int64
 	indices := make([]int, b.Batch)
 	var samples [][]byte
-	for b.deal(indices) {
+	for at, more := b.deal(); more; at, more = b.deal() {
+		numbers = b.order(numbers[:0], at, at+int64(b.Batch))
+		for k, n := range numbers {
+			indices[k] = int(n)
+		}
 		start := time.Now()
 		var err error
 		if samples, err = b.reader.ReadBatch(ctx, indices, samples); err != nil {
 			return err
 		}
-		b.add(indices, samples, time.Since(start))
+		if err := b.add(at, indices, samples, time.Since(start)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// deal fills indices with the samples of the next batch; it returns false after the last batch.
-func (b *benchRun) deal(indices []int) bool {
+// deal returns the position of the first sample of the next batch; more is false after the last batch.
+func (b *benchRun) deal() (at int64, more bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case b.Batches == 0 && time.Since(b.start) >= b.Duration, b.Batches > 0 && b.left == 0:
-		return false
+		return 0, false
 	}
 	b.left--
-	for len(indices) > 0 {
-		if b.next == len(b.order) {
-			b.shuffle()
-		}
-		n := copy(indices, b.order[b.next:])
-		b.next += n
-		indices = indices[n:]
-	}
-	return true
+	at = b.next
+	b.next += int64(b.Batch)
+	return at, true
 }
 
-func (b *benchRun) shuffle() {
-	b.rng.Shuffle(len(b.order), func(i, j int) { b.order[i], b.order[j] = b.order[j], b.order[i] })
-	b.next = 0
-}
-
-func (b *benchRun) add(indices []int, samples [][]byte, took time.Duration) {
+// add counts a batch that was read, which begins at position at.
+func (b *benchRun) add(at int64, indices []int, samples [][]byte, took time.Duration) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, i := range indices {
-		b.read[i] = true
+		k, _, err := b.reader.Extent(i)
+		if err != nil {
+			return err
+		}
+		b.shards[k] = true
 	}
+	b.once += max(0, min(int64(len(indices)), int64(b.reader.Len())-at))
 	b.took = append(b.took, took)
 	b.samples += int64(len(samples))
 	for _, s := range samples {
 		b.bytes += int64(len(s))
 	}
+	return nil
 }

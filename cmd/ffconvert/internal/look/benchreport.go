@@ -50,7 +50,7 @@ func (b *benchRun) report(took time.Duration, err error) (*benchReport, error) {
 	r := &benchReport{
 		Samples: b.samples, Bytes: b.bytes, Seconds: took.Seconds(),
 		SamplesPerSecond: float64(b.samples) / took.Seconds(), BytesPerSecond: float64(b.bytes) / took.Seconds(),
-		Batches: len(b.took), BatchSeconds: secondsOf(b.took), Read: b.sizeRead(), Of: b.of,
+		Batches: len(b.took), BatchSeconds: secondsOf(b.took), Read: b.read(), Of: b.of,
 		Backend: stats.Backend.String(), QueueDepth: stats.Depth, Direct: stats.Direct, CachedBytes: stats.Cached, Fallback: stats.Fallback,
 		Problems: []string{},
 	}
@@ -68,22 +68,15 @@ func (b *benchRun) report(took time.Duration, err error) (*benchReport, error) {
 	return r, errors.Join(errs...)
 }
 
-// sizeRead counts the samples that were read, and their shards.
-func (b *benchRun) sizeRead() (s counts) {
-	first := 0
-	for _, f := range b.reader.Files() {
-		here := int64(0)
-		for _, read := range b.read[first : first+int(f.Samples)] {
-			if read {
-				here++
-			}
-		}
-		if first += int(f.Samples); here > 0 {
-			s.Shards++
-			s.Samples += here
+// read counts the samples that were read, each once, and their shards.
+func (b *benchRun) read() counts {
+	c := counts{Samples: b.once}
+	for _, read := range b.shards {
+		if read {
+			c.Shards++
 		}
 	}
-	return s
+	return c
 }
 
 func secondsOf(took []time.Duration) batchSeconds {

@@ -1,0 +1,171 @@
+package cached
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A local is what a user knows of a shard.
+type local struct {
+	first   int64 // number of its first sample
+	entered bool  // its header is here
+	have    *os.File
+	whole   bool // all of it is here
+}
+
+// Files describes the copies of all shards, as [record.OpenFiles] takes them. Copies that are not there are made, with
+// their first bytes, which the manifest tells. Before a sample is looked for in one, [Dataset.Enter] makes its header be
+// there; [Dataset.Has] says whether the sample is.
+func (x *Dataset) Files() (all []record.FileInfo, err error) {
+	for i := range x.dir.manifest.Shards {
+		s := &x.dir.manifest.Shards[i]
+		info := record.FileInfo{Path: x.dir.at(s.Name + copyExt), Samples: s.Samples, Size: s.Bytes, HeaderCRC: s.HeaderCRC}
+		if err := x.dir.newCopy(info); err != nil {
+			return nil, err
+		}
+		all = append(all, info)
+	}
+	return all, nil
+}
+
+// newCopy makes a copy unless it is there.
+func (d *dir) newCopy(info record.FileInfo) error {
+	if st, err := os.Stat(info.Path); err == nil && st.Size() == info.Size {
+		return nil
+	}
+	f, err := os.CreateTemp(d.path, "new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	head := binary.LittleEndian.AppendUint32(nil, info.HeaderCRC)
+	head = binary.LittleEndian.AppendUint64(head, uint64(info.Samples))
+	_, err = f.Write(head)
+	if err = errors.Join(err, f.Truncate(info.Size), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), info.Path); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// Enter makes the headers of the shards be here that have samples with these numbers, which exist.
+func (x *Dataset) Enter(ctx context.Context, numbers []int64) error {
+	var wanted []int
+	x.mu.Lock()
+	for _, i := range numbers {
+		if k := x.shardOf(i); !x.locals[k].entered && !slices.Contains(wanted, k) {
+			wanted = append(wanted, k)
+		}
+	}
+	x.mu.Unlock()
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(entersAtOnce)
+	for _, k := range wanted {
+		g.Go(func() error { return x.enter(ctx, k) })
+	}
+	return g.Wait()
+}
+
+func (x *Dataset) enter(ctx context.Context, k int) error {
+	kept, err := x.Shard(ctx, k)
+	if err != nil {
+		return err
+	}
+	var have *os.File
+	if kept {
+		if have, err = os.Open(x.dir.at(x.dir.manifest.Shards[k].Name + haveExt)); err != nil {
+			return err
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	l := &x.locals[k]
+	if l.entered && have != nil {
+		return have.Close()
+	}
+	l.entered, l.have = true, have
+	return nil
+}
+
+// Has reports whether a sample is in its copy. The header of its shard is here.
+func (x *Dataset) Has(i int64) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	l := &x.locals[x.shardOf(i)]
+	if l.whole || l.have == nil {
+		return l.whole
+	}
+	var b [1]byte
+	if _, err := l.have.ReadAt(b[:], 0); err == nil && b[0] == 1 {
+		l.whole = true
+		return true
+	}
+	n := i - l.first
+	_, err := l.have.ReadAt(b[:], 1+n>>3)
+	return err == nil && b[0]&(1<<(n&7)) != 0
+}
+
+// shardOf returns the shard of a sample.
+func (x *Dataset) shardOf(i int64) int {
+	return sort.Search(len(x.locals), func(k int) bool { return x.locals[k].first > i }) - 1
+}
+
+// ReadEach fills memory[k] with sample numbers[k], as [Dataset.Read] does; in any order, with repetitions.
+func (x *Dataset) ReadEach(ctx context.Context, numbers []int64, memory [][]byte) error {
+	order := make([]int, len(numbers))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortFunc(order, func(a, b int) int { return int(numbers[a] - numbers[b]) })
+	var size int
+	var sorted []int64
+	for _, k := range order {
+		if n := len(sorted); n == 0 || sorted[n-1] != numbers[k] {
+			sorted, size = append(sorted, numbers[k]), size+len(memory[k])
+		}
+	}
+	all := make([]byte, size)
+	if err := x.Read(ctx, sorted, all); err != nil {
+		return err
+	}
+	var last []byte
+	for n, k := range order {
+		if n == 0 || numbers[k] != numbers[order[n-1]] {
+			last, all = all[:len(memory[k])], all[len(memory[k]):]
+		}
+		copy(memory[k], last)
+	}
+	return nil
+}
+
+// OpenPath opens an index by the path that [lookup.Dataset] has for it.
+func (x *Dataset) OpenPath(path string) (dataset.File, int64, error) {
+	for k := range x.dir.manifest.Shards {
+		name := dataset.IndexName(x.dir.manifest.Shards[k].Name)
+		if filepath.Clean(path) != x.dir.at(name) {
+			continue
+		}
+		var said [1 << 10]byte
+		if _, err := x.ask(context.Background(), said[:], askFile, int64(k)); err != nil {
+			return nil, 0, err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, 0, err
+		}
+		return f, x.dir.manifest.Shards[k].Index.Bytes, nil
+	}
+	return nil, 0, &os.PathError{Op: "open", Path: path, Err: os.ErrNotExist}
+}
