@@ -20,7 +20,7 @@ from . import native
 from .errors import DamageError
 from .manifest import read_manifest
 from .order import digest
-from .shard import MAX_SAMPLES, Run, Shard
+from .shard import MAX_SAMPLES, Run, Shard, by_entry, by_head
 
 try:
     import numpy as np
@@ -65,7 +65,7 @@ class Reader:
                 if os.path.isdir(path):
                     self._shards += _open_directory(path, check_data, max_samples)
                 else:
-                    self._shards.append(Shard(path, check_data, max_samples))
+                    self._shards.append(by_head(path, check_data, max_samples))
                 self._counts.append(sum(shard.n for shard in self._shards[before:]))
         except BaseException:
             self.close()
@@ -125,17 +125,19 @@ class Reader:
         return jobs
 
     def _read(self, jobs: List[Tuple[Shard, List[int]]]) -> List[Any]:
-        sizes = [shard.bytes_of(numbers) for shard, numbers in jobs]
+        files = [shard.file() for shard, _ in jobs]
+        found = [file.find(numbers) for file, (_, numbers) in zip(files, jobs)]
+        total = sum([size for _, size in found])
         # Asking the system for memory once is faster than once a sample.
         try:
-            memory = memoryview(bytearray(sum(sizes))) if np is None else np.empty(sum(sizes), np.uint8)
+            memory = memoryview(bytearray(total)) if np is None else np.empty(total, np.uint8)
         except MemoryError:
-            raise MemoryError("%s: the samples of one read have %d bytes, for which there is no memory" % (jobs[0][0].path, sum(sizes))) from None
+            raise MemoryError("%s: the samples of one read have %d bytes, for which there is no memory" % (files[0].path, total)) from None
         samples: List[Any] = []
         waiting: List[Run] = []
         at = asked = 0
-        for (shard, numbers), size in zip(jobs, sizes):
-            for run in shard.runs(numbers, memory[at:at + size], samples):
+        for file, (places, size) in zip(files, found):
+            for run in file.runs(places, memory[at:at + size], samples):
                 if not waiting and run.cached():  # a try that fails makes the kernel read more than it is asked for: one a call
                     continue
                 run.ask()
@@ -146,8 +148,8 @@ class Reader:
                     asked = 0
             at += size
         _finish(waiting)
-        for shard, _ in jobs:
-            shard.unchanged()
+        for file in files:
+            file.unchanged()
         return samples if np is not None else list(map(bytes, samples))
 
     def read_one(self, index: int) -> Any:
@@ -237,15 +239,9 @@ def _open_directory(path: str, check_data: bool, max_samples: int) -> List[Shard
             raise DamageError("%s: it has no manifest.json, so its conversion has not finished" % path, path)
         if not names:
             raise FileNotFoundError("%s: no *.ffr files" % path)
-        return [Shard(os.path.join(path, name), check_data, max_samples) for name in names]
+        return [by_head(os.path.join(path, name), check_data, max_samples) for name in names]
     wanted = {shard.name: shard for shard in manifest.shards}
     for name in sorted(wanted.keys() ^ set(names)):
         file = os.path.join(path, name)
         raise DamageError(file + (": missing, manifest.json names it" if name in wanted else ": manifest.json does not name it"), file)
-    shards: List[Shard] = []
-    for name in names:
-        shard = Shard(os.path.join(path, name), check_data, max_samples, follow=False)
-        shards.append(shard)
-        if (shard.n, shard.size, shard.header) != wanted[name][1:4]:
-            raise DamageError("%s: not the shard that manifest.json describes" % shard.path, shard.path)
-    return shards
+    return [by_entry(os.path.join(path, name), wanted[name], check_data, max_samples) for name in names]
