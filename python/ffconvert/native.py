@@ -131,4 +131,6 @@ class Table:
     def _open(self, number: int) -> bool:
         """Opens the shard of a sample."""
         k = bisect_right(self._starts, number) - 1
-        return library.ffconvert_open(ctypes.addressof(self._rows[k]), self._shards[k].file().fd) == _OK  # type: ignore[no-any-return]
+        fd = self._shards[k].file().fd
+        self._rows[k].identity[:] = self._shards[k].identity  # of a copy it was not known
+        return library.ffconvert_open(ctypes.addressof(self._rows[k]), fd) == _OK  # type: ignore[no-any-return]
