@@ -121,7 +121,12 @@ class Reader:
         shards, table = self._shards, self._table
         if not shards:
             raise self._without
-        samples = self._apart(shards, table, wanted) if self._partial else self._here(shards, table, wanted)
+        try:
+            samples = self._apart(shards, table, wanted) if self._partial else self._here(shards, table, wanted)
+        except DamageError:
+            if self._partial or not any(self._remotes):
+                raise
+            samples = self._apart(shards, table, wanted)  # a copy may be damaged, and not what it is of
         out = list(map(samples.__getitem__, indices))
         if len(out) > len(wanted) and np is not None:  # arrays can be written to, so none is in two places
             out = [samples.pop(i) if i in samples else data.copy() for i, data in zip(indices, out)]

@@ -84,8 +84,8 @@ class Remote:
     def _own(self) -> None:
         """Forgets the connections of the process that this one was forked from."""
         if self._pid != os.getpid():
-            self._pid, self._free, self._lock, self._start_lock = os.getpid(), [], threading.Lock(), threading.Lock()
-            self._ahead = None
+            self._pid, self._lock, self._start_lock = os.getpid(), threading.Lock(), threading.Lock()
+            self._drop()
 
     def _ask(self, memory: Any, kind: int, numbers: Iterable[int]) -> int:
         """Sends a request, fills memory with its reply, and returns how many bytes that had."""
@@ -156,17 +156,20 @@ class Remote:
                     self._ahead = self._connect()
                 self._ahead.sendall(_request(_FORGET, []) if numbers is None else _request(_COMING, numbers[:_NUMBERS]))
         except OSError:  # they are fetched when they are read
+            if self._ahead is not None:
+                self._ahead.close()
             self._ahead = None
 
     def close(self) -> None:
         """Closes the connections. The process that fetches ends with the last one."""
         self._own()
         with self._lock:
-            for connection in self._free:
-                connection.close()
-            if self._ahead is not None:
-                self._ahead.close()
-            self._free, self._ahead = [], None
+            self._drop()
+
+    def _drop(self) -> None:
+        for connection in [*self._free, *([self._ahead] if self._ahead is not None else [])]:
+            connection.close()
+        self._free, self._ahead = [], None
 
     def __del__(self) -> None:
         if hasattr(self, "_ahead"):
