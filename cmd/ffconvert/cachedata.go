@@ -92,11 +92,11 @@ func runCacheFill(ctx context.Context, o *cachedData, url string, stdout io.Writ
 	}
 	done := filled{Path: x.Path()}
 	for k, s := range x.Manifest().Shards {
-		kept, err := x.Shard(ctx, k)
+		kept, err := x.Shards(ctx, int64(k))
 		if err != nil {
 			return err
 		}
-		if done.Shards++; kept {
+		if done.Shards++; kept[0] {
 			done.Kept, done.Bytes = done.Kept+1, done.Bytes+s.Bytes
 		}
 	}

@@ -143,11 +143,14 @@ func (x *Dataset) Read(ctx context.Context, numbers []int64, memory []byte) erro
 	return err
 }
 
-// Shard makes the header of a shard be in its copy, and reports whether all its samples will be.
-func (x *Dataset) Shard(ctx context.Context, k int) (kept bool, err error) {
-	var one [1]byte
-	_, err = x.ask(ctx, one[:], askShard, int64(k))
-	return one[0] == 1, err
+// Shards makes the headers of shards be in their copies, and reports of each whether all its samples will be.
+func (x *Dataset) Shards(ctx context.Context, numbers ...int64) (kept []bool, err error) {
+	said := make([]byte, len(numbers))
+	_, err = x.ask(ctx, said, askShards, numbers...)
+	for _, one := range said {
+		kept = append(kept, one == 1)
+	}
+	return kept, err
 }
 
 // Coming says which samples will be read, in this order. What was said before comes before them.

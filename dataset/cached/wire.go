@@ -10,6 +10,8 @@ import (
 	"net"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -21,7 +23,7 @@ import (
 // There is a reply to each request but askComing and askForget, in their order.
 const (
 	askRead   = 1 // numbers of samples, ascending: their bytes, behind one another
-	askShard  = 2 // the number of a shard: 1 if its samples are kept, else 0, when its header is here
+	askShards = 2 // numbers of shards: a byte for each, 1 if its samples are kept, else 0, when their headers are here
 	askFile   = 3 // the number of a shard, or -1: the name of its index, or of meta.json, when that is here
 	askComing = 4 // numbers of samples that will be asked for, in the order in which they will be
 	askForget = 5 // what was said to come does not
@@ -66,8 +68,8 @@ func (v *server) answer(c net.Conn) {
 		case askRead:
 			reply, err = v.read(ctx, numbers, memory)
 			memory = reply
-		case askShard:
-			reply, err = v.askedShard(ctx, numbers)
+		case askShards:
+			reply, err = v.askedShards(ctx, numbers)
 		case askFile:
 			reply, err = v.askedFile(ctx, numbers)
 		case askCounts:
@@ -190,18 +192,23 @@ func (v *server) read(ctx context.Context, numbers []int64, memory []byte) ([]by
 	return memory, nil
 }
 
-func (v *server) askedShard(ctx context.Context, numbers []int64) ([]byte, error) {
-	if len(numbers) != 1 || numbers[0] < 0 || numbers[0] >= int64(len(v.shards)) {
-		return nil, fmt.Errorf("no shard %v", numbers)
+func (v *server) askedShards(ctx context.Context, numbers []int64) ([]byte, error) {
+	kept := make([]byte, len(numbers))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(entersAtOnce)
+	for n, k := range numbers {
+		if k < 0 || k >= int64(len(v.shards)) {
+			return nil, errors.Join(fmt.Errorf("no shard %d", k), g.Wait())
+		}
+		g.Go(func() error {
+			err := v.enter(ctx, v.shards[k])
+			if err == nil && v.shards[k].have != nil {
+				kept[n] = 1
+			}
+			return err
+		})
 	}
-	s := v.shards[numbers[0]]
-	if err := v.enter(ctx, s); err != nil {
-		return nil, err
-	}
-	if s.have == nil {
-		return []byte{0}, nil
-	}
-	return []byte{1}, nil
+	return kept, g.Wait()
 }
 
 func (v *server) askedFile(ctx context.Context, numbers []int64) ([]byte, error) {

@@ -46,12 +46,13 @@ class Dataset(Numbered):
     """
 
     def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True, *, encoding: Union[str, Decoder, None] = "auto",
-                 decode: Union[Choice, Mapping[str, Choice]] = "auto", transform: Optional[Callable[[Any], Any]] = None, fields: Optional[Sequence[str]] = None, max_samples: int = MAX_SAMPLES) -> None:
+                 decode: Union[Choice, Mapping[str, Choice]] = "auto", transform: Optional[Callable[[Any], Any]] = None, fields: Optional[Sequence[str]] = None, max_samples: int = MAX_SAMPLES,
+                 cache: Optional[Path] = None, cache_size: Union[int, str, None] = None) -> None:
         if isinstance(fields, str):
             raise TypeError("fields=%r: want a list of names" % fields)
         self.decode = _fields_of(decode)
         #: Reads the records.
-        self.reader: Reader = Reader(files, check_data, max_samples=max_samples)
+        self.reader: Reader = Reader(files, check_data, max_samples=max_samples, cache=cache, cache_size=cache_size)
         self.transform = transform
         self._chosen = None if fields is None else [field.split(";") for field in fields]
         self._found: Dict[str, Any] = {}  # what was read of manifests, descriptions and indexes
@@ -59,7 +60,7 @@ class Dataset(Numbered):
         self.encoding: Optional[Decoder] = decoder(encoding) if isinstance(encoding, str) and encoding != "auto" else encoding  # type: ignore[assignment]
         if encoding == "auto":
             replaced = type(self).process is not Dataset.process
-            self.encoding = None if replaced else encoding_of(self.reader.files)
+            self.encoding = None if replaced else encoding_of(self.reader.places())
         if self._chosen is not None and self.encoding is None:
             raise ValueError("fields are for samples that are decoded")
 
@@ -128,7 +129,7 @@ class Dataset(Numbered):
 
     def _described(self, *names: str) -> Iterator[Dict[str, Any]]:
         """Members of each meta.json that there is, all of them without names."""
-        for directory in directories_of(self.reader.files):
+        for directory in directories_of(self.reader.places("meta")):
             manifest = read_manifest(directory)
             if manifest is not None:
                 yield read_meta(directory, manifest, *names)
@@ -139,7 +140,7 @@ class Dataset(Numbered):
 
     def _keys(self) -> Keys:
         if "keys" not in self._found:
-            self._found["keys"] = Keys(self.reader.files, self.reader.shards)
+            self._found["keys"] = Keys(self.reader.places("indexes"), self.reader.shards)
         return self._found["keys"]  # type: ignore[no-any-return]
 
     def _of_key(self, key: str) -> List[int]:
@@ -180,6 +181,10 @@ class Dataset(Numbered):
         """A sample before transform."""
         record = self.reader.read_one(index)
         return record if self.encoding is None else self._decoded(index, record)
+
+    def coming(self, indices: Optional[Sequence[int]]) -> None:
+        """As Reader.coming: BatchSampler calls it."""
+        self.reader.coming(indices)
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
         """Several samples by their numbers, 0 or more, in the order that is asked. torch calls it."""

@@ -10,6 +10,7 @@ import os
 import sys
 import zlib
 from array import array
+from bisect import bisect_right
 from itertools import accumulate
 from typing import Any, List, Optional, Sequence, cast
 
@@ -28,7 +29,7 @@ except ImportError:
 
 __all__ = ["Table", "crc32", "library", "missing"]
 
-_VERSION = 2
+_VERSION = 3
 #: Bytes from which the helper's checksum is faster than zlib's: a call takes 0.3 µs.
 _WORTH = 4096
 _OK = 0
@@ -36,8 +37,8 @@ _OK = 0
 
 if ctypes is not None:
     class _Shard(ctypes.Structure):
-        _fields_ = [("n", ctypes.c_int64), ("crcs", ctypes.c_void_p), ("offsets", ctypes.c_void_p), ("path", ctypes.c_char_p),
-                    ("identity", ctypes.c_int64 * 4), ("fd", ctypes.c_int64)]
+        _fields_ = [("n", ctypes.c_int64), ("header", ctypes.c_void_p), ("path", ctypes.c_char_p), ("identity", ctypes.c_int64 * 4),
+                    ("fd", ctypes.c_int64)]
 
     class _Table(ctypes.Structure):
         _fields_ = [("shards", ctypes.c_int64), ("shard", ctypes.c_void_p), ("starts", ctypes.c_void_p)]
@@ -62,8 +63,8 @@ def _load() -> Any:
         raise OSError("%s: it is for little-endian machines" % path)
     lib = ctypes.CDLL(path)  # a call of it releases Python's lock
     pointer, number = ctypes.c_void_p, ctypes.c_int64
-    for name, arguments in (("version", []), ("crc32", [ctypes.c_char_p, number, number]), ("sizes", [pointer, pointer, number, pointer]),
-                            ("read", [pointer, pointer, number, pointer, number])):
+    for name, arguments in (("version", []), ("crc32", [ctypes.c_char_p, number, number]), ("open", [pointer, number]), ("close", [pointer]),
+                            ("find", [pointer, pointer, number, number, pointer]), ("read", [pointer, pointer, number, pointer, number])):
         function = getattr(lib, "ffconvert_" + name)
         function.restype, function.argtypes = number, arguments
     if lib.ffconvert_version() != _VERSION:
@@ -85,33 +86,51 @@ def crc32(data: Any, before: int = 0) -> int:
 
 
 class Table:
-    """Shards, as the helper has them. Any number of threads may read at once; the files stay open until the last of them has."""
+    """Shards, as the helper has them. Any number of threads may read at once; files stay open and mapped until the last of them has.
+
+    It maps headers by itself: the map of an OpenShard has no address for it, and takes a second descriptor.
+    """
 
     def __init__(self, shards: Sequence[Shard], check_data: bool) -> None:
-        self._shards, self._check = list(shards), check_data  # their arrays are used
+        self._shards, self._check = list(shards), check_data
         self._starts = array("q", [0, *accumulate(s.n for s in shards)])
         self._rows = (_Shard * len(self._shards))()
         for row, s in zip(self._rows, self._shards):
-            row.n, row.crcs, row.offsets, row.fd = s.n, s.crcs.buffer_info()[0], s.offsets.buffer_info()[0], s.fd
-            row.path, row.identity[:] = os.fsencode(s.path), s.identity
+            row.n, row.path, row.identity[:], row.fd = s.n, os.fsencode(s.path), s.identity, -1
         self._table = _Table(len(self._shards), ctypes.addressof(self._rows), self._starts.buffer_info()[0])
-        self._address = ctypes.addressof(self._table)
+        self._address, self._close = ctypes.addressof(self._table), library.ffconvert_close
+
+    def __del__(self) -> None:
+        self._close(self._address)
 
     def read(self, wanted: List[int]) -> Optional[List[Any]]:
         """Returns the samples of one or more ascending numbers, as Reader.read does. None if something is wrong: a read without the helper names it."""
-        n = len(wanted)
-        numbers, ends = array("q", wanted), array("q", bytes(8 * n))
-        if library is None or library.ffconvert_sizes(self._address, numbers.buffer_info()[0], n, ends.buffer_info()[0]) != _OK:
+        if library is None:
             return None
+        n, done = len(wanted), 0
+        numbers, found = array("q", wanted), array("q", bytes(24 * n))  # of each sample where it lies in its file and ends in memory, checksum and shard
+        places = found.buffer_info()[0]
+        while done < n:
+            done = library.ffconvert_find(self._address, numbers.buffer_info()[0], n, done, places)
+            if done < 0 or done < n and not self._open(wanted[done]):
+                return None
+        ends = found[1::3].tolist()
         size, starts = ends[-1], [0, *ends[:-1]]
         try:
             memory: Any = bytearray(size) if np is None else np.empty(size, np.uint8)
         except MemoryError:
             return None
         address = memory.ctypes.data if np is not None else ctypes.addressof((ctypes.c_char * size).from_buffer(memory)) if size else 0
-        if library.ffconvert_read(self._address, numbers.buffer_info()[0], n, address, self._check) != _OK:
+        if library.ffconvert_read(self._address, places, n, address, self._check) != _OK:
             return None
         if np is None:
             view = memoryview(memory)
             return [bytes(view[a:b]) for a, b in zip(starts, ends)]
         return [memory[a:b] for a, b in zip(starts, ends)]
+
+    def _open(self, number: int) -> bool:
+        """Opens the shard of a sample."""
+        k = bisect_right(self._starts, number) - 1
+        fd = self._shards[k].file().fd
+        self._rows[k].identity[:] = self._shards[k].identity  # of a copy it was not known
+        return library.ffconvert_open(ctypes.addressof(self._rows[k]), fd) == _OK  # type: ignore[no-any-return]

@@ -14,13 +14,16 @@ import os
 import re
 import shlex
 from operator import index as _index
-from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union, cast
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union, cast
 
 from . import native
 from .errors import DamageError
 from .manifest import read_manifest
 from .order import digest
-from .shard import MAX_SAMPLES, Run, Shard
+from .shard import MAX_SAMPLES, Run, Shard, by_entry, by_head
+
+if TYPE_CHECKING:
+    from .remote import Remote
 
 try:
     import numpy as np
@@ -49,23 +52,34 @@ class Reader:
     error if the files differ. A read of a file that was deleted, replaced or cut since it was opened is a DamageError.
     """
 
-    def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True, *, max_samples: int = MAX_SAMPLES) -> None:
+    def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True, *, max_samples: int = MAX_SAMPLES, cache: Optional[Path] = None,
+                 cache_size: Union[int, str, None] = None) -> None:
         self._shards: List[Shard] = []
+        self._remotes: List[Optional[Remote]] = []  # of each of the files
+        self._partial = False  # not all samples of object stores are here
         self._counts: List[int] = []  # samples of each of the files
         self._table: Optional[native.Table] = None
         self._without: Exception = ValueError("the reader is closed")  # what a read without shards raises
-        #: The files and directories, by paths that hold wherever the process goes.
+        #: The files and directories, by paths that hold wherever the process goes, and URLs.
         self.files: List[str] = [_absolute(f) for f in ([files] if isinstance(files, (str, os.PathLike)) else files)]
         self.check_data, self.max_samples = check_data, max_samples
+        #: Where samples of object stores are kept, and most bytes of shards there.
+        self.cache: Optional[str] = None if cache is None else os.path.abspath(cache)
+        self.cache_size = cache_size
         if not self.files:
             raise ValueError("no files")
         try:
             for path in self.files:
                 before = len(self._shards)
-                if os.path.isdir(path):
+                url = url_of(path)
+                self._remotes.append(self._open_remote(url) if url else None)
+                if url:
+                    self._shards += copies(self._remotes[-1], check_data, max_samples)
+                    self._partial = True
+                elif os.path.isdir(path):
                     self._shards += _open_directory(path, check_data, max_samples)
                 else:
-                    self._shards.append(Shard(path, check_data, max_samples))
+                    self._shards.append(by_head(path, check_data, max_samples))
                 self._counts.append(sum(shard.n for shard in self._shards[before:]))
         except BaseException:
             self.close()
@@ -107,12 +121,72 @@ class Reader:
         shards, table = self._shards, self._table
         if not shards:
             raise self._without
-        found = None if table is None else table.read(wanted)
-        samples = dict(zip(wanted, self._read(self._by_shard(shards, wanted)) if found is None else found))
+        try:
+            samples = self._apart(shards, table, wanted) if self._partial else self._here(shards, table, wanted)
+        except DamageError:
+            if self._partial or not any(self._remotes):
+                raise
+            samples = self._apart(shards, table, wanted)  # a copy may be damaged, and not what it is of
         out = list(map(samples.__getitem__, indices))
         if len(out) > len(wanted) and np is not None:  # arrays can be written to, so none is in two places
             out = [samples.pop(i) if i in samples else data.copy() for i, data in zip(indices, out)]
         return out
+
+    def _here(self, shards: List[Shard], table: Optional[native.Table], wanted: List[int]) -> Dict[int, Any]:
+        """Reads samples from files."""
+        found = None if table is None or not wanted else table.read(wanted)
+        return dict(zip(wanted, self._read(self._by_shard(shards, wanted)) if found is None and wanted else found or ()))
+
+    def _apart(self, shards: List[Shard], table: Optional[native.Table], wanted: List[int]) -> Dict[int, Any]:
+        """Reads samples of which some may be in object stores alone."""
+        from .copied import CopiedShard, enter, fetch
+        jobs = self._by_shard(shards, wanted)
+        copied = [(shard, numbers) for shard, numbers in jobs if isinstance(shard, CopiedShard)]
+        enter([shard for shard, _ in copied])
+        lacking = [(shard, some) for shard, some in ((shard, shard.lacks(numbers)) for shard, numbers in copied) if some]
+        if not lacking:
+            self._partial = not all(shard.whole() for shard in shards if isinstance(shard, CopiedShard))
+        first = dict(zip(map(id, shards), self._starts))
+        far = [first[id(shard)] + i for shard, some in lacking for i in some]
+        samples = dict(zip(far, fetch(lacking, _memory)))
+        near = [i for i in wanted if i not in samples]
+        try:
+            samples.update(self._here(shards, table, near))
+        except DamageError:  # perhaps of a copy; what the object store has is compared with its manifest
+            again = [(shard, [i for i in numbers if first[id(shard)] + i in set(near)]) for shard, numbers in copied]
+            again = [(shard, some) for shard, some in again if some]
+            samples.update(zip([first[id(shard)] + i for shard, some in again for i in some], fetch(again, _memory)))
+            samples.update(self._here(shards, table, [i for i in near if i not in samples]))
+        if np is None:
+            samples.update((i, bytes(samples[i])) for i in far)
+        return samples
+
+    def _open_remote(self, url: str) -> "Remote":
+        if self.cache is None:
+            raise ValueError("%s: a dataset in an object store is read through a cache on this machine: give cache=\"/nvme/cache\", or copy it first: ffconvert copy %s out/"
+                             % (url, shlex.quote(url)))
+        from .remote import Remote
+        return Remote(url, self.cache, self.cache_size)
+
+    def places(self, bring: str = "") -> List[str]:
+        """The files and directories, of datasets in object stores their directories in the cache; bring says what is to be there: "meta", meta.json; "indexes", all of these."""
+        places = list(self.files)
+        for k, remote in enumerate(self._remotes):
+            if remote is not None:
+                places[k] = remote.path
+                if bring:
+                    remote.bring([-1] if bring == "meta" else range(sum(isinstance(s, Shard) and getattr(s, "remote", None) is remote for s in self._shards)))
+        return places
+
+    def coming(self, indices: Optional[Sequence[int]]) -> None:
+        """Says which samples will be read, in this order, after those that were said before; None: that these will not. It is for samples in object stores."""
+        if not self._partial:
+            return
+        first = 0
+        for remote, count in zip(self._remotes, self._counts):
+            if remote is not None:
+                remote.coming(None if indices is None else [i - first for i in indices if first <= i < first + count])
+            first += count
 
     def _by_shard(self, shards: List[Shard], wanted: List[int]) -> List[Tuple[Shard, List[int]]]:
         jobs: List[Tuple[Shard, List[int]]] = []
@@ -125,17 +199,19 @@ class Reader:
         return jobs
 
     def _read(self, jobs: List[Tuple[Shard, List[int]]]) -> List[Any]:
-        sizes = [shard.bytes_of(numbers) for shard, numbers in jobs]
+        files = [shard.file() for shard, _ in jobs]
+        found = [file.find(numbers) for file, (_, numbers) in zip(files, jobs)]
+        total = sum([size for _, size in found])
         # Asking the system for memory once is faster than once a sample.
         try:
-            memory = memoryview(bytearray(sum(sizes))) if np is None else np.empty(sum(sizes), np.uint8)
+            memory = memoryview(bytearray(total)) if np is None else np.empty(total, np.uint8)
         except MemoryError:
-            raise MemoryError("%s: the samples of one read have %d bytes, for which there is no memory" % (jobs[0][0].path, sum(sizes))) from None
+            raise MemoryError("%s: the samples of one read have %d bytes, for which there is no memory" % (files[0].path, total)) from None
         samples: List[Any] = []
         waiting: List[Run] = []
         at = asked = 0
-        for (shard, numbers), size in zip(jobs, sizes):
-            for run in shard.runs(numbers, memory[at:at + size], samples):
+        for file, (places, size) in zip(files, found):
+            for run in file.runs(places, memory[at:at + size], samples):
                 if not waiting and run.cached():  # a try that fails makes the kernel read more than it is asked for: one a call
                     continue
                 run.ask()
@@ -146,8 +222,8 @@ class Reader:
                     asked = 0
             at += size
         _finish(waiting)
-        for shard, _ in jobs:
-            shard.unchanged()
+        for file in files:
+            file.unchanged()
         return samples if np is not None else list(map(bytes, samples))
 
     def read_one(self, index: int) -> Any:
@@ -172,7 +248,7 @@ class Reader:
 
     def close(self) -> None:
         """Closes the files, or lets the reads that are under way in other threads do it when they end. Later reads are a ValueError."""
-        self._shards, self._table = [], None
+        self._shards, self._table, self._remotes = [], None, []
 
     def __enter__(self) -> "Reader":
         return self
@@ -181,7 +257,7 @@ class Reader:
         self.close()
 
     def __reduce__(self) -> Any:
-        return _reopen, (type(self), self.files, self.check_data, self.max_samples, self.digest, self.shards)
+        return _reopen, (type(self), self.files, self.check_data, self.max_samples, self.digest, self.shards, self.cache, self.cache_size)
 
 
 #: The name that ffrecord has for it.
@@ -194,27 +270,45 @@ def _finish(runs: List[Run]) -> None:
     runs.clear()
 
 
+def _memory(size: int) -> Any:
+    return memoryview(bytearray(size)) if np is None else np.empty(size, np.uint8)
+
+
 def _absolute(path: Path) -> str:
     if not os.fspath(path):  # else the current directory: an empty variable of a script
         raise ValueError("the name of a file or directory is empty")
-    _refuse_url(os.fsdecode(path))
-    return os.path.abspath(path)
+    return url_of(os.fsdecode(path)) or os.path.abspath(path)
 
 
-def _refuse_url(path: str) -> None:
-    stored = re.match("(s3|gs):/{1,2}(?!/)", path)  # a pathlib.Path has lost a slash
+def url_of(path: str) -> str:
+    """The URL of a dataset in an object store, "" for a path of a file system. ValueError for another URL."""
+    stored = re.match("(s3|gs|ais|https?):/{1,2}(?!/)", path)  # a pathlib.Path has lost a slash
     if os.path.exists(path) or stored is None and not re.match("[A-Za-z][A-Za-z0-9+.-]+://", path):
-        return
+        return ""
     if stored is None:
-        raise ValueError("%s: files are read from a file system, not by a URL: fetch it first" % path)
-    url = "%s://%s" % (stored[1], path[stored.end():])
-    raise ValueError("%s: a dataset is read from a file system, not from an object store: copy it first: ffconvert copy %s out/"
-                     % (url, shlex.quote(url)))
+        raise ValueError("%s: files are read from a file system, or from s3, gs, ais, http and https: fetch it first" % path)
+    return "%s://%s" % (stored[1], path[stored.end():])
 
 
-def _reopen(cls: Any, files: Sequence[str], check_data: bool, max_samples: int, want: str, shards: List[int]) -> Reader:
+def copies(remote: Any, check_data: bool, max_samples: int) -> List[Shard]:
+    """The shards of a dataset in an object store."""
+    from .copied import CopiedShard
+    shards: List[Shard] = []
+    first = 0
+    manifest = read_manifest(remote.path)
+    for number, entry in enumerate(manifest.shards if manifest else ()):
+        if entry.samples > max_samples:
+            raise DamageError("%s: it has %d samples, max_samples=%d allows no more" % (remote.url + entry.name, entry.samples, max_samples), remote.url)
+        shards.append(CopiedShard(remote, number, first, entry, check_data))
+        first += entry.samples
+    return shards
+
+
+def _reopen(cls: Any, files: Sequence[str], check_data: bool, max_samples: int, want: str, shards: List[int], cache: Optional[str],
+            cache_size: Union[int, str, None]) -> Reader:
+    more = {} if cache is None else {"cache": cache, "cache_size": cache_size}
     try:
-        reader: Reader = cls(files, check_data, max_samples=max_samples)
+        reader: Reader = cls(files, check_data, max_samples=max_samples, **more)
         if reader.digest == want:
             return reader
         reader.close()
@@ -226,6 +320,7 @@ def _reopen(cls: Any, files: Sequence[str], check_data: bool, max_samples: int, 
     reader.files, reader.check_data, reader.max_samples = list(files), check_data, max_samples
     reader.digest, reader.shards, reader.n = want, shards, sum(shards)
     reader._shards, reader._table, reader._starts, reader._without = [], None, [0, *itertools.accumulate(shards)], why
+    reader._remotes, reader._partial, reader.cache, reader.cache_size = [], False, cache, cache_size
     return reader
 
 
@@ -237,15 +332,9 @@ def _open_directory(path: str, check_data: bool, max_samples: int) -> List[Shard
             raise DamageError("%s: it has no manifest.json, so its conversion has not finished" % path, path)
         if not names:
             raise FileNotFoundError("%s: no *.ffr files" % path)
-        return [Shard(os.path.join(path, name), check_data, max_samples) for name in names]
+        return [by_head(os.path.join(path, name), check_data, max_samples) for name in names]
     wanted = {shard.name: shard for shard in manifest.shards}
     for name in sorted(wanted.keys() ^ set(names)):
         file = os.path.join(path, name)
         raise DamageError(file + (": missing, manifest.json names it" if name in wanted else ": manifest.json does not name it"), file)
-    shards: List[Shard] = []
-    for name in names:
-        shard = Shard(os.path.join(path, name), check_data, max_samples, follow=False)
-        shards.append(shard)
-        if (shard.n, shard.size, shard.header) != wanted[name][1:4]:
-            raise DamageError("%s: not the shard that manifest.json describes" % shard.path, shard.path)
-    return shards
+    return [by_entry(os.path.join(path, name), wanted[name], check_data, max_samples) for name in names]

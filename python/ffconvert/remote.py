@@ -16,18 +16,20 @@ import tempfile
 import threading
 import time
 from array import array
-from typing import Any, Dict, Iterable, List, Optional, Union
+from typing import Any, Iterable, List, Optional, Sequence, Union
 
 from .errors import DamageError
 
 __all__ = ["Remote"]
 
 # What is said: dataset/cached/wire.go has it.
-_READ, _SHARD, _FILE, _COMING, _FORGET, _COUNTS = range(1, 7)
+_READ, _SHARDS, _FILE, _COMING, _FORGET, _COUNTS = range(1, 7)
 _REQUEST, _REPLY = struct.Struct("<qq"), struct.Struct("<q")
 _LONGEST = 1 << 20  # bytes of an error
 #: Numbers of one request.
 _NUMBERS = 1 << 16
+#: Indexes that are asked for at once.
+_AT_ONCE = 16
 #: The longest path of a socket.
 _PATH = 100
 #: How often a request is sent to a process that ends before it replies.
@@ -36,7 +38,10 @@ _DAMAGED, _SYSTEM = (2, 5), 4
 
 
 class Remote:
-    """A dataset at a URL, by its directory in a cache. Any number of threads may use it, and processes that were forked."""
+    """A dataset at a URL, by its directory in a cache. Any number of threads may use it, and processes that were forked.
+
+    size is the most bytes of shards that the cache keeps, a number or a text as "200GB"; None: as many as there is room for.
+    """
 
     def __init__(self, url: str, cache: str, size: Union[int, str, None]) -> None:
         self.url, self.cache, self.size = url, cache, size
@@ -44,10 +49,9 @@ class Remote:
         self._start_lock = threading.Lock()
         self._pid = os.getpid()
         self._free: List[socket.socket] = []  # connections that are not in use
-        self._ahead: Optional[socket.socket] = None
         #: The directory of the dataset in the cache.
         self.path: str = self._start()
-        self._ahead = self._connect()  # open as long as this is, and the process that fetches with it
+        self._ahead: Optional[socket.socket] = self._connect()  # open as long as this is, and the process that fetches with it
 
     def _start(self) -> str:
         """Starts the process that fetches, if there is none, and returns the directory."""
@@ -80,8 +84,8 @@ class Remote:
     def _own(self) -> None:
         """Forgets the connections of the process that this one was forked from."""
         if self._pid != os.getpid():
-            self._pid, self._free, self._lock, self._start_lock = os.getpid(), [], threading.Lock(), threading.Lock()
-            self._ahead = None
+            self._pid, self._lock, self._start_lock = os.getpid(), threading.Lock(), threading.Lock()
+            self._drop()
 
     def _ask(self, memory: Any, kind: int, numbers: Iterable[int]) -> int:
         """Sends a request, fills memory with its reply, and returns how many bytes that had."""
@@ -108,9 +112,9 @@ class Remote:
             with self._lock:
                 self._free.append(connection)
             if size < 0:
-                text = str(data[1:], "utf-8", "replace")
-                raise DamageError(text, self.url) if data[:1] == b"d" else OSError(text)
-            return size
+                said = str(data[1:], "utf-8", "replace")
+                raise DamageError(said, self.url) if data[:1] == b"d" else OSError(said)
+            return int(size)
         raise OSError("%s: the process that fetches has ended %d times: %s" % (self.url, _ATTEMPTS, why))
 
     def read(self, numbers: List[int], memory: Any) -> None:
@@ -119,15 +123,23 @@ class Remote:
         if self._ask(view, _READ, numbers) != len(view):
             raise OSError("%s: the process that fetches sent less than was asked for" % self.url)
 
-    def shard(self, k: int) -> bool:
-        """Makes the header of a shard be in its copy, and says whether all its samples will be."""
-        one = bytearray(1)
-        self._ask(memoryview(one), _SHARD, [k])
-        return one == b"\x01"
+    def shards(self, numbers: List[int]) -> List[bool]:
+        """Makes the headers of shards be in their copies, and says of each whether all its samples will be."""
+        said = bytearray(len(numbers))
+        self._ask(memoryview(said), _SHARDS, numbers)
+        return [one == 1 for one in said]
 
-    def file(self, k: int) -> None:
-        """Makes the index of a shard be in the directory, or meta.json, which is -1."""
-        self._ask(memoryview(bytearray(1 << 16)), _FILE, [k])
+    def bring(self, numbers: Sequence[int]) -> None:
+        """Makes the indexes of shards be in the directory, or meta.json, which is -1."""
+        if len(numbers) == 1:
+            return self._bring(numbers[0])
+        from concurrent.futures import ThreadPoolExecutor
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            for _ in threads.map(self._bring, numbers):
+                pass
+
+    def _bring(self, number: int) -> None:
+        self._ask(memoryview(bytearray(1 << 16)), _FILE, [number])
 
     def fetched(self) -> int:
         """The bytes of shards that came from the object store since the process that fetches began."""
@@ -144,20 +156,24 @@ class Remote:
                     self._ahead = self._connect()
                 self._ahead.sendall(_request(_FORGET, []) if numbers is None else _request(_COMING, numbers[:_NUMBERS]))
         except OSError:  # they are fetched when they are read
+            if self._ahead is not None:
+                self._ahead.close()
             self._ahead = None
 
     def close(self) -> None:
         """Closes the connections. The process that fetches ends with the last one."""
         self._own()
         with self._lock:
-            for connection in self._free:
-                connection.close()
-            if self._ahead is not None:
-                self._ahead.close()
-            self._free, self._ahead = [], None
+            self._drop()
 
-    def __reduce__(self) -> Any:
-        return type(self), (self.url, self.cache, self.size)
+    def _drop(self) -> None:
+        for connection in [*self._free, *([self._ahead] if self._ahead is not None else [])]:
+            connection.close()
+        self._free, self._ahead = [], None
+
+    def __del__(self) -> None:
+        if hasattr(self, "_ahead"):
+            self.close()
 
 
 def _program(url: str) -> str:

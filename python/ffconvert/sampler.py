@@ -12,8 +12,9 @@ docs/order.md says which samples these are. Where torch is installed, a BatchSam
 from __future__ import annotations
 
 import sys
+from collections import deque
 from operator import index as _index
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Deque, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from .identity import digest_of
 from .order import Order
@@ -116,7 +117,9 @@ class BatchSampler(_BatchSampler):  # pyright: ignore[reportGeneralTypeIssues]
 
     def lists(self, epoch: int, first: int) -> Iterator[List[int]]:
         """The lists of an epoch from a step on. The position stays."""
-        return self.order.epoch(epoch).batches(first, self.rank, self.world)
+        lists = self.order.epoch(epoch).batches(first, self.rank, self.world)
+        coming = getattr(self.dataset, "coming", None)
+        return lists if coming is None else _announced(lists, coming)
 
     def state_dict(self, step: Optional[int] = None) -> Dict[str, Any]:
         """The state after the list that was yielded last, or before a step of the epoch; the same on every rank. docs/order.md has its members.
@@ -139,6 +142,22 @@ class BatchSampler(_BatchSampler):  # pyright: ignore[reportGeneralTypeIssues]
         if not 0 <= step <= self.order.steps():
             raise ValueError("step %d: an epoch has %d" % (step, self.order.steps()))
         return step
+
+
+#: Lists that are said to come before they are yielded.
+_AHEAD = 16
+
+
+def _announced(lists: Iterator[List[int]], coming: Any) -> Iterator[List[int]]:
+    """Lists, of which a dataset in an object store is told before they are yielded."""
+    coming(None)
+    waiting: Deque[List[int]] = deque()
+    for numbers in lists:
+        coming(numbers)
+        waiting.append(numbers)
+        if len(waiting) > _AHEAD:
+            yield waiting.popleft()
+    yield from waiting
 
 
 class _Lists:

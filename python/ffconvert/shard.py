@@ -1,33 +1,24 @@
-"""One FFRecord file: docs/format.md.
-
-    checksum u32 · N i64 · checksums u32 × N · offsets i64 × N · samples      (little-endian)
-"""
+"""A shard of a dataset. Opening a reader looks at its file; the first read of a sample in it opens the file and checks its header."""
 
 from __future__ import annotations
 
+import mmap
 import os
-import struct
 import sys
 import zlib
 from array import array
-from itertools import islice
-from operator import gt
-from typing import Any, Iterator, List, Sequence, Tuple, Union, cast
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from .errors import DamageError
-from .files import open_regular
+from .files import stat_regular, with_room
+from .manifest import Entry
+from .recordfile import HEAD, RecordFile, fits, identity
 
-try:
-    import numpy as np
-except ImportError:
-    np = cast(Any, None)
-
-__all__ = ["MAX_SAMPLES", "Run", "Shard"]
+__all__ = ["MAX_SAMPLES", "OpenShard", "Place", "Run", "Shard", "by_entry", "by_head"]
 
 #: The most samples of a file, unless a Reader is given another limit: their header has 1.5 GiB.
 MAX_SAMPLES = 1 << 27
 
-_HEAD = 12
 #: Samples that are less than this apart, in bytes, are read at once: a copy of so many bytes costs what a system call does.
 _GAP = 4096
 #: Buffers of one read. The limit of the system is 1,024.
@@ -36,166 +27,164 @@ _BUFFERS = 512
 _READ = 1 << 20
 #: Makes a read fail where it would wait for the device. Other systems than Linux wait.
 _NOWAIT: int = getattr(os, "RWF_NOWAIT", 0)
+#: Where a sample of a shard lies: its number, the bytes at which it begins and ends, and its checksum.
+Place = Tuple[int, int, int, int]
 
 
 class Shard:
-    """An open file. Threads and forked processes may share it: a positioned read changes nothing."""
+    """A shard as it was when its reader was opened. n is the number of its samples, header the CRC-32 of its header.
 
-    def __init__(self, path: str, check_data: bool = True, max_samples: int = MAX_SAMPLES, follow: bool = True) -> None:
-        self.path, self.check_data, self.fd = path, check_data, -1
-        self.fd = open_regular(path, follow)
+    follow: whether a link may lead to its file. growing: whether the file is a copy, of the size of the shard and with its header, to which samples
+    are still written: its time of change says nothing, and its last sample is first compared when it is read.
+    """
+
+    def __init__(self, path: str, n: int, header: int, found: os.stat_result, *, check_data: bool = True, follow: bool = True,
+                 growing: bool = False) -> None:
+        self.path, self.n, self.header, self.size = path, n, header, found.st_size
+        self.check_data, self.follow, self.growing = check_data, follow, growing
+        self.identity = identity(found, growing)
+        self._file: Dict[str, OpenShard] = {}
+
+    def file(self) -> "OpenShard":
+        """The open file, which the first call opens and checks. Any number of threads may call it: those that are first at the same time open it
+        each, and one of these files stays. No lock is held, so that a process may fork meanwhile."""
+        return self._file.get("") or self._file.setdefault("", OpenShard(self, self.check_data))
+
+
+def by_entry(path: str, entry: Entry, check_data: bool, max_samples: int) -> Shard:
+    """A shard as a manifest describes it. Its file is there, and has that size."""
+    found = stat_regular(path, follow=False)
+    if found.st_size != entry.bytes or not fits(entry.samples, entry.bytes):
+        raise DamageError("%s: not the shard that manifest.json describes" % path, path)
+    _check_number(path, entry.samples, max_samples)
+    return Shard(path, entry.samples, entry.header, found, check_data=check_data, follow=False)
+
+
+def by_head(path: str, check_data: bool, max_samples: int) -> Shard:
+    """A shard as the head of its file describes it. The whole header is read where it has no checksum."""
+    file = RecordFile(path, follow=True)
+    try:
+        n, checksum = file.head()
+        _check_number(path, n, max_samples)
+        return Shard(path, n, checksum or file.header(n, checksum, check_data), file.found, check_data=check_data)
+    finally:
+        file.close()
+
+
+def _check_number(path: str, n: int, max_samples: int) -> None:
+    if n > max_samples:
+        raise DamageError("%s: it has %d samples, max_samples=%d allows no more" % (path, n, max_samples), path)
+
+
+class OpenShard(RecordFile):
+    """The open file of a shard, whose header was checked. Reads in Python map that: its pages are those of the page cache, which processes share."""
+
+    def __init__(self, shard: Shard, check_data: bool) -> None:
         try:
-            #: What says that a file is this one: device, inode, size, time of change in ns.
-            self.identity = _identity(os.fstat(self.fd))
-            self.size: int = self.identity[2]
-            self._read_header(max_samples)
-            if self.n and check_data:  # its CRC alone says where the file ends
-                off, last = self.offsets[-2], self.n - 1
-                if self._crc(off, self.size - off) != self.crcs[last]:
-                    raise self._damage("its checksum differs", last)
+            super().__init__(shard.path, shard.follow)
+        except FileNotFoundError:
+            raise self._gone() from None
+        self.n, self.check_data = shard.n, check_data
+        self._identity, self._growing = shard.identity, shard.growing
+        self._tables: Optional[Tuple[Sequence[int], Sequence[int]]] = None
+        try:
+            if identity(self.found, shard.growing) != shard.identity:
+                raise self._changed()
+            n, checksum = self.head()
+            if n != shard.n or self.header(n, checksum, check_data) != shard.header:
+                raise self._changed() if shard.follow else self.damage("not the shard that manifest.json describes")
+            if n and check_data and not shard.growing:  # its CRC alone says where the file ends
+                start, crc = self.last(n)
+                if self.crc(start, self.size - start) != crc:
+                    raise self.damage("its checksum differs", n - 1, start)
         except BaseException:
             self.close()
             raise
 
-    def _read_header(self, max_samples: int) -> None:
-        if self.size < _HEAD:
-            raise self._damage("not an FFRecord file, or cut: it has %d bytes" % self.size)
-        head = bytearray(_HEAD)
-        self.fill([head], 0, _HEAD)
-        checksum, n = struct.unpack("<Iq", head)
-        if head == b"\x01\0\0\0" + 8 * b"\xff" or head == _HEAD * b"\0":
-            raise self._damage("not finished: its writer was stopped")
-        if n < 0 or n > (self.size - _HEAD) // 12:
-            raise self._damage("not an FFRecord file, or cut: its head says %d samples" % n)
-        if n > max_samples:
-            raise self._damage("its head says %d samples, max_samples=%d allows no more" % (n, max_samples))
-        #: Number of samples.
-        self.n: int = n
-        self._check_first()
-        #: CRC-32 of the header.
-        self.header: int = self._crc(_HEAD, 12 * n, zlib.crc32(head[4:]))
-        if self.header != checksum and (checksum or self.check_data):
-            raise self._damage("the checksum of the header differs" if checksum else "the header was written without a checksum, "
-                               "check_data=False accepts it")
-        self._load(head)
+    def _header(self) -> Tuple[Sequence[int], Sequence[int]]:
+        """The checksums and the offsets of all samples, for use at once: the size of the file was just compared. A process that uses a map beyond
+        the end of its file is killed."""
+        if os.lseek(self.fd, 0, os.SEEK_END) != self.size:  # costs a third of fstat, and no read is at the file's position
+            raise self._changed()
+        if self._tables is None:
+            end = HEAD + 12 * self.n
+            try:
+                header = memoryview(with_room(lambda: mmap.mmap(self.fd, end, mmap.MAP_SHARED, mmap.PROT_READ)))
+            except OSError as e:
+                raise self.named(e) from None
+            except ValueError:  # it was cut in this moment
+                raise self._changed() from None
+            self._tables = _numbers("I", header[HEAD:HEAD + 4 * self.n]), _numbers("q", header[HEAD + 4 * self.n:])
+        return self._tables
 
-    def _check_first(self) -> None:
-        """Checks the first offset, which follows from n: a file of zeros fails here, before the header is read."""
-        if self.n:
-            first = bytearray(8)
-            self.fill([first], _HEAD + 4 * self.n, 8)
-            if struct.unpack("<q", first)[0] != _HEAD + 12 * self.n:
-                raise self._damage("the checksum of the header differs, or the file is cut: its first sample is not behind a header of %d samples" % self.n)
+    def find(self, numbers: List[int]) -> Tuple[List[Place], int]:
+        """Where samples lie, whose numbers ascend, and how many bytes they have. It alone uses the header in a read."""
+        crcs, offsets = self._header()
+        before, last, whole, places, size = HEAD + 12 * self.n, self.n - 1, self.size, [], 0
+        for i in numbers:
+            start, end = offsets[i], offsets[i + 1] if i < last else whole
+            if not before <= start <= end <= whole:  # they were right when the header was checked
+                self.unchanged()
+                raise self.damage("the offsets of the header are out of order, or the file is cut")
+            places.append((i, start, end, crcs[i]))
+            before = end
+            size += end - start
+        return places, size
 
-    def _load(self, head: Union[bytes, bytearray]) -> None:
-        """Reads the tables into memory. Their checksum was compared before: a sparse file may claim any n."""
-        n = self.n
-        try:
-            self.crcs, self.offsets = array("I", bytes(4)) * n, array("q", bytes(8)) * (n + 1)
-        except MemoryError:
-            raise MemoryError("%s: the header of %d samples takes %d bytes, for which there is no memory" % (self.path, n, 12 * n)) from None
-        if n:
-            crcs, offsets = memoryview(self.crcs).cast("B"), memoryview(self.offsets).cast("B")[:8 * n]
-            self.fill([crcs, offsets], _HEAD, 12 * n)
-            if zlib.crc32(offsets, zlib.crc32(crcs, zlib.crc32(head[4:]))) != self.header:
-                raise self._damage("the file was changed while it was opened")
-        if sys.byteorder == "big":
-            self.crcs.byteswap()
-            self.offsets.byteswap()
-        self.offsets[n] = self.size
-        if self.offsets[0] != _HEAD + 12 * n or not _ascending(self.offsets):
-            raise self._damage("the offsets of the header are out of order, or the file is cut")
+    def offsets(self) -> "array[int]":
+        """A copy of the offsets of all samples, and the size of the file."""
+        return array("q", [*self._header()[1], self.size])
 
-    def _crc(self, off: int, size: int, crc: int = 0) -> int:
-        """The CRC-32 of a part of the file, which is read a block at a time."""
-        block = memoryview(bytearray(min(size, _READ)))
-        for at in range(0, size, _READ):
-            part = block[:size - at]
-            self.fill([part], off + at, len(part))
-            crc = zlib.crc32(part, crc)
-        return crc
+    def checksums(self) -> "array[int]":
+        """A copy of the CRC-32 of all samples."""
+        return array("I", self._header()[0])
 
-    def bytes_of(self, numbers: Sequence[int]) -> int:
-        """The size of samples in bytes."""
-        offsets = self.offsets
-        return sum([offsets[i + 1] - offsets[i] for i in numbers])
-
-    def runs(self, numbers: Sequence[int], memory: Any, samples: List[Any]) -> Iterator["Run"]:
-        """Yields the reads of samples, whose numbers ascend. Each sample has a piece of memory, of bytes_of(numbers) in all; they are appended to samples."""
-        offsets = self.offsets
+    def runs(self, places: Sequence[Place], memory: Any, samples: List[Any]) -> Iterator["Run"]:
+        """Yields the reads of samples, as find returns them. Each has a piece of memory, which has the size of all; the pieces are appended to samples."""
         between = memoryview(bytearray(_GAP))
         run, at = None, 0
-        for i in numbers:
-            lo, hi = offsets[i], offsets[i + 1]
+        for i, lo, hi, crc in places:
             data = memory[at:at + hi - lo]
             at += hi - lo
             samples.append(data)
             if run is None or lo - run.end > _GAP or hi - run.start > _READ or len(run.pieces) > _BUFFERS:
                 if run is not None:
                     yield run
-                run = Run(self, lo, hi, [data], [(i, data)])
+                run = Run(self, lo, hi, [data], [(i, lo, crc, data)])
                 continue
             if lo > run.end:
                 run.pieces.append(between[:lo - run.end])
             run.pieces.append(data)
-            run.samples.append((i, data))
+            run.samples.append((i, lo, crc, data))
             run.end = hi
         if run is not None:
             yield run
 
-    def check(self, samples: Sequence[Tuple[int, Any]]) -> None:
-        """Compares the checksums of samples: their numbers and bytes."""
+    def check(self, samples: Sequence[Tuple[int, int, int, Any]]) -> None:
+        """Compares the checksums of samples: of each its number, the byte at which it begins, its checksum and its bytes."""
         if not self.check_data:
             return
-        for i, data in samples:
-            if zlib.crc32(data) != self.crcs[i]:
+        for number, start, crc, data in samples:
+            if zlib.crc32(data) != crc:
                 self.unchanged()  # else that is the error
-                raise self._damage("its checksum differs", i)
-
-    def fill(self, pieces: List[Any], off: int, size: int) -> None:
-        """Reads size bytes from byte off on into buffers, which have that size together."""
-        try:
-            got = os.preadv(self.fd, pieces, off)
-            if got == size:
-                return
-            for piece in pieces:  # 2 GiB come with one read at most
-                view = memoryview(piece)
-                while len(view):
-                    got = os.preadv(self.fd, [view], off)
-                    if not got:
-                        raise self._damage("the file ends at byte %d: it was cut since it was opened" % off)
-                    view, off = view[got:], off + got
-        except OSError as e:
-            raise self._named(e) from None
+                raise self.damage("its checksum differs", number, start)
 
     def unchanged(self) -> None:
         """Checks that the name still leads to the file that was opened, with its size and time."""
         try:
-            now = _identity(os.stat(self.path))
+            now = identity(os.stat(self.path), self._growing)
         except FileNotFoundError:
-            raise self._damage("the file is gone") from None
+            raise self._gone() from None
         except OSError as e:
-            raise self._named(e) from None
-        if now != self.identity:
-            raise self._damage("the file was replaced or changed since it was opened")
+            raise self.named(e) from None
+        if now != self._identity:
+            raise self._changed()
 
-    def _damage(self, what: str, sample: int = -1) -> DamageError:
-        if sample < 0:
-            return DamageError("%s: %s" % (self.path, what), self.path)
-        off = self.offsets[sample]
-        return DamageError("%s: sample %d at byte %d: %s" % (self.path, sample, off, what), self.path, sample, off)
+    def _gone(self) -> DamageError:
+        return self.damage("the file is gone")
 
-    def _named(self, e: OSError) -> OSError:
-        return OSError(e.errno, e.strerror, self.path)
-
-    def close(self) -> None:
-        """Closes the file, once."""
-        fd, self.fd = self.fd, -1
-        if fd >= 0:
-            os.close(fd)
-
-    def __del__(self) -> None:
-        self.close()
+    def _changed(self) -> DamageError:
+        return self.damage("the file was replaced or changed since it was opened")
 
 
 class Run:
@@ -203,7 +192,7 @@ class Run:
 
     __slots__ = ("shard", "start", "end", "pieces", "samples")
 
-    def __init__(self, shard: Shard, start: int, end: int, pieces: List[Any], samples: List[Tuple[int, Any]]) -> None:
+    def __init__(self, shard: OpenShard, start: int, end: int, pieces: List[Any], samples: List[Tuple[int, int, int, Any]]) -> None:
         self.shard, self.start, self.end, self.pieces, self.samples = shard, start, end, pieces, samples
 
     def cached(self) -> bool:
@@ -234,12 +223,11 @@ class Run:
         self.shard.check(self.samples)
 
 
-def _ascending(offsets: "array[int]") -> bool:
-    if np is None:
-        return not any(map(gt, offsets, islice(offsets, 1, None)))
-    numbers, block = np.frombuffer(offsets, np.int64), _READ
-    return all((numbers[at:at + block][:-1] <= numbers[at + 1:at + block]).all() for at in range(0, len(numbers), block - 1))
-
-
-def _identity(s: os.stat_result) -> Tuple[int, int, int, int]:
-    return s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns
+def _numbers(kind: str, numbers: memoryview) -> Sequence[int]:
+    """Numbers of a header. They are not copied, unless the machine is big-endian."""
+    if sys.byteorder == "little":
+        return numbers.cast(kind)  # type: ignore[call-overload,no-any-return]
+    swapped: "array[int]" = array(kind)
+    swapped.frombytes(numbers)
+    swapped.byteswap()
+    return swapped

@@ -9,7 +9,7 @@ platform=$1 file=$2
 shift 2
 case $platform in
 linux-amd64) machine=x86_64-linux-gnu complete=-Wl,-z,defs ;;
-linux-arm64) machine=aarch64-linux-gnu complete= ;; # there libdeflate reads /proc/self/auxv: by open and read of the process, glibc's or musl's
+linux-arm64) machine=aarch64-linux-gnu complete=-mno-outline-atomics ;; # not complete: there libdeflate reads /proc/self/auxv, by open and read of the process, glibc's or musl's
 *) echo "$platform: there is no native helper for it" >&2; exit 1 ;;
 esac
 compiler=$machine-gcc

@@ -1,4 +1,4 @@
-// Threads that read one file by one table, for the sanitizers: stress FILE SECONDS THREADS. Of 0 threads that of the program reads.
+// Threads that open one file in one table and read it, for the sanitizers: stress FILE SECONDS THREADS. Of 0 threads that of the program reads.
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,27 +15,27 @@
 enum { MOST = 64 }; // threads
 
 static struct table table;
-static unsigned char *whole; // the samples of the file
+static int fd;
+static unsigned char *whole; // the file
 static time_t until;
 
 static void *work(void *seed) {
 	unsigned state = (unsigned)(uintptr_t)seed;
 	int64_t n = table.starts[1], reads = 0;
 	while (time(NULL) < until) {
-		int64_t numbers[64], ends[64], some = 0;
+		int64_t numbers[64], some = 0, done = 0;
+		struct sample found[64];
 		for (int64_t i = rand_r(&state) % n; i < n && some < 64; i += 1 + rand_r(&state) % 5)
 			numbers[some++] = i;
-		if (ffconvert_sizes(&table, numbers, some, ends))
-			return "sizes";
-		unsigned char *memory = malloc(ends[some - 1] ? ends[some - 1] : 1), *at = memory;
-		if (ffconvert_read(&table, numbers, some, memory, 1))
+		while ((done = ffconvert_find(&table, numbers, some, done, found)) < some)
+			if (done < 0 || ffconvert_open(table.shard, fd))
+				return "find, or open";
+		unsigned char *memory = malloc(found[some - 1].end + 1);
+		if (ffconvert_read(&table, found, some, memory, 1))
 			return "read";
-		for (int64_t i = 0; i < some; i++) {
-			const int64_t *offset = table.shard->offsets + numbers[i];
-			if (memcmp(at, whole + offset[0] - table.shard->offsets[0], offset[1] - offset[0]))
+		for (int64_t i = 0, at = 0; i < some; at = found[i++].end)
+			if (memcmp(memory + at, whole + found[i].offset, found[i].end - at))
 				return "other bytes";
-			at = memory + ends[i];
-		}
 		free(memory);
 		reads++;
 	}
@@ -43,20 +43,16 @@ static void *work(void *seed) {
 }
 
 int main(int argc, char **argv) {
-	struct stat found;
-	int fd = argc == 4 && atoi(argv[3]) <= MOST ? open(argv[1], O_RDONLY) : -1;
-	if (fd < 0 || fstat(fd, &found))
+	struct stat s;
+	fd = argc == 4 && atoi(argv[3]) <= MOST ? open(argv[1], O_RDONLY) : -1;
+	if (fd < 0 || fstat(fd, &s))
 		return perror("stress FILE SECONDS THREADS"), 1;
-	int64_t n, *offsets;
-	uint32_t *crcs;
-	if (pread(fd, &n, 8, 4) != 8 || !(crcs = malloc(4 * n)) || !(offsets = malloc(8 * n + 8)) || pread(fd, crcs, 4 * n, 12) != 4 * n ||
-	    pread(fd, offsets, 8 * n, 12 + 4 * n) != 8 * n)
+	int64_t n;
+	whole = malloc(s.st_size);
+	if (pread(fd, whole, s.st_size, 0) != s.st_size)
 		return perror(argv[1]), 1;
-	offsets[n] = found.st_size;
-	whole = malloc(found.st_size);
-	if (pread(fd, whole, found.st_size, offsets[0]) != found.st_size - offsets[0])
-		return perror(argv[1]), 1;
-	struct shard shard = {n, crcs, offsets, argv[1], {found.st_dev, found.st_ino, found.st_size, found.st_mtim.tv_sec * 1000000000 + found.st_mtim.tv_nsec}, fd};
+	memcpy(&n, whole + 4, sizeof n);
+	struct shard shard = {n, NULL, argv[1], {s.st_dev, s.st_ino, s.st_size, s.st_mtim.tv_sec * 1000000000 + s.st_mtim.tv_nsec}, -1};
 	int64_t starts[2] = {0, n};
 	table = (struct table){1, &shard, starts};
 	until = time(NULL) + atoi(argv[2]);
@@ -76,6 +72,7 @@ int main(int argc, char **argv) {
 			failed = 1;
 		}
 	}
-	free(crcs), free(offsets), free(whole);
+	ffconvert_close(&table);
+	free(whole);
 	return failed;
 }

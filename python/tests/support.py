@@ -71,11 +71,17 @@ def copied():
     return pathlib.Path(shutil.copytree(tars(), scratch() / "out"))
 
 
-def samples(path):
-    """The samples of one file, read in the way of docs/reading.md."""
+def offsets(path):
+    """Where the samples of one file begin, and the size of the file."""
     b = pathlib.Path(path).read_bytes()
     _, n = struct.unpack_from("<Iq", b)
-    offs = struct.unpack_from("<%dq" % n, b, 12 + 4 * n) + (len(b),)
+    return struct.unpack_from("<%dq" % n, b, 12 + 4 * n) + (len(b),)
+
+
+def samples(path):
+    """The samples of one file, read in the way of docs/reading.md."""
+    b, offs = pathlib.Path(path).read_bytes(), offsets(path)
+    n = len(offs) - 1
     return [b[offs[i]:offs[i + 1]] for i in range(n)]
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import struct
 from typing import Any, Iterable, List, Union, cast
 
-from ..errors import DamageError
 from ..reader import Path, Reader
-from ..shard import MAX_SAMPLES, Shard
+from ..shard import MAX_SAMPLES, OpenShard, Shard
 from .writer import FileWriter
 
 try:
@@ -45,21 +44,17 @@ class FileReader(Reader):
         """Reads the headers once more. DamageError if one differs from its checksum, has none, or is not the one that was opened; samples are
         checked when they are read."""
         for i in range(self.nfiles):
-            shard = self._shard(i)
-            again = Shard(shard.path, True, self.max_samples)
-            again.close()
-            if (again.header, again.size) != (shard.header, shard.size):
-                raise DamageError("%s: the file was replaced or changed since it was opened" % shard.path, shard.path)
+            OpenShard(self._shard(i), True).close()
 
     def get_offsets(self, file_index: int) -> Any:
         """The bytes at which the samples of a file begin, and the size of the file: n+1 int64 in an array, of numpy where it is."""
-        offsets = self._shard(file_index).offsets
-        return offsets[:] if np is None else np.array(offsets, np.int64)
+        offsets = self._shard(file_index).file().offsets()
+        return offsets if np is None else np.frombuffer(offsets, np.int64)
 
     def get_checksums(self, file_index: int) -> Any:
         """The CRC-32 of the samples of a file: n uint32 in an array, of numpy where it is."""
-        crcs = self._shard(file_index).crcs
-        return crcs[:] if np is None else np.array(crcs, np.uint32)
+        checksums = self._shard(file_index).file().checksums()
+        return checksums if np is None else np.frombuffer(checksums, np.uint32)
 
     def _shard(self, file_index: int) -> Shard:
         shards = self._shards

@@ -1,0 +1,92 @@
+"""Shards of a dataset in an object store, by their copies in a cache: dataset/cached/doc.go has what is there."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from typing import Any, List, Optional, Sequence, Tuple
+
+from .files import open_regular, stat_regular
+from .manifest import Entry
+from .recordfile import identity
+from .remote import Remote
+from .shard import OpenShard, Shard
+
+__all__ = ["CopiedShard", "enter"]
+
+
+class CopiedShard(Shard):
+    """A shard of which the copy has some samples, or all. number is its number in the dataset, first that of its first sample there."""
+
+    def __init__(self, remote: Remote, number: int, first: int, entry: Entry, check_data: bool) -> None:
+        self.path, self.n, self.header, self.size = os.path.join(remote.path, entry.name + ".copy"), entry.samples, entry.header, entry.bytes
+        self.check_data, self.follow, self.growing = check_data, False, True
+        self.identity = (0, 0, 0, 0)  # until the copy is there
+        self.remote, self.number, self.first = remote, number, first
+        self._file = {}
+        self._here: Optional[mmap.mmap] = None  # whether all samples are here, and a bit for each
+        self._entered = False
+
+    def entered(self, kept: bool) -> None:
+        """The header is in the copy. kept: so will be all samples."""
+        if self._entered:
+            return
+        self.identity = identity(stat_regular(self.path, follow=False), True)
+        if kept:
+            fd = open_regular(self.path[:-len("copy")] + "have", follow=False)
+            try:
+                self._here = mmap.mmap(fd, 1 + (self.n + 7) // 8, mmap.MAP_SHARED, mmap.PROT_READ)
+            finally:
+                os.close(fd)
+        self._entered = True
+
+    def file(self) -> OpenShard:
+        """The open copy, with the header in it."""
+        if not self._entered:
+            enter([self])
+        return super().file()
+
+    def whole(self) -> bool:
+        """Whether all samples are here."""
+        return self._here is not None and self._here[0] == 1
+
+    def lacks(self, numbers: Sequence[int]) -> List[int]:
+        """Those of samples that are not here."""
+        here = self._here
+        if here is None:
+            return list(numbers)
+        return [] if here[0] == 1 else [i for i in numbers if not here[1 + (i >> 3)] >> (i & 7) & 1]
+
+    @property
+    def is_entered(self) -> bool:
+        """Whether the header is in the copy."""
+        return self._entered
+
+
+def enter(shards: Sequence[CopiedShard]) -> None:
+    """Makes the headers of shards be in their copies, all at once."""
+    for remote in {shard.remote for shard in shards}:
+        some = [shard for shard in shards if shard.remote is remote and not shard.is_entered]
+        if some:
+            for shard, kept in zip(some, remote.shards([shard.number for shard in some])):
+                shard.entered(kept)
+
+
+def fetch(jobs: Sequence[Tuple[CopiedShard, List[int]]], memory: Any) -> List[Any]:
+    """Samples from the object store, whose numbers in each shard ascend, and the shards, too. memory makes memory of so many bytes."""
+    samples: List[Any] = []
+    for remote in dict.fromkeys(shard.remote for shard, _ in jobs):
+        numbers: List[int] = []
+        sizes: List[int] = []
+        for shard, some in jobs:
+            if shard.remote is remote:
+                numbers += [shard.first + i for i in some]
+                places, _ = shard.file().find(some)
+                sizes += [end - start for _, start, end, _ in places]
+        data = memory(sum(sizes))
+        remote.read(numbers, data)
+        at = 0
+        for size in sizes:
+            samples.append(data[at:at + size])
+            at += size
+    return samples
