@@ -9,8 +9,6 @@ import (
 	"slices"
 	"sort"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -62,40 +60,32 @@ func (d *dir) newCopy(info record.FileInfo) error {
 
 // Enter makes the headers of the shards be here that have samples with these numbers, which exist.
 func (x *Dataset) Enter(ctx context.Context, numbers []int64) error {
-	var wanted []int
+	var wanted []int64
 	x.mu.Lock()
 	for _, i := range numbers {
-		if k := x.shardOf(i); !x.locals[k].entered && !slices.Contains(wanted, k) {
+		if k := int64(x.shardOf(i)); !x.locals[k].entered && !slices.Contains(wanted, k) {
 			wanted = append(wanted, k)
 		}
 	}
 	x.mu.Unlock()
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(entersAtOnce)
-	for _, k := range wanted {
-		g.Go(func() error { return x.enter(ctx, k) })
+	if len(wanted) == 0 {
+		return nil
 	}
-	return g.Wait()
-}
-
-func (x *Dataset) enter(ctx context.Context, k int) error {
-	kept, err := x.Shard(ctx, k)
+	kept, err := x.Shards(ctx, wanted...)
 	if err != nil {
 		return err
 	}
-	var have *os.File
-	if kept {
-		if have, err = os.Open(x.dir.at(x.dir.manifest.Shards[k].Name + haveExt)); err != nil {
-			return err
-		}
-	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	l := &x.locals[k]
-	if l.entered && have != nil {
-		return have.Close()
+	for n, k := range wanted {
+		l := &x.locals[k]
+		if kept[n] && l.have == nil {
+			if l.have, err = os.Open(x.dir.at(x.dir.manifest.Shards[k].Name + haveExt)); err != nil {
+				return err
+			}
+		}
+		l.entered = true
 	}
-	l.entered, l.have = true, have
 	return nil
 }
 
