@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/look"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/internal/cache"
 	"github.com/ffconvert/ffconvert/internal/option"
@@ -55,9 +56,11 @@ func newCacheListCommand() *cobra.Command {
 	opts := cacheOptions{format: formatValue()}
 	cmd := &cobra.Command{
 		Use:   "ls",
-		Short: "List the staged copies",
+		Short: "List the staged copies, and the datasets of object stores",
 		Long: `List the staged copies in a cache: size, time of last use, whether a process uses it, and the
-key, which is made of the source's name and version. With --format json an object a line.
+key, which is made of the source's name and version; and the datasets of object stores whose samples
+it keeps, by their URLs, with the size of the shards that it keeps. With --format json an object a
+line.
 
 ` + exitStatus,
 		Example: `  ffconvert cache ls
@@ -69,13 +72,66 @@ key, which is made of the source's name and version. With --format json an objec
 	return cmd
 }
 
+func newCacheFillCommand() *cobra.Command {
+	opts := cacheOptions{format: formatValue()}
+	var data look.Cached
+	cmd := &cobra.Command{
+		Use:   "fill URL",
+		Short: "Fetch the shards of a dataset into the cache that loaders read",
+		Long: `Fetch the shards of a dataset in an object store into a cache, whole, as many as there is room for:
+what Dataset("s3://…", cache="DIR") of Python and loader.Open of Go keep as they read. They find them
+there. Each sample is compared with its CRC. Shards that are there already are not fetched.
+
+` + exitStatus,
+		Example: `  ffconvert cache fill s3://bucket/data --cache-dir /nvme/cache
+  ffconvert cache fill s3://bucket/data --cache-dir /nvme/cache --cache-size 200GB`,
+		Args: cliflag.WantArgs,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if data.Dir, err = opts.cacheDir(); err != nil {
+				return err
+			}
+			data.JSON = opts.format.Value == "json"
+			return cliflag.Hint(data.Fill(cmd.Context(), args[0], cmd.OutOrStdout()), "", args[0])
+		},
+	}
+	opts.add(cmd.Flags())
+	data.Add(cmd.Flags())
+	return cmd
+}
+
+func newCacheServeCommand() *cobra.Command {
+	opts := cacheOptions{format: formatValue()}
+	var data look.Cached
+	cmd := &cobra.Command{
+		Use:   "serve URL",
+		Short: "Start the process that fetches a dataset for all loaders of this machine",
+		Long: `Start the process that fetches the samples of a dataset in an object store for all processes of this
+machine that have it open, unless there is one, and print the directory of the dataset in the cache.
+It ends two seconds after the last of them. The Python package calls this command by itself.
+
+` + exitStatus,
+		Example: `  ffconvert cache serve s3://bucket/data --cache-dir /nvme/cache`,
+		Args:    cliflag.WantArgs,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if data.Dir, err = opts.cacheDir(); err != nil {
+				return err
+			}
+			return cliflag.Hint(data.Serve(cmd.Context(), args[0], cmd.OutOrStdout(), os.Args[1:]), "", args[0])
+		},
+	}
+	opts.add(cmd.Flags())
+	data.Add(cmd.Flags())
+	data.AddServe(cmd.Flags())
+	return cmd
+}
+
 func newCacheCleanCommand() *cobra.Command {
 	opts := cacheOptions{format: formatValue()}
 	cmd := &cobra.Command{
 		Use:   "clean",
-		Short: "Remove staged copies that nobody uses",
+		Short: "Remove staged copies, and datasets of object stores, that nobody uses",
 		Long: `Remove the staged copies that no process uses, and what killed processes have left
-unfinished. Copies in use stay.
+unfinished; and the samples of datasets in object stores that no process has open. What is in use stays.
 
 ` + exitStatus,
 		Example: `  ffconvert cache clean
@@ -128,7 +184,7 @@ func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
 
 func runCacheList(opts cacheOptions, stdout io.Writer) error {
 	return opts.open(func(dir string, c *cache.Cache) error {
-		if err := listCached(dir, opts.format.Value == "json", stdout); err != nil || c == nil {
+		if err := look.ListCached(dir, opts.format.Value == "json", stdout); err != nil || c == nil {
 			return err
 		}
 		entries, err := c.Entries()
@@ -172,7 +228,8 @@ func runCacheClean(opts cacheOptions, stdout io.Writer) error {
 	return opts.open(func(dir string, c *cache.Cache) error {
 		var done cleaned
 		before := time.Now().Add(-opts.olderThan)
-		if err := done.cleanCached(dir, before); err != nil {
+		var err error
+		if done.Removed, done.Left, done.Bytes, done.LeftBytes, err = look.CleanCached(dir, before); err != nil {
 			return err
 		}
 		if c != nil {
@@ -192,7 +249,7 @@ func runCacheClean(opts cacheOptions, stdout io.Writer) error {
 		if opts.format.Value == "json" {
 			return terminal.NewJSONEncoder(stdout).Encode(done)
 		}
-		_, err := fmt.Fprintf(stdout, "%s: removed %d (%s), left %d (%s)\n", text.Name(dir),
+		_, err = fmt.Fprintf(stdout, "%s: removed %d (%s), left %d (%s)\n", text.Name(dir),
 			done.Removed, humanize.Bytes(uint64(done.Bytes)), done.Left, humanize.Bytes(uint64(done.LeftBytes)))
 		return err
 	})

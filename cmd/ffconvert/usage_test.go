@@ -38,8 +38,8 @@ func TestUsageErrors(t *testing.T) {
 		{"webdataset a", `unknown command "webdataset"; did you mean tar?`},
 		{"nosuch", `unknown command "nosuch"; ffconvert --help lists the commands`},
 		{"cache claen", `unknown command "cache claen"; did you mean clean?`},
-		{"cache nosuch", `unknown command "cache nosuch"; want one of clean, ls`},
-		{"cache", "cache: want one of clean, ls"},
+		{"cache nosuch", `unknown command "cache nosuch"; want one of clean, fill, ls, serve`},
+		{"cache", "cache: want one of clean, fill, ls, serve"},
 		{"help nosuch", `unknown command "nosuch"; ffconvert --help lists the commands`},
 		{"tar", "tar: TAR... and OUT are missing: want ffconvert tar TAR... OUT"},
 		{"tar a.tar", "tar: OUT is missing: want ffconvert tar TAR... OUT"},
@@ -159,7 +159,7 @@ func TestCompletion(t *testing.T) {
 		{"verify --backend", []string{"auto", "aio", "pread"}},
 		{"ls --color", []string{"auto", "always", "never"}},
 		{"csv --dtype", []string{"float64", "float32", "int64"}},
-		{"help cache", []string{"clean", "ls"}},
+		{"help cache", []string{"clean", "fill", "ls", "serve"}},
 	} {
 		root := newRootCommand()
 		var out, errs bytes.Buffer

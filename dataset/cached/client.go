@@ -32,7 +32,7 @@ func Open(ctx context.Context, url string, opts Options) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Dataset{dir: d, stop: func() {}}
+	x := newDataset(d)
 	first := int64(0)
 	for i := range d.manifest.Shards {
 		x.locals = append(x.locals, local{first: first})
@@ -50,6 +50,7 @@ func Find(ctx context.Context, url string, opts Options) (path string, served bo
 	if err != nil {
 		return "", false, err
 	}
+	defer d.root.Close()
 	c, err := d.dial(ctx)
 	if err != nil {
 		return d.path, false, nil
@@ -64,7 +65,12 @@ func Serve(ctx context.Context, path, url string, opts Options, ready func()) er
 	if err != nil {
 		return err
 	}
-	x := &Dataset{dir: &dir{path: path, url: baseOf(url), manifest: m, opts: opts}, stop: func() {}}
+	d := &dir{url: baseOf(url), manifest: m, opts: opts}
+	if err := d.open(path); err != nil {
+		return err
+	}
+	defer d.root.Close()
+	x := newDataset(d)
 	c, err := x.connect(ctx)
 	if err != nil {
 		return err
@@ -75,6 +81,8 @@ func Serve(ctx context.Context, path, url string, opts Options, ready func()) er
 	x.work.Wait()
 	return nil
 }
+
+func newDataset(d *dir) *Dataset { return &Dataset{dir: d, stop: func() {}} }
 
 // patience is how long a server may take to begin or to end.
 const patience = 30 * time.Second
@@ -250,5 +258,5 @@ func (x *Dataset) Close() error {
 		x.ahead.Close()
 	}
 	x.work.Wait()
-	return nil
+	return x.dir.root.Close()
 }

@@ -3,6 +3,7 @@ package cached
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 )
@@ -34,7 +36,8 @@ const maxManifest = 1 << 30
 // A dir is the directory of a dataset in a cache.
 type dir struct {
 	path     string
-	url      string // of the dataset, with a slash at its end
+	root     *os.Root // of path
+	url      string   // of the dataset, with a slash at its end
 	manifest *dataset.Manifest
 	opts     Options
 	fetched  atomic.Int64 // bytes of shards that came from the object store
@@ -75,33 +78,44 @@ func find(ctx context.Context, url string, opts Options) (*dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.path = filepath.Join(root, datasetsDir, fmt.Sprintf("%x", sum[:16]))
-	if err := os.MkdirAll(filepath.Join(d.path, dataset.IndexDir), 0o700); err != nil {
+	if err := d.open(filepath.Join(root, datasetsDir, fmt.Sprintf("%x", sum[:16]))); err != nil {
 		return nil, err
 	}
-	return d, errors.Join(d.put(dataset.ManifestName, data), d.put(urlName, []byte(store.Redact(base)+"\n")))
+	if err := errors.Join(d.put(dataset.ManifestName, data), d.put(urlName, []byte(store.Redact(base)+"\n"))); err != nil {
+		return nil, errors.Join(err, d.root.Close())
+	}
+	return d, nil
+}
+
+// open opens the directory, and makes it if it is not there.
+func (d *dir) open(path string) (err error) {
+	d.path = path
+	if err := os.MkdirAll(filepath.Join(path, dataset.IndexDir), 0o700); err != nil {
+		return err
+	}
+	d.root, err = os.OpenRoot(path)
+	return err
 }
 
 const urlName = "url"
 
+// create makes a new file under a temporary name.
+func (d *dir) create() (*files.Temp, error) { return files.Create(d.root, "new-"+rand.Text()) }
+
 // put writes a small file whole, unless it is there.
 func (d *dir) put(name string, data []byte) error {
-	path := d.at(name)
-	if was, err := os.ReadFile(path); err == nil && bytes.Equal(was, data) {
+	if was, err := d.root.ReadFile(name); err == nil && bytes.Equal(was, data) {
 		return nil
 	}
-	tmp, err := os.CreateTemp(d.path, "new-*")
+	f, err := d.create()
 	if err != nil {
 		return err
 	}
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), path)
+	defer f.Discard()
+	if _, err := f.Write(data); err != nil {
+		return err
 	}
-	if err != nil {
-		os.Remove(tmp.Name())
-	}
-	return err
+	return f.Replace(name)
 }
 
 func (d *dir) at(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
@@ -116,11 +130,11 @@ func (d *dir) side(ctx context.Context, shard int) (string, error) {
 	sound := func(data []byte) bool {
 		return int64(len(data)) == want.Bytes && crc32.ChecksumIEEE(data) == want.CRC
 	}
-	if data, err := os.ReadFile(d.at(name)); err == nil && sound(data) {
+	if data, err := d.root.ReadFile(name); err == nil && sound(data) {
 		return name, nil
 	}
 	data := make([]byte, want.Bytes)
-	err := d.read(ctx, name, want.Bytes, data, 0, func() error {
+	err := d.read(ctx, d.object(name, want.Bytes), data, 0, func() error {
 		if !sound(data) {
 			return d.fail(name, -1, ErrChanged)
 		}
@@ -132,10 +146,15 @@ func (d *dir) side(ctx context.Context, shard int) (string, error) {
 	return name, d.put(name, data)
 }
 
-// read fills p with the bytes of an object of size bytes from off on, which judge finds to be sound.
-func (d *dir) read(ctx context.Context, name string, size int64, p []byte, off int64, judge func() error) error {
+// object returns an object of the dataset, of which the manifest says the size.
+func (d *dir) object(name string, size int64) store.Object {
+	return store.Object{URL: d.url + name, Size: size}
+}
+
+// read fills p with the bytes of an object from off on, which judge finds to be sound.
+func (d *dir) read(ctx context.Context, o store.Object, p []byte, off int64, judge func() error) error {
 	return d.again(ctx, func() error {
-		if err := d.opts.Store.Read(ctx, store.Object{URL: d.url + name, Size: size}, p, off); err != nil {
+		if err := d.opts.Store.Read(ctx, o, p, off); err != nil {
 			return err
 		}
 		return judge()

@@ -146,7 +146,7 @@ func (f *flight) fetch(ctx context.Context) error {
 			return nil
 		}
 	}
-	err := s.dir.read(ctx, s.Name, s.Bytes, data, f.at[0].Off, func() error {
+	err := s.dir.read(ctx, s.dir.object(s.Name, s.Bytes), data, f.at[0].Off, func() error {
 		s.dir.fetched.Add(int64(len(data)))
 		if bad := f.bad(data); bad >= 0 {
 			return s.dir.fail(s.Name, f.at[bad].Off, fmt.Errorf("sample %d %w", f.lo+int64(bad), ErrChanged))

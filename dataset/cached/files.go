@@ -38,24 +38,27 @@ func (x *Dataset) Files() (all []record.FileInfo, err error) {
 
 // newCopy makes a copy unless it is there.
 func (d *dir) newCopy(info record.FileInfo) error {
-	if st, err := os.Stat(info.Path); err == nil && st.Size() == info.Size {
+	name := filepath.Base(info.Path)
+	if st, err := d.root.Stat(name); err == nil && st.Size() == info.Size {
 		return nil
 	}
-	f, err := os.CreateTemp(d.path, "new-*")
+	f, err := d.create()
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
+	defer f.Discard()
 	head := binary.LittleEndian.AppendUint32(nil, info.HeaderCRC)
 	head = binary.LittleEndian.AppendUint64(head, uint64(info.Samples))
-	_, err = f.Write(head)
-	if err = errors.Join(err, f.Truncate(info.Size), f.Close()); err != nil {
+	if _, err := f.Write(head); err != nil {
 		return err
 	}
-	if err := os.Link(f.Name(), info.Path); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := f.Truncate(info.Size); err != nil {
 		return err
 	}
-	return nil
+	if err := f.Commit(name); !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return nil // the server has made it
 }
 
 // Enter makes the headers of the shards be here that have samples with these numbers, which exist.
@@ -80,7 +83,7 @@ func (x *Dataset) Enter(ctx context.Context, numbers []int64) error {
 	for n, k := range wanted {
 		l := &x.locals[k]
 		if kept[n] && l.have == nil {
-			if l.have, err = os.Open(x.dir.at(x.dir.manifest.Shards[k].Name + haveExt)); err != nil {
+			if l.have, err = x.dir.root.Open(x.dir.manifest.Shards[k].Name + haveExt); err != nil {
 				return err
 			}
 		}
@@ -151,7 +154,7 @@ func (x *Dataset) OpenPath(path string) (dataset.File, int64, error) {
 		if _, err := x.ask(context.Background(), said[:], askFile, int64(k)); err != nil {
 			return nil, 0, err
 		}
-		f, err := os.Open(path)
+		f, err := x.dir.root.Open(name)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -2,7 +2,9 @@ package cached
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -19,42 +21,57 @@ type Entry struct {
 }
 
 // List returns the datasets of a cache, sorted by their directories; none if it is not there.
-func List(cache string) (all []Entry, err error) {
-	dirs, err := datasetsIn(cache)
+func List(cache string) (found []Entry, err error) {
+	dir := filepath.Join(cache, datasetsDir)
+	all, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range dirs {
-		e := Entry{Path: dir}
-		url, err := os.ReadFile(filepath.Join(dir, urlName))
-		if errors.Is(err, os.ErrNotExist) {
-			continue // somebody removes it
+	defer all.Close()
+	names, err := datasetsIn(all)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		e := Entry{Path: filepath.Join(dir, name)}
+		url, err := all.ReadFile(path.Join(name, urlName))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it begins, or somebody removes it
 		}
 		if err != nil {
 			return nil, err
 		}
 		e.URL = strings.TrimSpace(string(url))
-		if e.Kept, e.Bytes, err = keptIn(e.Path); err != nil {
+		if e.Kept, e.Bytes, err = keptIn(all, name); err != nil {
 			return nil, err
 		}
-		if st, err := os.Stat(e.Path); err == nil {
+		if st, err := all.Stat(name); err == nil {
 			e.Used = st.ModTime()
 		}
-		l, err := lockFile(filepath.Join(e.Path, lockName), false)
+		l, err := lockFile(all, path.Join(name, lockName), false)
 		if e.InUse = errors.Is(err, errBusy); err == nil {
 			err = l.Close()
 		}
 		if err != nil && !e.InUse {
 			return nil, err
 		}
-		all = append(all, e)
+		found = append(found, e)
 	}
-	return all, nil
+	return found, nil
 }
 
 // Remove removes a dataset that no process serves, and reports whether it did.
 func (e *Entry) Remove() (bool, error) {
-	l, err := lockFile(filepath.Join(e.Path, lockName), false)
+	all, err := os.OpenRoot(filepath.Dir(e.Path))
+	if err != nil {
+		return false, err
+	}
+	defer all.Close()
+	name := filepath.Base(e.Path)
+	l, err := lockFile(all, path.Join(name, lockName), false)
 	if errors.Is(err, errBusy) {
 		return false, nil
 	}
@@ -62,5 +79,5 @@ func (e *Entry) Remove() (bool, error) {
 		return false, err
 	}
 	defer l.Close()
-	return true, os.RemoveAll(e.Path)
+	return true, all.RemoveAll(name)
 }

@@ -12,8 +12,8 @@ import (
 
 // lockFile locks a file until it is closed, or the process ends. If another process has it locked, lockFile waits, or
 // returns errBusy.
-func lockFile(path string, wait bool) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+func lockFile(root *os.Root, name string, wait bool) (*os.File, error) {
+	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func lockFile(path string, wait bool) (*os.File, error) {
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, errBusy
 	}
-	return nil, fmt.Errorf("lock %s: %w", path, err)
+	return nil, fmt.Errorf("lock %s/%s: %w", root.Name(), name, err)
 }
 
 // procPath names a file of an open directory by the directory's descriptor.

@@ -2,7 +2,9 @@ package cached
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -16,61 +18,59 @@ const (
 // reserve makes the file that says which samples of a shard are here, if there is room for the shard, whose copy is there
 // with its size. ok says whether the file is there. Processes that reserve at once wait for each other.
 func (d *dir) reserve(name string, samples int64) (ok bool, err error) {
-	have := d.at(name + haveExt)
-	if _, err := os.Stat(have); err == nil {
+	have := name + haveExt
+	if _, err := d.root.Stat(have); err == nil {
 		return true, nil
 	}
-	root := filepath.Dir(filepath.Dir(d.path))
-	l, err := lockFile(filepath.Join(root, datasetsDir, lockName), true)
+	all, err := os.OpenRoot(filepath.Dir(d.path))
+	if err != nil {
+		return false, err
+	}
+	defer all.Close()
+	l, err := lockFile(all, lockName, true)
 	if err != nil {
 		return false, err
 	}
 	defer l.Close()
 	if d.opts.Size > 0 {
-		st, err := os.Stat(d.at(name + copyExt))
+		st, err := d.root.Stat(name + copyExt)
 		if err != nil {
 			return false, err
 		}
-		if used, err := usedIn(root); err != nil || used+st.Size() > d.opts.Size {
+		if used, err := usedIn(all); err != nil || used+st.Size() > d.opts.Size {
 			return false, err
 		}
 	}
-	f, err := os.CreateTemp(d.path, "new-*")
+	f, err := d.create()
 	if err != nil {
 		return false, err
 	}
-	err = f.Truncate(haveSize(samples))
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), have)
+	defer f.Discard()
+	if err := f.Truncate(haveSize(samples)); err != nil {
+		return false, err
 	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err == nil, err
+	return true, f.Replace(have)
 }
 
 // haveSize returns the bytes of the file that says which samples of a shard are here.
 func haveSize(samples int64) int64 { return 1 + (samples+7)/8 }
 
-// datasetsIn returns the directories of the datasets in a cache, sorted.
-func datasetsIn(cache string) (dirs []string, err error) {
-	all, err := os.ReadDir(filepath.Join(cache, datasetsDir))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	for _, e := range all {
+// datasetsIn returns the names of the directories of datasets in a cache, sorted.
+func datasetsIn(all *os.Root) (names []string, err error) {
+	entries, err := fs.ReadDir(all.FS(), ".")
+	for _, e := range entries {
 		if e.IsDir() {
-			dirs = append(dirs, filepath.Join(cache, datasetsDir, e.Name()))
+			names = append(names, e.Name())
 		}
 	}
-	return dirs, err
+	return names, err
 }
 
 // usedIn returns the bytes of all shards that a cache keeps, whether they are here yet or not.
-func usedIn(cache string) (used int64, err error) {
-	dirs, err := datasetsIn(cache)
-	for _, dir := range dirs {
-		_, n, err := keptIn(dir)
+func usedIn(all *os.Root) (used int64, err error) {
+	names, err := datasetsIn(all)
+	for _, name := range names {
+		_, n, err := keptIn(all, name)
 		if used += n; err != nil {
 			return 0, err
 		}
@@ -79,18 +79,18 @@ func usedIn(cache string) (used int64, err error) {
 }
 
 // keptIn counts the shards of a dataset that are kept, and their bytes.
-func keptIn(dir string) (shards int, size int64, err error) {
-	all, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+func keptIn(all *os.Root, dataset string) (shards int, size int64, err error) {
+	entries, err := fs.ReadDir(all.FS(), dataset)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, 0, err
 	}
-	for _, e := range all {
+	for _, e := range entries {
 		name, kept := strings.CutSuffix(e.Name(), haveExt)
 		if !kept {
 			continue
 		}
-		st, err := os.Stat(filepath.Join(dir, name+copyExt))
-		if errors.Is(err, os.ErrNotExist) {
+		st, err := all.Stat(path.Join(dataset, name+copyExt))
+		if errors.Is(err, fs.ErrNotExist) {
 			continue // somebody removes it
 		}
 		if err != nil {

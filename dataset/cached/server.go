@@ -48,7 +48,7 @@ var errBusy = errors.New("another process serves it")
 
 // newServer takes the lock of the directory, which no other server may have.
 func newServer(d *dir) (*server, error) {
-	l, err := lockFile(d.at(lockName), false)
+	l, err := lockFile(d.root, lockName, false)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (d *dir) newBoot() (bool, error) {
 	if err != nil {
 		return true, nil // not Linux: all is compared
 	}
-	was, err := os.ReadFile(d.at(bootName))
+	was, err := d.root.ReadFile(bootName)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return true, err
 	}
@@ -177,16 +177,16 @@ func (v *server) close() {
 	for _, s := range v.shards {
 		s.close()
 	}
-	os.Remove(v.dir.at(socketName))
+	v.dir.root.Remove(socketName)
 	v.lock.Close()
 }
 
 // listen makes the socket of the directory.
 func (d *dir) listen() (l *net.UnixListener, err error) {
+	if err := d.root.Remove(socketName); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
 	err = d.nearby(socketName, func(path string) error {
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
 		l, err = net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 		if err == nil {
 			l.SetUnlinkOnClose(false) // close removes it while it has the lock
@@ -210,7 +210,7 @@ func (d *dir) nearby(name string, use func(path string) error) error {
 	if len(path) <= longestSocket {
 		return use(path)
 	}
-	f, err := os.Open(d.path)
+	f, err := d.root.Open(".")
 	if err != nil {
 		return err
 	}

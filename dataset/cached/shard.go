@@ -42,7 +42,7 @@ func (s *shard) enter(ctx context.Context, doubt bool) error {
 	if s.copy != nil {
 		return nil
 	}
-	f, err := os.OpenFile(s.dir.at(s.Name+copyExt), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := s.dir.root.OpenFile(s.Name+copyExt, os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
 		err = f.Truncate(s.Bytes) // as large as it will be, which is what a cache counts
 	}
@@ -86,7 +86,7 @@ func (s *shard) fillHeader(ctx context.Context, f *os.File) error {
 	if _, err := f.ReadAt(header, 0); err == nil && s.soundHeader(header) {
 		return nil
 	}
-	err := s.dir.read(ctx, s.Name, s.Bytes, header, 0, func() error {
+	err := s.dir.read(ctx, s.dir.object(s.Name, s.Bytes), header, 0, func() error {
 		if !s.soundHeader(header) {
 			return s.dir.fail(s.Name, 0, ErrChanged)
 		}
@@ -104,7 +104,7 @@ func (s *shard) soundHeader(header []byte) bool {
 }
 
 func (s *shard) openHave(doubt bool) error {
-	f, err := os.OpenFile(s.dir.at(s.Name+haveExt), os.O_RDWR, 0)
+	f, err := s.dir.root.OpenFile(s.Name+haveExt, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}

@@ -50,19 +50,19 @@ func TestSecurityPowers(t *testing.T) {
 		names []string // none: all of the package
 		may   []string // files, or packages, that may
 	}{
-		{"starts programs", "os/exec", []string{"Command", "CommandContext", "Cmd"}, []string{"internal/stage/command.go", "internal/stage/guard.go", "internal/stage/guard_unix.go", "internal/stage/guard_other.go", "internal/browse/listen.go"}},
+		{"starts programs", "os/exec", []string{"Command", "CommandContext", "Cmd"}, []string{"dataset/cached/start_unix.go", "internal/stage/command.go", "internal/stage/guard.go", "internal/stage/guard_unix.go", "internal/stage/guard_other.go", "internal/browse/listen.go"}},
 		{"looks for programs", "os/exec", []string{"LookPath"}, []string{"cmd/ffconvert", "internal/input/pipe.go"}},
 		{"starts programs", "os", []string{"StartProcess"}, nil},
 		{"starts programs", "syscall", []string{"Exec", "ForkExec", "StartProcess", "RawSyscall", "Syscall", "RawSyscall6", "Syscall6"}, nil},
 		{"starts programs", "golang.org/x/sys/unix", []string{"Exec", "RawSyscall", "Syscall", "RawSyscall6", "Syscall6"}, []string{"aio/syscall_linux.go"}},
 		{"loads code", "plugin", nil, nil},
-		{"talks to the network", "net", nil, []string{"internal/store", "internal/browse"}},
+		{"talks to the network", "net", nil, []string{"internal/store", "internal/browse", "dataset/cached"}},
 		{"talks to the network", "net/http", nil, []string{"internal/store", "internal/browse"}},
 		{"decodes types of the sender's choice", "encoding/gob", nil, nil},
 		{"reads the environment", "os", []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Expand"}, []string{"internal/input/input.go", "internal/store/options.go", "cmd/ffconvert/plugin.go", "cmd/ffconvert/internal/cliflag/cache.go", "cmd/ffconvert/internal/cliflag/task.go", "cmd/ffconvert/internal/terminal/color.go"}},
 		{"follows links when it writes", "os", []string{"Create", "WriteFile", "CreateTemp", "Rename", "Link", "Symlink", "Truncate", "Chmod", "Chown", "Chtimes", "CopyFS"}, nil},
 		{"opens by path with flags", "os", []string{"OpenFile"}, []string{"aio/file.go", "converters/folder/level.go", "converters/folder/listread.go", "dataset/files.go", "internal/files/blocking_unix.go"}},
-		{"makes directories by path", "os", []string{"Mkdir", "MkdirAll"}, []string{"dataset/dir.go", "dataset/lookup/build.go", "internal/cache/cache.go", "cmd/ffconvert/internal/cliflag/man.go"}},
+		{"makes directories by path", "os", []string{"Mkdir", "MkdirAll"}, []string{"dataset/cached/dir.go", "dataset/dir.go", "dataset/lookup/build.go", "internal/cache/cache.go", "cmd/ffconvert/internal/cliflag/man.go"}},
 		{"removes by path", "os", []string{"Remove", "RemoveAll"}, []string{"dataset/dir.go", "internal/cache/cache.go", "convert/work.go", "cmd/ffconvert"}},
 	} {
 		used := false

@@ -29,6 +29,9 @@ func NewPlace() Place {
 	}
 }
 
+// Connections sets the default of the flag connections.
+func (o *Place) Connections(n int) { o.service.Connections = n }
+
 // AddSources registers the flags of sources. Those of a format that reads directories are no pipes: a program cannot write a
 // directory.
 func (o *Place) AddSources(flags *pflag.FlagSet, pipes bool) {
