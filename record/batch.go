@@ -53,36 +53,34 @@ func (r *Reader) BatchStats() aio.Stats {
 // locate sets q.places. It checks the headers of files of which no sample was needed before.
 func (r *Reader) locate(ctx context.Context, indices []int, q *queue) error {
 	for len(q.places) < len(indices) {
-		guarded(func() { r.rows(ctx, indices, q) }) // all at once: guarded takes longer than a row
+		var f *file
+		var j int64
+		guarded(func() { // as many samples as have a sound row, since guarded takes longer than a row
+			for _, i := range indices[len(q.places):] {
+				k := 0
+				k, j, _ = r.find(i)
+				if f = r.files[k]; ctx.Err() != nil || f.load() != nil {
+					return
+				}
+				e, ok := f.row(j)
+				if !ok || e.Size > f.opts.maxSample() {
+					return
+				}
+				q.places = append(q.places, location{f, j, e})
+			}
+		})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if rest := indices[len(q.places):]; len(rest) > 0 {
-			k, j, _ := r.find(rest[0])
-			e, err := r.files[k].locate(j)
+		if len(q.places) < len(indices) {
+			e, err := f.locate(j)
 			if err != nil {
 				return err
 			}
-			q.places = append(q.places, location{r.files[k], j, e})
+			q.places = append(q.places, location{f, j, e})
 		}
 	}
 	return nil
-}
-
-// rows appends to q.places up to the first sample that has no sound row.
-func (r *Reader) rows(ctx context.Context, indices []int, q *queue) {
-	for _, i := range indices[len(q.places):] {
-		k, j, _ := r.find(i)
-		f := r.files[k]
-		if ctx.Err() != nil || f.load() != nil {
-			return
-		}
-		e, ok := f.row(j)
-		if !ok || e.Size > f.opts.maxSample() {
-			return
-		}
-		q.places = append(q.places, location{f, j, e})
-	}
 }
 
 // A location is the place of a sample.
