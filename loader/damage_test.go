@@ -14,7 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// damaged flips a bit of each of some samples, none of them the last of its shard, which Open looks at.
+// damaged flips a bit of each of some samples.
 func damaged(t *testing.T, dir string, samples ...int) {
 	t.Helper()
 	r, err := record.Open(dir, record.Options{})
@@ -35,7 +35,7 @@ func damaged(t *testing.T, dir string, samples ...int) {
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	dir := made(t, "raw:bin", 0, 100, 2)
-	damaged(t, dir, 7, 8, 61)
+	damaged(t, dir, 7, 8, 61, 99) // the last one of its shard among them
 	for _, prefetch := range []int{1, 5} {
 		failing := loader.Options{Order: loader.Order{Batch: 10, Mode: loader.Sequential}, Prefetch: prefetch}
 		l := opened(t, failing, dir)
@@ -77,8 +77,51 @@ func TestDamage(t *testing.T) {
 			}
 		}
 		s := l.Stats()
-		if len(got) != 97 || slices.Contains(got, 7) || slices.Contains(got, 8) || slices.Contains(got, 61) || told != 3 || s.Skipped != 3 || s.Samples != 97 || s.Batches != 10 {
+		if len(got) != 96 || slices.Contains(got, 7) || slices.Contains(got, 8) || slices.Contains(got, 61) || slices.Contains(got, 99) || told != 4 || s.Skipped != 4 || s.Samples != 96 || s.Batches != 10 {
 			t.Errorf("delivered %d; told %d, %+v", got, told, s)
+		}
+	}
+}
+
+// TestHeader: Open compares size and head of each shard with the manifest, and reads no more. A damaged header ends the
+// loop where its shard is first needed, also if damaged samples are skipped.
+func TestHeader(t *testing.T) {
+	t.Parallel()
+	dir := made(t, "raw:bin", 0, 100, 2)
+	shardtest.Flip(t, dir, "PART_00001.ffr", 12)
+	for _, skip := range []bool{false, true} {
+		l := opened(t, loader.Options{Order: loader.Order{Batch: 10, Mode: loader.Sequential}, SkipDamaged: skip}, dir)
+		var last error
+		for b, err := range l.Batches(t.Context()) {
+			if last = err; err == nil {
+				compare(t, b)
+			}
+		}
+		var at *record.FormatError
+		if !errors.As(last, &at) || !errors.Is(last, record.ErrChecksum) || filepath.Base(at.Path) != "PART_00001.ffr" || at.Sample != -1 || l.Stats().Batches != 5 {
+			t.Errorf("skip %t: %d batches, %v", skip, l.Stats().Batches, last)
+		}
+		if n := strings.Count(last.Error(), "\n"); n != 0 {
+			t.Errorf("one damage in %d lines: %v", n+1, last)
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(dir string)
+		is     error
+	}{
+		{"cut", func(dir string) { shardtest.Truncate(t, dir, "PART_00001.ffr", -1) }, record.ErrTruncated},
+		{"lengthened", func(dir string) { shardtest.Truncate(t, dir, "PART_00001.ffr", 1) }, record.ErrHeader},
+		{"another checksum", func(dir string) { shardtest.Flip(t, dir, "PART_00001.ffr", 0) }, record.ErrHeader},
+	} {
+		dir := made(t, "raw:bin", 0, 100, 2)
+		tt.change(dir)
+		l, err := loader.Open([]string{dir}, loader.Options{Order: loader.Order{Batch: 10}})
+		if err == nil {
+			l.Close()
+		}
+		if !errors.Is(err, tt.is) || !strings.Contains(err.Error(), "PART_00001.ffr") {
+			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
 }

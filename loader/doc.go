@@ -34,6 +34,7 @@
 //	   └───────────────────── memory of a batch ────────────────────────┘
 //
 // In memory are the batch of the loop and Options.Prefetch more, together Options.Memory bytes at most, if that is not
-// 0; a larger batch is read alone. Each is one slab, which is reused. In addition the loader takes 12 bytes a sample
-// for the headers, 16 MiB for each reader, and the memory of Options.Keys and mode Group.
+// 0; a larger batch is read alone. Each is one slab, which is reused. In addition the loader takes 16 MiB for each
+// reader, and the memory of Options.Keys and mode Group. Headers, 12 bytes a sample, are mapped when a sample of the shard
+// is first needed: all processes share them in the page cache.
 package loader

@@ -39,7 +39,10 @@ var (
 )
 
 // Open opens datasets as one, in this order: output directories, whose manifest.json lists the shards; directories
-// of other .ffr files; single files; and URLs of datasets in object stores, whose samples Options.Cache keeps. All shards are checked as [record.Open] does, and compared with the manifest.
+// of other .ffr files; single files; and URLs of datasets in object stores, whose samples Options.Cache keeps. It compares
+// the size and the head of each shard with the manifest, and reads no more of it; files without a manifest are checked as
+// [record.Open] does. The rest of a header is checked when a sample of the shard is first needed, and a damaged one ends
+// the loop.
 //
 // The error is [ErrState] if Options.State is of other data or of another order.
 func Open(paths []string, opts Options) (*Loader, error) {

@@ -38,8 +38,8 @@ type Options struct {
 
 	// SkipDamaged skips damaged samples, which makes the batch smaller: see Batch.Damaged and Loader.Stats. Without it
 	// the loop ends with an error that names shard, sample and byte. Damage is a wrong CRC, a truncated file or an error
-	// of the device (EIO); other errors still end the loop. Open reads the last sample of each shard, because only that
-	// shows where the file ends: its damage is an error of Open.
+	// of the device (EIO); other errors still end the loop, and so does a damaged header. Without a manifest, nothing but
+	// the last sample of a file shows where it ends: its damage counts as that of the header.
 	SkipDamaged bool
 
 	Fields   []string // for Batch.Field; a sample that lacks one of them is an error

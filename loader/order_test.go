@@ -224,3 +224,27 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+// Samples gives the batches of an epoch, and begins again behind its end.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	sizes := []int64{7, 0, 33}
+	for _, mode := range []Mode{Global, Sequential, Window(9)} {
+		opts := Order{Seed: 5, Batch: 8, Mode: mode}
+		at, err := opts.Samples(sizes, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, err := Ordered(sizes, opts, 3, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := slices.Concat(steps...)
+		if got := at([]int64{-1}, 0, 80); len(want) != 40 || !slices.Equal(got, slices.Concat([]int64{-1}, want, want)) {
+			t.Errorf("%s: %d, want %d twice", mode, got, want)
+		}
+	}
+	if at, err := (Order{Batch: 8}).Samples(nil, 0); err == nil || at != nil {
+		t.Error("an order of no samples")
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -198,5 +199,30 @@ func TestFolderAllocs(t *testing.T) {
 		}
 	}); n > 0 {
 		t.Errorf("%.0f allocations to find", n)
+	}
+}
+
+// A folder whose file is cut keeps its names and sizes; contents that are gone are an error.
+func TestFolderCut(t *testing.T) {
+	t.Parallel()
+	path := pack(t, small().folder(t))
+	f := open(t, path)
+	before := f.Totals()
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	bytes := int64(0)
+	for e, err := range f.Walk("") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes += e.Size(); !e.IsDir() && e.Size() > 0 {
+			if _, err := f.ReadFile(e.Path); !errors.Is(err, record.ErrTruncated) {
+				t.Errorf("%s: %v", e.Path, err)
+			}
+		}
+	}
+	if bytes != before.Bytes || bytes == 0 {
+		t.Errorf("%d bytes, want %d", bytes, before.Bytes)
 	}
 }

@@ -52,19 +52,33 @@ func (r *Reader) BatchStats() aio.Stats {
 
 // locate sets q.places. It checks the headers of files of which no sample was needed before.
 func (r *Reader) locate(ctx context.Context, indices []int, q *queue) error {
-	for _, i := range indices {
+	for len(q.places) < len(indices) {
+		var f *file
+		var j int64
+		guarded(func() { // as many samples as have a sound row, since guarded takes longer than a row
+			for _, i := range indices[len(q.places):] {
+				k := 0
+				k, j, _ = r.find(i)
+				if f = r.files[k]; ctx.Err() != nil || f.load() != nil {
+					return
+				}
+				e, ok := f.row(j)
+				if !ok || e.Size > f.opts.maxSample() {
+					return
+				}
+				q.places = append(q.places, location{f, j, e})
+			}
+		})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		k, j, err := r.find(i)
-		if err != nil {
-			return err
+		if len(q.places) < len(indices) {
+			e, err := f.locate(j)
+			if err != nil {
+				return err
+			}
+			q.places = append(q.places, location{f, j, e})
 		}
-		e, err := r.files[k].locate(j)
-		if err != nil {
-			return err
-		}
-		q.places = append(q.places, location{r.files[k], j, e})
 	}
 	return nil
 }

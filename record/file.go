@@ -16,10 +16,12 @@ type file struct {
 	table
 	src    io.ReaderAt
 	opts   Options
-	sized  bool         // the caller knew its size
-	crc    uint32       // of the header; computed for a legacy file
-	load   func() error // checks the rest of the header and maps it, once; returns the same error each time
-	mapped bool         // head is mapped
+	sized  bool   // the caller knew its size
+	crc    uint32 // of the header; computed for a legacy file
+	mapped bool   // head is mapped
+
+	once sync.Once // for load
+	bad  error     // of load
 
 	mu      sync.Mutex
 	batches *aio.File // the same file for ReadBatch, past the page cache if possible; the first batch opens it
@@ -63,7 +65,6 @@ func newFile(src io.ReaderAt, want FileInfo, size int64, opts Options) (*file, e
 		return nil, bad
 	}
 	f := &file{table: h.table, src: src, opts: opts, sized: want.Size != 0, crc: h.sum}
-	f.load = sync.OnceValue(f.check)
 	if f.sized && f.sum != 0 && f.n > 0 {
 		return f, nil
 	}
@@ -95,6 +96,12 @@ func (t *table) unlike(want FileInfo) *FormatError {
 	return nil
 }
 
+// load checks the rest of the header and maps it, once. It returns the same error each time.
+func (f *file) load() error {
+	f.once.Do(func() { f.bad = f.check() })
+	return f.bad
+}
+
 // check checks the header, and the last sample unless the size is known, and maps the header. A header that cannot be
 // mapped is read into memory.
 func (f *file) check() (err error) {
@@ -123,13 +130,13 @@ func (f *file) check() (err error) {
 }
 
 // locate returns the extent of sample i. The first call checks the header.
-func (f *file) locate(i int64) (Extent, error) {
+func (f *file) locate(i int64) (e Extent, err error) {
 	if err := f.load(); err != nil {
 		return Extent{}, err
 	}
-	e, ok := f.row(i)
-	if !ok {
-		var err error
+	found := false
+	guarded(func() { e, found = f.row(i) })
+	if !found {
 		if e, err = f.reread(i); err != nil {
 			return Extent{}, err
 		}
@@ -140,18 +147,20 @@ func (f *file) locate(i int64) (Extent, error) {
 	return e, nil
 }
 
-// row returns the extent of sample i. ok is false if the file has changed since the header was checked: it was cut, which
-// faults in the mapping, or written to.
-func (f *file) row(i int64) (e Extent, ok bool) {
+// guarded calls f, which ends early where a mapped file was cut: the access is a fault.
+func guarded(f func()) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if p := recover(); p != nil {
-			if _, fault := p.(interface{ Addr() uintptr }); !fault {
-				panic(p)
-			}
-			ok = false
+		p := recover()
+		if _, fault := p.(interface{ Addr() uintptr }); p != nil && !fault {
+			panic(p)
 		}
 	}()
+	f()
+}
+
+// row returns the extent of sample i after load. ok is false if the file was written to since then. It needs guarded.
+func (f *file) row(i int64) (e Extent, ok bool) {
 	e = f.extent(i)
 	return e, parseSum(f.head) == f.sum && e.Off >= payloadOff(f.n) && 0 <= e.Size && e.Size <= f.size-e.Off
 }
@@ -195,7 +204,8 @@ func (f *file) unchanged() error {
 }
 
 func (f *file) close() error {
-	f.load = func() error { return os.ErrClosed }
+	f.once.Do(func() {})
+	f.bad = os.ErrClosed
 	err := f.closeBatches()
 	if f.mapped {
 		err = errors.Join(err, aio.Free(f.head))

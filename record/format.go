@@ -24,7 +24,7 @@ const (
 	Ext = ".ffr"
 
 	// MaxSamples is the most samples of a file that a Writer accepts, and the default limit of a
-	// Reader or scanner. Their tables have 12 bytes for each sample, 1.5 GiB at the limit. The
+	// Reader or scanner. A header has 12 bytes for each sample, 1.5 GiB at the limit. The
 	// limit is needed because a sparse file can claim any number of samples.
 	MaxSamples = 1 << 27
 )

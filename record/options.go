@@ -22,11 +22,11 @@ type Options struct {
 	// the CRC of every sample are still checked.
 	AllowLegacy bool
 
-	// MaxSamples is the most samples that a file may have; each takes 12 bytes of memory. 0 means
-	// the constant MaxSamples.
+	// MaxSamples is the most samples that a file may have; each takes 12 bytes of a header, which a scanner holds in
+	// memory. 0 means the constant MaxSamples.
 	MaxSamples int64
 
-	// MaxSample is the largest sample in bytes that Open accepts, because Read holds a whole
+	// MaxSample is the largest sample in bytes that a file of a Reader may have, because Read holds a whole
 	// sample. A scanner ignores it. 0 means DefaultMaxSample.
 	MaxSample int64
 

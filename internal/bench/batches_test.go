@@ -119,7 +119,7 @@ func TestS8b(t *testing.T) {
 
 const recordDepth = record.BatchDepth // in flight for a caller of ReadBatch
 
-// readSmall reads samples in batches by ReadBatch, in a random order. Before is called once the shards are open.
+// readSmall reads samples in batches by ReadBatch, in a random order. Before is called once the shards are open and their headers are mapped.
 func readSmall(t *testing.T, out string, samples, batch int64, before func()) process {
 	t.Helper()
 	r, err := record.Open(out, record.Options{})
@@ -127,6 +127,11 @@ func readSmall(t *testing.T, out string, samples, batch int64, before func()) pr
 		t.Fatal(err)
 	}
 	defer r.Close()
+	for i := range r.Len() { // headers are read and mapped
+		if _, _, err := r.Extent(i); err != nil {
+			t.Fatal(err)
+		}
+	}
 	order := rand.New(rand.NewPCG(8, 0)).Perm(r.Len())[:samples]
 	before()
 	return timed(func() {
