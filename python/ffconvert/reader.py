@@ -43,13 +43,15 @@ class Reader:
     """Reads samples of one or more files. They are numbered from 0 through all files, in the order of these.
 
     files is a file, a directory, or a list of these, on a file system: a dataset in an object store is copied first (ffconvert copy).
-    A directory stands for its files *.ffr, sorted by name. If it has a manifest.json, they must be the shards that it names, and no links. check_data=False leaves out the CRC of samples, not that of headers. A file of
-    more than max_samples samples is refused: a header takes 12 bytes of memory a sample, and a sparse file may claim any number.
+    A directory stands for its files *.ffr, sorted by name. If it has a manifest.json, they must be the shards that it names, of the sizes that it has, and no links. Without one the head of each file is read.
+    The first read of a sample of a file opens that and checks its header, which is mapped then: the processes of a machine share it. The file stays open. check_data=False leaves out the CRC of samples,
+    not that of headers. A file of more than max_samples samples is refused: a sparse file may claim any number, and a header is read whole.
 
-    DamageError if a file is damaged, or is not the one of manifest.json; OSError if one cannot be opened; ValueError for a URL or an empty list.
+    DamageError if a file is missing, or is not the one of manifest.json; OSError if one cannot be opened; ValueError for a URL or an empty list. A read of a file that is damaged, or was deleted, replaced
+    or cut since the Reader was made, is a DamageError.
 
     Any number of threads may read at once. A Reader goes to other processes by fork, or pickled: it is opened there again, and each read is an
-    error if the files differ. A read of a file that was deleted, replaced or cut since it was opened is a DamageError.
+    error if the files differ.
     """
 
     def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True, *, max_samples: int = MAX_SAMPLES, cache: Optional[Path] = None,
@@ -105,7 +107,7 @@ class Reader:
 
         Before it waits for the device, it has asked it for all of them, or for 64 MiB. The arrays of one call lie in one piece of memory,
         which is free when none of them is used any more: of a sample that is kept alone keep a copy(). IndexError for a number that is
-        negative or too large, ValueError after close, DamageError with the file, the sample and its byte, OSError of the device.
+        negative or too large, ValueError after close, DamageError with the file, the sample and its byte, OSError of the device, or of a file that cannot be opened.
         """
         indices = list(indices.tolist() if hasattr(indices, "tolist") else indices)  # pyright: ignore[reportAttributeAccessIssue]
         types = set(map(type, indices))

@@ -61,12 +61,13 @@ def by_entry(path: str, entry: Entry, check_data: bool, max_samples: int) -> Sha
 
 
 def by_head(path: str, check_data: bool, max_samples: int) -> Shard:
-    """A shard as the head of its file describes it. The whole header is read where it has no checksum."""
+    """A shard as the head of its file describes it. The whole header is read where it has no checksum; or no samples, so that no read would."""
     file = RecordFile(path, follow=True)
     try:
         n, checksum = file.head()
         _check_number(path, n, max_samples)
-        return Shard(path, n, checksum or file.header(n, checksum, check_data), file.found, check_data=check_data)
+        header = checksum if n and checksum else file.header(n, checksum, check_data)
+        return Shard(path, n, header, file.found, check_data=check_data)
     finally:
         file.close()
 

@@ -26,7 +26,7 @@ from ffconvert import DamageError, Dataset, DecodeError, Reader
 
 MiB = 1 << 20
 LIMIT = 512 * MiB  # of the address space
-BEYOND = 64 * MiB  # of memory, beyond what the file takes
+BEYOND = 64 * MiB  # of memory
 SECONDS = 60  # of a case; a FIFO or /dev/zero would take longer
 EDGES = [0, 1, 2, 3, 4, 5, -1, -2, 127, 128, 255, 256, 1 << 16, 1 << 25, 1 << 28, (1 << 31) - 1, 1 << 31, 1 << 32, 1 << 40, 1 << 60,
          ((1 << 63) - 1 - 12) // 12, ((1 << 63) - 1) // 12 + 1, (1 << 63) - 1, -1 << 63]
@@ -60,8 +60,8 @@ class Row:
     def __init__(self, row):
         self.row, self.cases, self.undetected, self.lost, self.peak, self.wrong = row, 0, 0, 0, 0, []
 
-    def judge(self, name, path, read, want=None, memory=0, measured=True):
-        """Reads, which must fail or return want. memory are the bytes that it may take beyond BEYOND, if that is measured."""
+    def judge(self, name, path, read, want=None, measured=True):
+        """Reads, which must fail or return want, in BEYOND bytes of memory if that is measured."""
         self.cases += 1
         before, got = resident(reset=True) if measured else 0, None
         signal.alarm(SECONDS)
@@ -81,12 +81,12 @@ class Row:
             self.fail(name, "%s: %s" % (type(e).__name__, e))
         del got
         if measured:
-            self.measure(name, before, memory)
+            self.measure(name, before)
 
-    def measure(self, name, before, memory=0):
+    def measure(self, name, before):
         grown = resident() - before
-        self.peak = max(self.peak, grown - memory)
-        if grown > memory + BEYOND:
+        self.peak = max(self.peak, grown)
+        if grown > BEYOND:
             self.fail(name, "it took %d MiB" % (grown / MiB))
 
     def fail(self, name, why):
@@ -103,6 +103,12 @@ def records(path, **options):
     """All samples of a file or directory."""
     with Reader(path, **options) as reader:
         return list(map(bytes, reader.read(range(len(reader)))))
+
+
+def one(path, **options):
+    """The number of samples of a file, and the last of them."""
+    with Reader(path, **options) as reader:
+        return reader.n, bytes(reader.read_one(reader.n - 1))
 
 
 def shard(samples):
@@ -198,9 +204,9 @@ def sparse(row):
                 f.truncate(12 + 12 * n)
             if not FULL and first and n == 1 << 27:
                 continue  # 1.5 GiB are read, to find that the checksum is wrong
-            row.judge("N=%d, first offset %d" % (n, first), path, lambda: Reader(path))
+            row.judge("N=%d, first offset %d" % (n, first), path, lambda: one(path))
         os.unlink(path)
-    n, block = 1 << (25 if FULL else 21), 1 << 16  # a sound header whose samples are empty: 12 bytes of memory for each
+    n, block = 1 << (25 if FULL else 21), 1 << 16  # a sound header whose samples are empty
     with open(path, "wb") as f:
         sum_ = zlib.crc32(struct.pack("<q", n))
         f.write(struct.pack("<Iq", 0, n))
@@ -209,7 +215,7 @@ def sparse(row):
             f.write(piece)
         f.seek(0)
         f.write(struct.pack("<I", sum_))
-    row.judge("N=%d, sound" % n, path, lambda: Reader(path).n, n, memory=12 * n)
+    row.judge("N=%d, sound" % n, path, lambda: one(path), (n, b""))
     row.judge("N=%d, more than max_samples" % n, path, lambda: Reader(path, max_samples=n - 1))
     path.unlink()
     data = shard([b"x"])
@@ -220,11 +226,11 @@ def sparse(row):
             f.seek(0)
             f.write(b"\1")
     if not FULL:
-        row.judge("a sample of 1 GiB", path, lambda: Reader(path))
+        row.judge("a sample of 1 GiB", path, lambda: one(path))
     path.write_bytes(data)
     with open(path, "r+b") as f:
         f.truncate(1 << 40)
-    row.judge("a sample of 1 TiB", path, lambda: Reader(path, check_data=False).read_one(0))
+    row.judge("a sample of 1 TiB", path, lambda: one(path, check_data=False))
     path.unlink()
 
 
