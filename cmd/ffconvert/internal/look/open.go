@@ -80,34 +80,34 @@ func (s *Datasets) openAny(ctx context.Context, path string) (*lookup.Dataset, e
 	if !convert.IsURL(path) {
 		return s.openLocal(path)
 	}
-	out, _, err := s.view(ctx, path)
+	out, err := s.view(ctx, path)
 	if err != nil {
 		return nil, err
 	}
+	return s.samples(out)
+}
+
+// samples opens the samples of a dataset from view.
+func (s *Datasets) samples(out *dataset.Dataset) (*lookup.Dataset, error) {
 	opts := s.Lookup
-	opts.Encoding, opts.Open = s.records.Value, out.OpenPath
+	opts.Encoding, opts.Open, opts.URL = s.records.Value, out.Open, strings.TrimSuffix(out.Name(), "/")
 	return lookup.Open(out.Path(""), opts)
 }
 
 // view opens a finished dataset in an object store.
-func (s *Datasets) view(ctx context.Context, url string) (*dataset.Dataset, *dataset.Manifest, error) {
+func (s *Datasets) view(ctx context.Context, url string) (*dataset.Dataset, error) {
 	if err := noShard(url, "looked at"); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	out, m, err := s.finished(ctx, url)
-	if ctx.Err() == nil && (err == nil && m == nil || perhapsReply(err)) {
-		out, m, err = s.finished(ctx, url)
+	out, err := bucket.Look(ctx, url, s.Options(nil))
+	if ctx.Err() == nil && perhapsReply(err) {
+		out, err = bucket.Look(ctx, url, s.Options(nil))
 	}
-	if err != nil || m != nil {
-		return out, m, err
+	if err != nil {
+		return nil, cliflag.Hint(err, "", url)
 	}
-	begun, err := out.Begun()
-	if err == nil && begun {
-		err = fmt.Errorf("%s: %w", url, dataset.ErrUnfinished)
-	} else if err == nil {
-		err = fmt.Errorf("%s: %w", url, cliflag.ErrNoShards)
-	}
-	return nil, nil, err
+	s.open = append(s.open, out)
+	return out, nil
 }
 
 // noShard refuses the URL of a shard.
@@ -122,17 +122,6 @@ func noShard(url, done string) error {
 func perhapsReply(err error) bool {
 	kind := place.KindOf(err)
 	return kind == place.Corrupt || kind == place.Refused
-}
-
-// finished opens a dataset in an object store and reads its manifest, nil if it has none.
-func (s *Datasets) finished(ctx context.Context, url string) (*dataset.Dataset, *dataset.Manifest, error) {
-	out, err := bucket.View(ctx, url, s.Options(nil))
-	if err != nil {
-		return nil, nil, cliflag.Hint(err, "", url)
-	}
-	s.open = append(s.open, out)
-	m, err := out.Manifest()
-	return out, m, err
 }
 
 // End removes the scratch directories of datasets in object stores. It returns err, the error of the command, with the flags that
