@@ -38,29 +38,17 @@ type Datasets struct {
 func (s *Datasets) Add(flags *pflag.FlagSet) {
 	flags.Var(option.MaxSize(&s.Lookup.Record.MaxSample, record.DefaultMaxSample), "max-sample-size", "largest sample that is read; it is held in memory whole")
 	s.AddRecords(flags)
-	s.Place = cliflag.NewPlace()
-	s.AddPlace(flags, false)
 }
 
-// AddRecords registers the flags that decide which records are read, and how.
+// AddRecords registers the flags that decide which records are read, and how, and how object stores are reached.
 func (s *Datasets) AddRecords(flags *pflag.FlagSet) {
 	s.records = option.Choice{Words: []string{"msgpack", "cbor", "pickle", "arrow", "raw"}}
 	flags.BoolVar(&s.Lookup.Record.AllowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	flags.Var(&s.records, "records", "what the records of other people's shards, and raw ones, are: msgpack, cbor, pickle, arrow or raw (default: opaque bytes)")
 	flags.Var(option.Count(&s.Lookup.Record.MaxSamples, record.MaxSamples), "max-samples", "most samples of a shard accepted")
 	cliflag.DecodeLimits(flags, &s.Lookup.Limits, "largest list or map that is decoded", "deepest nesting that is decoded")
-}
-
-// Open opens datasets or shards on this machine.
-func (s *Datasets) Open(paths []string) (all []*lookup.Dataset, err error) {
-	for _, path := range paths {
-		d, err := s.openLocal(path)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, d)
-	}
-	return all, nil
+	s.Place = cliflag.NewPlace()
+	s.AddPlace(flags, false)
 }
 
 func (s *Datasets) openLocal(path string) (*lookup.Dataset, error) {
@@ -75,8 +63,8 @@ func (s *Datasets) openLocal(path string) (*lookup.Dataset, error) {
 	return d, err
 }
 
-// openAny opens a dataset or a shard on this machine, or a dataset in an object store.
-func (s *Datasets) openAny(ctx context.Context, path string) (*lookup.Dataset, error) {
+// Open opens a dataset or a shard on this machine, or a dataset in an object store.
+func (s *Datasets) Open(ctx context.Context, path string) (*lookup.Dataset, error) {
 	if !convert.IsURL(path) {
 		return s.openLocal(path)
 	}
@@ -108,6 +96,14 @@ func (s *Datasets) view(ctx context.Context, url string) (*dataset.Dataset, erro
 	}
 	s.open = append(s.open, out)
 	return out, nil
+}
+
+// View returns a function that opens a dataset in an object store to verify it; nil for a path on this machine.
+func (s *Datasets) View(path string) func(context.Context) (*dataset.Dataset, error) {
+	if !convert.IsURL(path) {
+		return nil
+	}
+	return func(ctx context.Context) (*dataset.Dataset, error) { return bucket.View(ctx, path, s.Options(nil)) }
 }
 
 // noShard refuses the URL of a shard.
