@@ -112,6 +112,24 @@ func TestDamagedLink(t *testing.T) {
 			}
 			return nil
 		}},
+		{"samples in order", func(d *Dataset, use func(*Row, []byte) error) error {
+			x := d.Records()
+			defer x.Close()
+			for n := range d.Len() {
+				r, err := d.Row(n, n%3 > 0)
+				if err != nil {
+					return err
+				}
+				data, err := x.Read(r)
+				if err == nil {
+					err = use(r, data)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
 		{"places", func(d *Dataset, use func(*Row, []byte) error) error {
 			records := d.Records()
 			defer records.Close()
@@ -165,4 +183,55 @@ func TestDamagedLink(t *testing.T) {
 	if err := d.WalkRecords(t.Context(), nil, func(*Row, []byte) error { return nil }); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("a damaged file: %v", err)
 	}
+}
+
+// Records that are read in order take few requests, and no more bytes than what is asked for where they are not.
+func TestReadAhead(t *testing.T) {
+	t.Parallel()
+	all := make([]sample, 3000)
+	for i := range all {
+		all[i].key = key(i)
+	}
+	d := madeOf(t, "msgpack", all)
+	dir, requests := d.Dir, map[int64]int{}
+	d, err := Open(dir, Options{URL: "s3://bucket/data", Open: func(name string) (dataset.File, int64, error) {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		return counted{memory{bytes.NewReader(data)}, requests}, int64(len(data)), err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ step, most int64 }{{1, 120}, {7, 600}} {
+		clear(requests)
+		x := d.Records()
+		for n := int64(0); n < d.Len(); n += row.step {
+			r, err := d.Row(n, false)
+			if err == nil {
+				_, err = x.Read(r)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		x.Close()
+		asked, payload := 0, int64(0)
+		for size, n := range requests {
+			asked += n
+			payload += size * int64(n)
+		}
+		if int64(asked) > row.most || row.step > 1 && payload > 60_000 {
+			t.Errorf("each %d. sample: %d requests of %d bytes", row.step, asked, payload)
+		}
+	}
+}
+
+// A counted file counts the reads of each length.
+type counted struct {
+	memory
+	reads map[int64]int
+}
+
+func (f counted) ReadAt(p []byte, off int64) (int, error) {
+	f.reads[int64(len(p))]++
+	return f.memory.ReadAt(p, off)
 }

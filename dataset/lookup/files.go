@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/files"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -59,14 +61,21 @@ func (o *Options) openOf(s *shard, path string) (dataset.File, int64, error) {
 // Whole looks whether all shards that the manifest names are there: their indexes alone tell what samples they have. One that is
 // missing is [dataset.ErrMissing].
 func (d *Dataset) Whole() error {
+	var g errgroup.Group
+	g.SetLimit(searchers)
+	missing := make([]error, len(d.shards))
 	for i := range d.shards {
-		f, _, err := d.opts.openOf(&d.shards[i], d.shards[i].path)
-		if err != nil {
-			return err
-		}
-		f.Close()
+		g.Go(func() error {
+			f, _, err := d.opts.openOf(&d.shards[i], d.shards[i].path)
+			if err == nil {
+				f.Close()
+			}
+			missing[i] = err
+			return nil
+		})
 	}
-	return nil
+	g.Wait()
+	return cmp.Or(missing...)
 }
 
 // openShard opens a shard and reads its head, by which info describes it.
