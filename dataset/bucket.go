@@ -34,7 +34,8 @@ type Bucket interface {
 	Put(ctx context.Context, f *Finished, moved func(bytes int64)) error
 	// Fetch brings a shard into the directory, to be read again; done removes it. fs.ErrNotExist: it is not there.
 	Fetch(ctx context.Context, name string) (done func(), err error)
-	// Open opens a shard or an index for single reads, and says how many bytes it has.
+	// Open opens a shard or an index for single reads, and says how many bytes it has. It may be called concurrently. The
+	// error is fs.ErrNotExist if it is not there. An index was compared with the manifest.
 	Open(name string) (File, int64, error)
 	// Save puts a file of the directory as it is.
 	Save(name string) error

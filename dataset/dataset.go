@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -153,20 +152,6 @@ type File interface {
 	io.Closer
 }
 
-// OpenPath opens a shard or an index by its path, which [Dir.Path] returns, and says how many bytes it has. Of what a
-// bucket keeps, a shard is read by ranges, and an index is fetched whole.
-func (d *Dataset) OpenPath(path string) (File, int64, error) {
-	if d.bucket != nil {
-		return d.bucket.Open(filepath.ToSlash(strings.TrimPrefix(path, d.path+string(filepath.Separator))))
-	}
-	f, err := openKept(nil, path)
-	if err != nil {
-		return nil, 0, err
-	}
-	st, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, 0, err
-	}
-	return f, st.Size(), nil
-}
+// Open opens a shard or an index of a dataset that a bucket keeps, and says how many bytes it has. A shard is read by ranges. An
+// index is downloaded whole when it is first opened, and was compared with its checksum.
+func (d *Dataset) Open(name string) (File, int64, error) { return d.bucket.Open(name) }

@@ -38,7 +38,7 @@ func openKept(url string, opts Options) (*kept, *lookup.Dataset, []record.FileIn
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	d, err := lookup.Open(x.Path(), lookup.Options{Record: opts.Record, Encoding: opts.Encoding, Open: x.OpenPath})
+	d, err := lookup.Open(x.Path(), lookup.Options{Record: opts.Record, Encoding: opts.Encoding, Open: x.OpenIndex, URL: strings.TrimRight(store.Redact(url), "/")})
 	var files []record.FileInfo
 	if err == nil {
 		files, err = x.Files()

@@ -6,8 +6,10 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -29,12 +31,13 @@ type browseOptions struct {
 func newBrowseCommand() *cobra.Command {
 	var opts browseOptions
 	cmd := &cobra.Command{
-		Use:   "browse OUT|FILE...",
+		Use:   "browse OUT|URL|FILE...",
 		Short: "Show datasets as pages in a browser",
 		Long: `Serve pages that show datasets, on this machine, until Ctrl-C, with status 0: what the conversion
 read, wrote and skipped; the samples as a grid, with filters; classes and sizes; each field of a
 sample, compared with its checksum when it is shown; a verification to start; and what differs
-between two datasets.
+between two datasets. Of a dataset in an object store, named by its URL, indexes and ranges of
+the shards are fetched when a page needs them.
 
 The line that is printed is the link to open. It has a secret: whoever has it sees the data. On a
 machine that is reached by ssh, --listen 127.0.0.1:8000 there and ssh -L 8000:127.0.0.1:8000 HOST here.
@@ -44,10 +47,11 @@ Nothing is written.
 ` + servedStatus,
 		Example: `  ffconvert browse out/
   ffconvert browse --open out/
-  ffconvert browse old/ new/ --listen 127.0.0.1:8000`,
+  ffconvert browse old/ new/ --listen 127.0.0.1:8000
+  ffconvert browse s3://bucket/data/`,
 		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return opts.End(runBrowse(cmd.Context(), opts, args, cmd.OutOrStdout(), os.Stderr))
+			return opts.End(runBrowse(cmd.Context(), &opts, args, cmd.OutOrStdout(), os.Stderr))
 		},
 	}
 	flags := cmd.Flags()
@@ -64,14 +68,23 @@ var servedStatus, _, _ = strings.Cut(exitStatus, "\n  6 ")
 // browseMemory is the memory limit of the process, in bytes. Concurrent requests together hold less.
 const browseMemory = 448 << 20
 
-func runBrowse(ctx context.Context, opts browseOptions, paths []string, stdout, stderr io.Writer) error {
+func runBrowse(ctx context.Context, opts *browseOptions, paths []string, stdout, stderr io.Writer) error {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // no limit by GOMEMLIMIT
 		debug.SetMemoryLimit(browseMemory)
 	}
+	if !signal.Ignored(syscall.SIGHUP) { // a terminal that closes ends it as Ctrl-C does
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
+	}
 	opts.Lookup.Record.MaxSample = browse.MaxRecord
-	all, err := opts.Open(paths)
-	if err != nil {
-		return err
+	var all []browse.Dataset
+	for _, path := range paths {
+		d, err := opts.Open(ctx, path)
+		if err != nil {
+			return err
+		}
+		all = append(all, browse.Dataset{Dataset: d, View: opts.View(path)})
 	}
 	s, err := browse.New(all, browse.Options{Tool: tool(), Log: stderr, Verify: verify.Options{Record: record.Options{AllowLegacy: opts.Lookup.Record.AllowLegacy, MaxSamples: opts.Lookup.Record.MaxSamples}}})
 	if err != nil {

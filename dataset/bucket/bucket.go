@@ -20,7 +20,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
+	"os"
 	"path"
 	"strings"
 	"sync"
@@ -52,10 +52,13 @@ type mirror struct {
 	url     string           // of the dataset, with a trailing slash
 	out     *dataset.Dataset // the scratch
 	objects *store.Listing   // the objects of the dataset
+	listed  bool             // they were listed: what is not known is not there
+	sums    func() map[string]dataset.FileSum
 	*scratch
 
-	mu     sync.Mutex
-	stored map[string][]byte // SHA-256 of the object, by name, for files that can change
+	mu      sync.Mutex
+	stored  map[string][]byte // SHA-256 of the object, by name, for files that can change
+	indexes map[string]*index // by name
 }
 
 // A bucket is an open dataset. It implements [dataset.Bucket].
@@ -100,49 +103,54 @@ func (r *mirror) Fetch(ctx context.Context, name string) (done func(), err error
 	if st, err := r.out.Lookup(name); err == nil && st != nil {
 		return func() {}, nil // downloaded by Open, or not uploaded yet
 	}
-	o, ok := r.sized(ctx, name)
-	if !ok {
-		return nil, fs.ErrNotExist
+	o, err := r.find(ctx, name)
+	if err != nil {
+		return nil, err
 	}
 	free, err := r.Room(ctx, o.Size)
 	if err != nil {
 		return nil, err
 	}
 	done = func() { r.out.Root.Remove(name); free() }
-	if err := r.fetch(ctx, o, name); err != nil {
+	if err = r.fetch(ctx, o, name); err != nil {
 		done()
 		return nil, err
 	}
 	return done, nil
 }
 
-// fetch downloads an object to the scratch. If it is missing, or has another version or length than the listing says, fetch
-// looks it up and tries again: the listing may be wrong.
+// fetch downloads an object to the scratch, under its name.
 func (r *mirror) fetch(ctx context.Context, o store.Object, name string) error {
-	err := r.fetchOnce(ctx, o, name)
-	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrLength) {
-		return err
-	}
-	now, late := store.Find(ctx, r.objects, r.url+name)
-	if late != nil || now.Size != o.Size { // room is reserved for o.Size bytes
-		return err
-	}
-	r.objects.Enter(name, now)
-	return r.fetchOnce(ctx, now, name)
-}
-
-func (r *mirror) fetchOnce(ctx context.Context, o store.Object, name string) error {
-	if err := r.out.Mkdir(path.Dir(name)); err != nil {
-		return err
-	}
-	f, err := r.out.OpenFile(name)
+	f, err := r.create(name)
 	if err != nil {
 		return err
 	}
-	err = r.objects.Fetch(ctx, o, f, nil)
+	err = r.download(ctx, o, name, f)
+	return cmp.Or(err, f.Close())
+}
+
+// create makes a file in the scratch.
+func (r *mirror) create(name string) (*os.File, error) {
+	if err := r.out.Mkdir(path.Dir(name)); err != nil {
+		return nil, err
+	}
+	return r.out.OpenFile(name)
+}
+
+// download writes an object to a file. If it is missing, or has another version or length than the listing says, download
+// looks it up and tries again: the listing may be wrong.
+func (r *mirror) download(ctx context.Context, o store.Object, name string, into store.File) error {
+	err := r.objects.Fetch(ctx, o, into, nil)
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrLength) {
+		now, late := store.Find(ctx, r.objects, r.url+name)
+		if late == nil && now.Size == o.Size { // room is reserved for o.Size bytes
+			r.objects.Enter(name, now)
+			err = r.objects.Fetch(ctx, now, into, nil)
+		}
+	}
 	// The dataset is damaged. Package store only refuses the object, since it does not know whether it belongs to a dataset.
 	if e, ok := errors.AsType[*store.Error](err); ok && errors.Is(err, store.ErrSum) {
 		err = &place.Error{Where: store.Redact(o.URL), Off: -1, Err: errors.New(e.Problem()), Kind: place.Corrupt}
 	}
-	return cmp.Or(err, f.Close())
+	return err
 }

@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -66,13 +67,14 @@ func View(ctx context.Context, url string, opts Options) (*dataset.Dataset, erro
 
 // How a process uses a dataset: the prefix of the name of its scratch.
 const (
+	looker = "look-" // reads samples
 	reader = "view-"
 	alone  = "out-"  // the only writer
 	task   = "task-" // one of several writers
 )
 
 func open(ctx context.Context, url string, opts Options, as string) (*dataset.Task, error) {
-	if as != reader {
+	if as != reader && as != looker {
 		if err := Check(url); err != nil {
 			return nil, err
 		}
@@ -80,14 +82,22 @@ func open(ctx context.Context, url string, opts Options, as string) (*dataset.Ta
 	if opts.Warn == nil {
 		opts.Warn = func(string) {}
 	}
+	url, opts.Client = withQuery(url, opts.Client)
 	base, token := Base(url), strings.ToLower(rand.Text()[:13])
 	if as == alone { // the same scratch for all processes: its lock admits one
 		sum := sha256.Sum256([]byte(base))
 		token = hex.EncodeToString(sum[:8])
 	}
-	b := &bucket{mirror: mirror{opts: opts, ctx: ctx, url: base, scratch: opts.NewScratch(), objects: store.NewListing(opts.Client, base), stored: map[string][]byte{}}}
+	b := &bucket{mirror: mirror{
+		opts: opts, ctx: ctx, url: base, scratch: opts.NewScratch(), objects: store.NewListing(opts.Client, base), listed: as != looker,
+		stored: map[string][]byte{}, indexes: map[string]*index{},
+	}}
+	b.sums, b.spare = sync.OnceValue(b.readSums), b.dropIndexes
 	d, err := dataset.OpenScratch(opts.Scratch, as+token, store.Redact(base), func(d *dataset.Dataset) (dataset.Bucket, error) {
 		b.out, d.Objects, d.ReadsBack = d, b.objects, b.opts.ReadBack
+		if as == looker {
+			return b, b.look()
+		}
 		return b, b.fill(as != reader, as == task)
 	})
 	if err != nil {
@@ -111,7 +121,7 @@ func (b *bucket) fill(writes, task bool) error {
 		}
 		return named || strings.HasPrefix(name, dataset.IndexDir+"/")
 	}, begun)
-	if err != nil {
+	if err != nil && (writes || !errors.Is(err, store.ErrNoList)) { // the names in the manifest suffice a reader
 		return err
 	}
 	if err := b.objects.StatUnknown(b.ctx, fixed); err != nil {

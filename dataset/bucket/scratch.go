@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync/atomic"
 
 	"github.com/dustin/go-humanize"
 	"golang.org/x/sync/semaphore"
@@ -24,12 +25,15 @@ type scratch struct {
 	dir  string
 	size int64 // bytes
 	room *semaphore.Weighted
+
+	spare   func()       // removes what can be downloaded again; nil: there is no such thing
+	waiting atomic.Int64 // calls of Room that have called spare
 }
 
 // NewScratch returns a scratch with o.Scratch and o.Size. It makes no directory.
 func (o *Options) NewScratch() *scratch {
 	size := cmp.Or(o.Size, DefaultSize)
-	return &scratch{o.Scratch, size, semaphore.NewWeighted(size)}
+	return &scratch{dir: o.Scratch, size: size, room: semaphore.NewWeighted(size)}
 }
 
 // Room waits until there is room for a file of that many bytes, and reserves it until free is called.
@@ -38,8 +42,15 @@ func (s *scratch) Room(ctx context.Context, bytes int64) (free func(), err error
 		return nil, &place.Error{Where: "scratch", Off: -1, Hint: "raise option scratch-size, or make smaller shards",
 			Err: fmt.Errorf("%w: it may have %s bytes, and a file of %s has to lie there", ErrScratch, humanize.Comma(s.size), humanize.Comma(bytes))}
 	}
-	if err := s.room.Acquire(ctx, bytes); err != nil {
-		return nil, context.Cause(ctx)
+	if !s.room.TryAcquire(bytes) {
+		s.waiting.Add(1)
+		defer s.waiting.Add(-1)
+		if s.spare != nil {
+			s.spare()
+		}
+		if err := s.room.Acquire(ctx, bytes); err != nil {
+			return nil, context.Cause(ctx)
+		}
 	}
 	return func() { s.room.Release(bytes) }, nil
 }

@@ -22,7 +22,7 @@ func TestListedSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	f, size, err := out.OpenPath(out.Path(name))
+	f, size, err := out.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}

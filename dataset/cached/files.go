@@ -143,11 +143,10 @@ func (x *Dataset) ReadEach(ctx context.Context, numbers []int64, memory [][]byte
 	return nil
 }
 
-// OpenPath opens an index by the path that [lookup.Dataset] has for it.
-func (x *Dataset) OpenPath(path string) (dataset.File, int64, error) {
+// OpenIndex opens an index by its name in the dataset, once it was compared with its checksum.
+func (x *Dataset) OpenIndex(name string) (dataset.File, int64, error) {
 	for k := range x.dir.manifest.Shards {
-		name := dataset.IndexName(x.dir.manifest.Shards[k].Name)
-		if filepath.Clean(path) != x.dir.at(name) {
+		if name != dataset.IndexName(x.dir.manifest.Shards[k].Name) {
 			continue
 		}
 		var said [1 << 10]byte
@@ -160,5 +159,5 @@ func (x *Dataset) OpenPath(path string) (dataset.File, int64, error) {
 		}
 		return f, x.dir.manifest.Shards[k].Index.Bytes, nil
 	}
-	return nil, 0, &os.PathError{Op: "open", Path: path, Err: os.ErrNotExist}
+	return nil, 0, &os.PathError{Op: "open", Path: name, Err: os.ErrNotExist}
 }

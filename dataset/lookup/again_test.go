@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -14,8 +15,9 @@ import (
 )
 
 // A damagedLink opens files of the disk as an object store does. What is asked for the first times comes with another byte: a
-// range of the header, each 512th byte of a shard, an index.
+// range of the header, each 512th byte of a shard.
 type damagedLink struct {
+	dir   string
 	times int
 
 	mu   sync.Mutex
@@ -33,15 +35,13 @@ func (l *damagedLink) damages(path string, off int64) bool {
 	return l.came[path][off] <= l.times
 }
 
-func (l *damagedLink) open(path string) (dataset.File, int64, error) {
+func (l *damagedLink) open(name string) (dataset.File, int64, error) {
+	path := filepath.Join(l.dir, name)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, 0, err
 	}
-	if strings.HasSuffix(path, ".arrow") { // fetched whole
-		if l.damages(path, 0) {
-			data[len(data)/2] ^= 1
-		}
+	if strings.HasSuffix(name, ".arrow") { // was compared
 		return memory{bytes.NewReader(data)}, int64(len(data)), nil
 	}
 	n := int64(binary.LittleEndian.Uint64(data[4:]))
@@ -112,6 +112,24 @@ func TestDamagedLink(t *testing.T) {
 			}
 			return nil
 		}},
+		{"samples in order", func(d *Dataset, use func(*Row, []byte) error) error {
+			x := d.Records()
+			defer x.Close()
+			for n := range d.Len() {
+				r, err := d.Row(n, n%3 > 0)
+				if err != nil {
+					return err
+				}
+				data, err := x.Read(r)
+				if err == nil {
+					err = use(r, data)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
 		{"places", func(d *Dataset, use func(*Row, []byte) error) error {
 			records := d.Records()
 			defer records.Close()
@@ -134,8 +152,8 @@ func TestDamagedLink(t *testing.T) {
 		}},
 	} {
 		for _, times := range []int{0, 1, rereads + 1} {
-			l := &damagedLink{times: times, came: map[string]map[int64]int{}}
-			d, err := Open(dir, Options{Open: l.open})
+			l := &damagedLink{dir: dir, times: times, came: map[string]map[int64]int{}}
+			d, err := Open(dir, Options{Open: l.open, URL: "s3://bucket/data"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,6 +164,9 @@ func TestDamagedLink(t *testing.T) {
 				}
 				return nil
 			})
+			if err != nil && !strings.HasPrefix(err.Error(), "s3://bucket/data/PART_0000") {
+				t.Errorf("%s: %v", row.name, err)
+			}
 			switch {
 			case times <= 1 && (err != nil || read != len(want)):
 				t.Errorf("%s, each range damaged %d times: %d samples, %v", row.name, times, read, err)
@@ -162,4 +183,55 @@ func TestDamagedLink(t *testing.T) {
 	if err := d.WalkRecords(t.Context(), nil, func(*Row, []byte) error { return nil }); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("a damaged file: %v", err)
 	}
+}
+
+// Records that are read in order take few requests, and no more bytes than what is asked for where they are not.
+func TestReadAhead(t *testing.T) {
+	t.Parallel()
+	all := make([]sample, 3000)
+	for i := range all {
+		all[i].key = key(i)
+	}
+	d := madeOf(t, "msgpack", all)
+	dir, requests := d.Dir, map[int64]int{}
+	d, err := Open(dir, Options{URL: "s3://bucket/data", Open: func(name string) (dataset.File, int64, error) {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		return counted{memory{bytes.NewReader(data)}, requests}, int64(len(data)), err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ step, most int64 }{{1, 120}, {7, 600}} {
+		clear(requests)
+		x := d.Records()
+		for n := int64(0); n < d.Len(); n += row.step {
+			r, err := d.Row(n, false)
+			if err == nil {
+				_, err = x.Read(r)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		x.Close()
+		asked, payload := 0, int64(0)
+		for size, n := range requests {
+			asked += n
+			payload += size * int64(n)
+		}
+		if int64(asked) > row.most || row.step > 1 && payload > 60_000 {
+			t.Errorf("each %d. sample: %d requests of %d bytes", row.step, asked, payload)
+		}
+	}
+}
+
+// A counted file counts the reads of each length.
+type counted struct {
+	memory
+	reads map[int64]int
+}
+
+func (f counted) ReadAt(p []byte, off int64) (int, error) {
+	f.reads[int64(len(p))]++
+	return f.memory.ReadAt(p, off)
 }

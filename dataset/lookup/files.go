@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/files"
@@ -22,7 +26,7 @@ var errNotRegular = place.New(place.Refused, "not a regular file")
 // open opens a shard or an index, which must be a regular file unless o.Open knows better.
 func (o *Options) open(path string) (dataset.File, int64, error) {
 	if o.Open != nil {
-		return o.Open(path)
+		return o.Open(strings.TrimPrefix(path, o.URL+"/"))
 	}
 	st, err := os.Stat(path)
 	if err == nil && !st.Mode().IsRegular() {
@@ -47,7 +51,7 @@ func (o *Options) openOf(s *shard, path string) (dataset.File, int64, error) {
 	f, size, err := o.open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && s.samples >= 0:
-		err = &place.Error{Where: path, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + filepath.Dir(s.path)}
+		err = &place.Error{Where: path, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + cmp.Or(o.URL, filepath.Dir(s.path))}
 	case err != nil:
 		err = place.IOError(path, err)
 	}
@@ -57,14 +61,21 @@ func (o *Options) openOf(s *shard, path string) (dataset.File, int64, error) {
 // Whole looks whether all shards that the manifest names are there: their indexes alone tell what samples they have. One that is
 // missing is [dataset.ErrMissing].
 func (d *Dataset) Whole() error {
+	var g errgroup.Group
+	g.SetLimit(searchers)
+	missing := make([]error, len(d.shards))
 	for i := range d.shards {
-		f, _, err := d.opts.openOf(&d.shards[i], d.shards[i].path)
-		if err != nil {
-			return err
-		}
-		f.Close()
+		g.Go(func() error {
+			f, _, err := d.opts.openOf(&d.shards[i], d.shards[i].path)
+			if err == nil {
+				f.Close()
+			}
+			missing[i] = err
+			return nil
+		})
 	}
-	return nil
+	g.Wait()
+	return cmp.Or(missing...)
 }
 
 // openShard opens a shard and reads its head, by which info describes it.
@@ -101,21 +112,8 @@ type index struct {
 	want dataset.FileSum
 }
 
-// openIndex opens the index of a shard. One that came over a network is compared with its CRC.
-func (o *Options) openIndex(s *shard) (x *index, err error) {
-	err = o.sound(func(bool) error {
-		if x, err = o.openIndexOnce(s); err != nil || o.Open == nil {
-			return err
-		}
-		if err = x.check(context.Background()); err != nil {
-			x.close()
-		}
-		return err
-	})
-	return x, err
-}
-
-func (o *Options) openIndexOnce(s *shard) (*index, error) {
+// openIndex opens the index of a shard.
+func (o *Options) openIndex(s *shard) (*index, error) {
 	f, size, err := o.openOf(s, s.index)
 	if err != nil {
 		return nil, err

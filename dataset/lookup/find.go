@@ -51,7 +51,7 @@ func checkIndexes(ctx context.Context, d *Dataset, yield func(*Row, error) bool)
 // Several pieces of indexes are searched at once, so that a device gets several requests at a time. Each takes up to 1.2 MiB.
 const (
 	searchers  = 8
-	pieceRows  = 1 << 18 // at least; an index that Options.Open opens is one piece, since it is fetched for each piece
+	pieceRows  = 1 << 18 // at least
 	mostPieces = 64      // of an index: its number of rows, which the manifest has, may be wrong
 	keptRows   = 16      // of a piece: few samples have one key, and then its index is opened once
 )
@@ -70,10 +70,7 @@ func (d *Dataset) search(ctx context.Context, keys ...string) iter.Seq2[*Row, er
 		var pieces []piece
 		for k := range d.shards {
 			for n, i := d.shards[k].samples, int64(0); i < n && d.shards[k].index != ""; {
-				p := piece{shard: k, first: i, end: n}
-				if d.opts.Open == nil {
-					p.end = i + min(n-i, max(pieceRows, n/mostPieces+1))
-				}
+				p := piece{shard: k, first: i, end: i + min(n-i, max(pieceRows, n/mostPieces+1))}
 				pieces, i = append(pieces, p), p.end
 			}
 		}
@@ -155,11 +152,8 @@ func (d *Dataset) searchPiece(ctx context.Context, p piece, keys []string, yield
 }
 
 // Near returns a key that was probably meant by another one, which is not there: it may be the name of a file, or
-// lack a directory. It is "" if there is none, or if it would take long: Options.Open opens all indexes once more.
+// lack a directory. It is "" if there is none.
 func (d *Dataset) Near(ctx context.Context, key string) (near string, err error) {
-	if d.opts.Open != nil && d.Len() > 1<<17 {
-		return "", nil
-	}
 	dir, base := path.Split(key)
 	name, _, _ := strings.Cut(base, ".")
 	likely := []string{dir + name, strings.TrimSuffix(key, path.Ext(base)), "./" + key, strings.TrimPrefix(key, "./"), "./" + dir + name, base, name, strings.ToLower(key)}

@@ -142,9 +142,9 @@ func TestFindOpens(t *testing.T) {
 		}
 	}
 	d, opens := madeOf(t, "msgpack", all), atomic.Int32{}
-	d.opts.Open = func(path string) (dataset.File, int64, error) {
+	d.opts.URL, d.opts.Open = d.Dir, func(name string) (dataset.File, int64, error) {
 		opens.Add(1)
-		data, err := os.ReadFile(path)
+		data, err := os.ReadFile(filepath.Join(d.Dir, name))
 		return memory{bytes.NewReader(data)}, int64(len(data)), err
 	}
 	for _, row := range []struct {

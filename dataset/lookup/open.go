@@ -35,15 +35,17 @@ type Options struct {
 	Encoding string        // of the records of other people's files, and of raw ones; "": not known
 	Limits   decode.Limits // of decoded records
 
-	// Open, if not nil, opens shards and indexes by their paths, and says how large they are: [dataset.Dataset.OpenPath] does,
-	// of a dataset in an object store. The manifest is read from the directory all the same.
-	Open func(path string) (dataset.File, int64, error)
+	// Open, if not nil, opens shards and indexes by their names, and says how large they are: [dataset.Dataset.Open] does, of a
+	// dataset in an object store. Indexes were compared with their checksums. The manifest is read from the directory all the same.
+	Open func(name string) (dataset.File, int64, error)
+	// URL is the dataset's where Open is not nil, without a slash at its end. It takes the place of the directory in paths.
+	URL string
 }
 
 // A Dataset is an opened dataset. It holds no shard open. Its methods must not be called concurrently: see [Dataset.Fork].
 type Dataset struct {
-	Path     string            // the argument of Open
-	Dir      string            // of the shards
+	Path     string            // the argument of Open, or Options.URL
+	Dir      string            // of the manifest, and unless Options.Open opens them, of the shards
 	manifest *dataset.Manifest // nil: other people's files
 	shards   []shard
 	starts   []int64 // number of the first sample of each shard, and at the end the number of all samples
@@ -91,6 +93,9 @@ func Open(path string, opts Options) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	if opts.Open != nil {
+		d.Path = opts.URL
+	}
 	d.starts = []int64{0}
 	for i := range d.shards {
 		d.starts = append(d.starts, d.Len()+d.shards[i].samples)
@@ -107,10 +112,14 @@ func (d *Dataset) Fork() *Dataset {
 
 // addOurs enters the shards of the manifest, or the one of that name.
 func (d *Dataset) addOurs(name string) {
+	at := func(name string) string { return filepath.Join(d.Dir, filepath.FromSlash(name)) }
+	if d.opts.Open != nil {
+		at = func(name string) string { return d.opts.URL + "/" + name }
+	}
 	for i := range d.manifest.Shards {
 		s := &d.manifest.Shards[i]
 		if name == "" || name == s.Name {
-			d.shards = append(d.shards, shard{filepath.Join(d.Dir, s.Name), s.Samples, s.Bytes, s.HeaderCRC, filepath.Join(d.Dir, filepath.FromSlash(dataset.IndexName(s.Name))), s.Index})
+			d.shards = append(d.shards, shard{at(s.Name), s.Samples, s.Bytes, s.HeaderCRC, at(dataset.IndexName(s.Name)), s.Index})
 		}
 	}
 }

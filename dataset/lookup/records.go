@@ -42,6 +42,7 @@ type Records struct {
 	most    int64 // rows of a header that are read at once
 	shard   int
 	file    dataset.File // nil: none is open
+	ahead   ahead        // of file
 	info    record.FileInfo
 	extents []record.Extent // consecutive rows of its header
 	first   int64           // sample of extents[0]
@@ -57,8 +58,12 @@ func (x *Records) Read(r *Row) (data []byte, err error) {
 	if err := x.open(r); err != nil {
 		return nil, err
 	}
-	err = x.sample(r, func(bool) error {
-		data, err = x.read(r, func(data []byte) (int, error) { return x.file.ReadAt(data, r.At.Off) })
+	err = x.sample(r, func(again bool) error {
+		payload := io.ReaderAt(x.file)
+		if x.d.opts.Open != nil && x.most > 1 && !again {
+			payload = &x.ahead
+		}
+		data, err = x.read(r, func(data []byte) (int, error) { return payload.ReadAt(data, r.At.Off) })
 		return err
 	})
 	return data, err
@@ -72,6 +77,7 @@ func (x *Records) open(r *Row) (err error) {
 	x.Close()
 	x.shard, x.extents = r.shard, x.extents[:0]
 	x.file, x.info, err = x.d.opts.openShard(&x.d.shards[r.shard])
+	x.ahead = ahead{file: x.file, size: x.info.Size, data: x.ahead.data[:0]}
 	return err
 }
 

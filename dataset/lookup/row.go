@@ -73,7 +73,7 @@ func (d *Dataset) Row(n int64, described bool) (*Row, error) {
 }
 
 // CheckIndex compares the whole index of the shard of a sample with its checksum, and so what the row says: Row and Find
-// read a few bytes of it. An index that Options.Open opens was compared when it was read.
+// read a few bytes of it. An index that Options.Open opens was compared before.
 func (d *Dataset) CheckIndex(ctx context.Context, r *Row) error {
 	s := &d.shards[r.shard]
 	if s.index == "" || d.opts.Open != nil {

@@ -20,7 +20,7 @@ func (s *searcher) command(q Query, path string) (line, why string) {
 		return "", err.Error()
 	}
 	if q.Shard != "" && filepath.Base(path) != q.Shard {
-		path = filepath.Join(path, q.Shard)
+		path = strings.TrimSuffix(path, "/") + "/" + q.Shard
 	}
 	if strings.HasPrefix(path, "-") || strings.HasPrefix(path, "@") || strings.Contains(path, "::") {
 		path = "./" + path

@@ -1,6 +1,6 @@
 // Package browse serves finished datasets, and shards of other programs, as web pages on this machine.
 //
-//	s, err := browse.New([]*lookup.Dataset{d}, browse.Options{Tool: "ffconvert 1.0"})
+//	s, err := browse.New([]browse.Dataset{{Dataset: d}}, browse.Options{Tool: "ffconvert 1.0"})
 //	l, err := browse.Listen("127.0.0.1:0")
 //	err = s.Serve(ctx, l, func(l browse.Link) error { fmt.Println(l.URL); return nil }) // until ctx ends
 //

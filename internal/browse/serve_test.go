@@ -87,16 +87,26 @@ func serve(t testing.TB, dirs ...string) (url, origin string) {
 	return serveBy(t, verify.Options{}, dirs...)
 }
 
-func serveBy(t testing.TB, how verify.Options, dirs ...string) (url, origin string) {
+// datasets opens datasets and shards.
+func datasets(t testing.TB, dirs ...string) (open []browse.Dataset) {
 	t.Helper()
-	var open []*lookup.Dataset
 	for _, dir := range dirs {
 		d, err := lookup.Open(dir, lookup.Options{Record: record.Options{MaxSample: browse.MaxRecord}, Encoding: "msgpack"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		open = append(open, d)
+		open = append(open, browse.Dataset{Dataset: d})
 	}
+	return open
+}
+
+func serveBy(t testing.TB, how verify.Options, dirs ...string) (url, origin string) {
+	t.Helper()
+	return serveAll(t, how, datasets(t, dirs...))
+}
+
+func serveAll(t testing.TB, how verify.Options, open []browse.Dataset) (url, origin string) {
+	t.Helper()
 	log := &said{}
 	s, err := browse.New(open, browse.Options{Tool: "ffconvert of the tests", Log: log, Verify: how})
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/net/netutil"
 	"golang.org/x/sync/semaphore"
 
-	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/browse/view"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -49,7 +48,7 @@ type Server struct {
 }
 
 // New returns a Server for datasets, each opened with a record limit of at most MaxRecord.
-func New(datasets []*lookup.Dataset, opts Options) (*Server, error) {
+func New(datasets []Dataset, opts Options) (*Server, error) {
 	if opts.Log == nil {
 		opts.Log = io.Discard
 	}

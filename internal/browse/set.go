@@ -2,8 +2,10 @@ package browse
 
 import (
 	"cmp"
+	"context"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,10 +16,17 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 )
 
+// A Dataset is an opened dataset, or a shard.
+type Dataset struct {
+	*lookup.Dataset
+	// View opens a dataset in an object store again, to verify it. nil: it is on this machine.
+	View func(ctx context.Context) (*dataset.Dataset, error)
+}
+
 // A set is an opened dataset, or a shard. Its methods may be called concurrently.
 type set struct {
 	Number int
-	Path   string // as the user named it
+	Path   string // as the user named it, a URL without secrets
 	Name   string // base name of Path
 
 	Len       int64 // samples
@@ -27,9 +36,10 @@ type set struct {
 	Single    bool              // it is one shard of a dataset
 
 	data        *lookup.Dataset // forked by each reader
+	view        func(ctx context.Context) (*dataset.Dataset, error)
 	meta        dataset.Meta
-	metaErr     error // why meta is empty
-	watched     string
+	metaErr     string      // why meta is empty
+	watched     string      // "": nothing, as the dataset is in an object store
 	watchedInfo os.FileInfo // state of watched when the dataset was opened
 	search      *searcher
 	first       map[string]int64 // base name of a shard → number of its first sample
@@ -37,23 +47,30 @@ type set struct {
 	fields []string // of the records, according to meta.json; nil: unknown
 }
 
-func newSet(i int, d *lookup.Dataset) (*set, error) {
-	x := &set{Number: i, Path: d.Path, Name: filepath.Base(filepath.Clean(d.Path)), data: d,
+func newSet(i int, in Dataset) (*set, error) {
+	d := in.Dataset
+	x := &set{Number: i, Path: d.Path, Name: path.Base(d.Path), data: d, view: in.View,
 		Len: d.Len(), Shards: int64(len(d.Files())), Encodings: strings.Join(d.Encodings(), ", ")}
-	if path, err := filepath.Abs(d.Path); err == nil {
-		x.Name = filepath.Base(path)
-	}
-	st, err := os.Stat(d.Path)
-	if err != nil {
-		return nil, err
+	whole := true
+	if in.View == nil {
+		st, err := os.Stat(d.Path)
+		if err != nil {
+			return nil, err
+		}
+		whole = st.IsDir()
+		if path, err := filepath.Abs(d.Path); err == nil {
+			x.Name = filepath.Base(path)
+		}
 	}
 	if d.Ours() {
-		if err := x.readMetadata(st.IsDir()); err != nil {
+		if err := x.readMetadata(whole); err != nil {
 			return nil, err
 		}
 	}
-	if err := x.watch(); err != nil {
-		return nil, err
+	if in.View == nil {
+		if err := x.watch(); err != nil {
+			return nil, err
+		}
 	}
 	x.first = make(map[string]int64)
 	n := int64(0)
@@ -78,7 +95,7 @@ func (x *set) readMetadata(whole bool) error {
 	}
 	meta, err := m.ReadMeta(filepath.Join(x.data.Dir, dataset.MetaName))
 	if err != nil {
-		x.metaErr = err
+		x.metaErr = strings.ReplaceAll(err.Error(), x.data.Dir, x.Path) // of one in an object store the directory is scratch
 		return nil
 	}
 	x.meta = *meta
@@ -101,8 +118,12 @@ func (x *set) Keyed() bool {
 	return keyed && err == nil
 }
 
-// Changed reports whether the manifest, or the single shard, has changed since the dataset was opened.
+// Changed reports whether the manifest, or the single shard, has changed since the dataset was opened. Of one in an object store
+// it does not ask: what is read is of the versions that were found first.
 func (x *set) Changed() bool {
+	if x.watched == "" {
+		return false
+	}
 	now, err := os.Stat(x.watched)
 	return err != nil || !os.SameFile(now, x.watchedInfo) || !now.ModTime().Equal(x.watchedInfo.ModTime()) || now.Size() != x.watchedInfo.Size()
 }

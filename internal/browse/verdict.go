@@ -24,10 +24,7 @@ func verdictPage(q *request, x *set) error {
 		Fields   plan.FieldCounts  // of the source, counted by the conversion
 		Damaged  string            // why meta.json could not be read
 		Job      *job              // the last verification by this server; nil: none
-	}{x.Manifest, x.meta.Fields, "", q.jobs.get(verifyName(x))}
-	if x.metaErr != nil {
-		data.Damaged = text.Line(x.metaErr.Error())
-	}
+	}{x.Manifest, x.meta.Fields, text.Line(x.metaErr), q.jobs.get(verifyName(x))}
 	return q.render(http.StatusOK, "verdict", page{Set: x, Tab: "verdict", Title: text.Line(x.Name), Data: data})
 }
 

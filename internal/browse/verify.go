@@ -48,6 +48,12 @@ func sayBytes(done, total int64, d time.Duration) string {
 // size returns the total bytes of the shards.
 func (x *set) size() (int64, error) {
 	total := int64(0)
+	if x.Manifest != nil {
+		for i := range x.Manifest.Shards {
+			total += x.Manifest.Shards[i].Bytes
+		}
+		return total, nil
+	}
 	for _, f := range x.data.Files() {
 		st, err := os.Stat(f.Path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -60,20 +66,30 @@ func (x *set) size() (int64, error) {
 	return total, nil
 }
 
-// verify reads the current files of the dataset.
+// verify reads the current files of the dataset. Shards in an object store are fetched, one while another is read.
 func (x *set) verify(ctx context.Context, how verify.Options) (*verify.Report, error) {
-	m, err := dataset.ReadManifest(x.data.Dir)
+	view := x.view
 	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, err
+	case view != nil:
+		how.Workers = max(how.Workers, 2)
 	case x.data.Dir != x.Path:
+		m, err := dataset.ReadManifest(x.data.Dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 		return verify.Files(ctx, []verify.Target{{Path: x.Path, Want: m.ExpectOf(filepath.Base(x.Path))}}, how)
+	default:
+		view = func(context.Context) (*dataset.Dataset, error) { return dataset.View(x.Path) }
 	}
-	d, err := dataset.View(x.Path)
+	d, err := view(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
+	m, err := d.Manifest()
+	if err != nil {
+		return nil, err
+	}
 	report, _, err := d.Verify(ctx, m, how)
 	return report, err
 }

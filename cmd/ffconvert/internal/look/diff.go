@@ -28,11 +28,11 @@ type Differ struct {
 // Run compares two datasets or shards, and reports whether they have the same samples.
 func (o *Differ) Run(ctx context.Context, pathA, pathB string, stdout io.Writer) (same bool, err error) {
 	defer func() { err = o.End(err) }()
-	a, err := o.openAny(ctx, pathA)
+	a, err := o.Open(ctx, pathA)
 	if err != nil {
 		return false, err
 	}
-	b, err := o.openAny(ctx, pathB)
+	b, err := o.Open(ctx, pathB)
 	if err != nil {
 		return false, err
 	}

@@ -39,7 +39,7 @@ var errNoKey = place.New(place.Refused, "no sample has the key")
 // Run writes one sample of a dataset or a shard. name is its key, or #N for its number.
 func (g *Getter) Run(ctx context.Context, path, name string) (err error) {
 	defer func() { err = g.End(err) }()
-	if g.d, err = g.openAny(ctx, path); err != nil {
+	if g.d, err = g.Open(ctx, path); err != nil {
 		return err
 	}
 	if numbered().MatchString(name) && !g.ByKey {

@@ -21,7 +21,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/option"
@@ -66,7 +65,10 @@ func (in *Inspector) sums(ctx context.Context, dir string, stdout io.Writer) err
 	var m *dataset.Manifest
 	var err error
 	if convert.IsURL(dir) {
-		_, m, err = in.view(ctx, dir)
+		var out *dataset.Dataset
+		if out, err = in.view(ctx, dir); err == nil {
+			m, err = out.Manifest()
+		}
 	} else if err = dataset.CheckPath(dir); err == nil {
 		if m, err = dataset.ReadManifest(dir); err != nil {
 			err = cliflag.NotShards(dir, err)
@@ -88,7 +90,11 @@ func (in *Inspector) remote(ctx context.Context, url string) (*content, error) {
 	if in.Deep {
 		return nil, fmt.Errorf("%s: --deep reads every sample; bring the dataset here first: ffconvert copy", url)
 	}
-	out, m, err := in.view(ctx, url)
+	out, err := in.view(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	m, err := out.Manifest()
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +107,7 @@ func (in *Inspector) remote(ctx context.Context, url string) (*content, error) {
 	if err := x.describe(m, out.Path("")); err != nil {
 		return nil, err
 	}
-	d, err := lookup.Open(out.Path(""), lookup.Options{Open: out.OpenPath})
+	d, err := in.samples(out)
 	if err != nil {
 		return nil, err
 	}

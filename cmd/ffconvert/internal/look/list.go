@@ -29,7 +29,7 @@ type Lister struct {
 // Run lists the samples of a dataset or a shard.
 func (l *Lister) Run(ctx context.Context, path string, stdout io.Writer) (err error) {
 	defer func() { err = l.End(err) }()
-	d, err := l.openAny(ctx, path)
+	d, err := l.Open(ctx, path)
 	if err != nil {
 		return err
 	}

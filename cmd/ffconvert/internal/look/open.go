@@ -38,29 +38,17 @@ type Datasets struct {
 func (s *Datasets) Add(flags *pflag.FlagSet) {
 	flags.Var(option.MaxSize(&s.Lookup.Record.MaxSample, record.DefaultMaxSample), "max-sample-size", "largest sample that is read; it is held in memory whole")
 	s.AddRecords(flags)
-	s.Place = cliflag.NewPlace()
-	s.AddPlace(flags, false)
 }
 
-// AddRecords registers the flags that decide which records are read, and how.
+// AddRecords registers the flags that decide which records are read, and how, and how object stores are reached.
 func (s *Datasets) AddRecords(flags *pflag.FlagSet) {
 	s.records = option.Choice{Words: []string{"msgpack", "cbor", "pickle", "arrow", "raw"}}
 	flags.BoolVar(&s.Lookup.Record.AllowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	flags.Var(&s.records, "records", "what the records of other people's shards, and raw ones, are: msgpack, cbor, pickle, arrow or raw (default: opaque bytes)")
 	flags.Var(option.Count(&s.Lookup.Record.MaxSamples, record.MaxSamples), "max-samples", "most samples of a shard accepted")
 	cliflag.DecodeLimits(flags, &s.Lookup.Limits, "largest list or map that is decoded", "deepest nesting that is decoded")
-}
-
-// Open opens datasets or shards on this machine.
-func (s *Datasets) Open(paths []string) (all []*lookup.Dataset, err error) {
-	for _, path := range paths {
-		d, err := s.openLocal(path)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, d)
-	}
-	return all, nil
+	s.Place = cliflag.NewPlace()
+	s.AddPlace(flags, false)
 }
 
 func (s *Datasets) openLocal(path string) (*lookup.Dataset, error) {
@@ -75,39 +63,47 @@ func (s *Datasets) openLocal(path string) (*lookup.Dataset, error) {
 	return d, err
 }
 
-// openAny opens a dataset or a shard on this machine, or a dataset in an object store.
-func (s *Datasets) openAny(ctx context.Context, path string) (*lookup.Dataset, error) {
+// Open opens a dataset or a shard on this machine, or a dataset in an object store.
+func (s *Datasets) Open(ctx context.Context, path string) (*lookup.Dataset, error) {
 	if !convert.IsURL(path) {
 		return s.openLocal(path)
 	}
-	out, _, err := s.view(ctx, path)
+	out, err := s.view(ctx, path)
 	if err != nil {
 		return nil, err
 	}
+	return s.samples(out)
+}
+
+// samples opens the samples of a dataset from view.
+func (s *Datasets) samples(out *dataset.Dataset) (*lookup.Dataset, error) {
 	opts := s.Lookup
-	opts.Encoding, opts.Open = s.records.Value, out.OpenPath
+	opts.Encoding, opts.Open, opts.URL = s.records.Value, out.Open, strings.TrimSuffix(out.Name(), "/")
 	return lookup.Open(out.Path(""), opts)
 }
 
 // view opens a finished dataset in an object store.
-func (s *Datasets) view(ctx context.Context, url string) (*dataset.Dataset, *dataset.Manifest, error) {
+func (s *Datasets) view(ctx context.Context, url string) (*dataset.Dataset, error) {
 	if err := noShard(url, "looked at"); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	out, m, err := s.finished(ctx, url)
-	if ctx.Err() == nil && (err == nil && m == nil || perhapsReply(err)) {
-		out, m, err = s.finished(ctx, url)
+	out, err := bucket.Look(ctx, url, s.Options(nil))
+	if ctx.Err() == nil && perhapsReply(err) {
+		out, err = bucket.Look(ctx, url, s.Options(nil))
 	}
-	if err != nil || m != nil {
-		return out, m, err
+	if err != nil {
+		return nil, cliflag.Hint(err, "", url)
 	}
-	begun, err := out.Begun()
-	if err == nil && begun {
-		err = fmt.Errorf("%s: %w", url, dataset.ErrUnfinished)
-	} else if err == nil {
-		err = fmt.Errorf("%s: %w", url, cliflag.ErrNoShards)
+	s.open = append(s.open, out)
+	return out, nil
+}
+
+// View returns a function that opens a dataset in an object store to verify it; nil for a path on this machine.
+func (s *Datasets) View(path string) func(context.Context) (*dataset.Dataset, error) {
+	if !convert.IsURL(path) {
+		return nil
 	}
-	return nil, nil, err
+	return func(ctx context.Context) (*dataset.Dataset, error) { return bucket.View(ctx, path, s.Options(nil)) }
 }
 
 // noShard refuses the URL of a shard.
@@ -122,17 +118,6 @@ func noShard(url, done string) error {
 func perhapsReply(err error) bool {
 	kind := place.KindOf(err)
 	return kind == place.Corrupt || kind == place.Refused
-}
-
-// finished opens a dataset in an object store and reads its manifest, nil if it has none.
-func (s *Datasets) finished(ctx context.Context, url string) (*dataset.Dataset, *dataset.Manifest, error) {
-	out, err := bucket.View(ctx, url, s.Options(nil))
-	if err != nil {
-		return nil, nil, cliflag.Hint(err, "", url)
-	}
-	s.open = append(s.open, out)
-	m, err := out.Manifest()
-	return out, m, err
 }
 
 // End removes the scratch directories of datasets in object stores. It returns err, the error of the command, with the flags that
