@@ -93,14 +93,12 @@ func (r *run) choose(ctx context.Context, step int64) {
 	defer close(r.work)
 	var samples, offsets []int64
 	said := step
-	for _, x := range r.data.kept {
-		x.Forget(ctx)
-	}
+	r.data.reader.Forget(ctx)
 	for ; step < r.Steps(); step++ {
 		r.announce(ctx, &said, step+ahead)
 		samples, offsets = r.epoch.batch(samples[:0], step, r.opts.Rank, r.opts.World), append(offsets[:0], 0)
 		size := int64(0)
-		failed := r.data.enter(ctx, samples)
+		failed := r.data.reader.Enter(ctx, samples)
 		for _, i := range samples {
 			if failed = errors.Join(failed, ctx.Err()); failed != nil {
 				break

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/ffconvert/ffconvert/dataset/cached"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -16,11 +17,11 @@ import (
 
 // data are the samples of several datasets, concatenated.
 type data struct {
-	reader *record.Reader
+	reader *cached.Reader
 	files  []record.FileInfo
-	starts []int64 // number of the first sample of each file
-	sets   []set   // datasets that have samples
-	kept   []*kept // those in object stores
+	starts []int64           // number of the first sample of each file
+	sets   []set             // datasets that have samples
+	kept   []*cached.Dataset // those in object stores
 
 	keys string  // all keys, concatenated
 	ends []int64 // end of each key in keys; nil without Options.Keys
@@ -36,7 +37,7 @@ type set struct {
 var errNoKeys = place.New(place.Refused, "its samples have no keys")
 
 func openData(paths []string, opts Options) (*data, error) {
-	d := new(data)
+	d := &data{reader: new(cached.Reader)}
 	if err := d.open(paths, opts); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
@@ -52,9 +53,8 @@ func (d *data) open(paths []string, opts Options) (err error) {
 			if err != nil {
 				return err
 			}
-			x.first = samplesOf(files)
+			d.reader.Add(x, samplesOf(files))
 			files, all, d.kept = append(files, copies...), append(all, l), append(d.kept, x)
-			x.end = samplesOf(files)
 			continue
 		}
 		l, err := lookup.Open(path, lookup.Options{Record: opts.Record, Encoding: opts.Encoding})
@@ -69,7 +69,7 @@ func (d *data) open(paths []string, opts Options) (err error) {
 		}
 		all = append(all, l)
 	}
-	if d.reader, err = record.OpenFiles(files, opts.Record); err != nil {
+	if d.reader.Reader, err = record.OpenFiles(files, opts.Record); err != nil {
 		return err
 	}
 	d.files = d.reader.Files()
@@ -89,7 +89,7 @@ func samplesOf(files []record.FileInfo) (n int64) {
 }
 
 func (d *data) close() (err error) {
-	if d.reader != nil {
+	if d.reader.Reader != nil {
 		err = d.reader.Close()
 	}
 	for _, x := range d.kept {

@@ -27,7 +27,7 @@ func (f *filler) fill(ctx context.Context, b *Batch) error {
 		f.indices = append(f.indices, int(i))
 		f.places = append(f.places, b.Data[b.Offsets[k]:b.Offsets[k+1]:b.Offsets[k+1]])
 	}
-	records, err := f.data.readBatch(ctx, f.indices, f.places)
+	records, err := f.data.reader.ReadBatch(ctx, f.indices, f.places)
 	clear(f.places) // release the references to the slab
 	b.skipped = 0
 	if err != nil {

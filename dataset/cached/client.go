@@ -138,6 +138,14 @@ func (x *Dataset) serve() error {
 // Manifest returns the manifest of the dataset.
 func (x *Dataset) Manifest() *dataset.Manifest { return x.dir.manifest }
 
+// Len returns the number of samples.
+func (x *Dataset) Len() (n int64) {
+	for i := range x.dir.manifest.Shards {
+		n += x.dir.manifest.Shards[i].Samples
+	}
+	return n
+}
+
 // Path returns the directory in the cache.
 func (x *Dataset) Path() string { return x.dir.path }
 
