@@ -32,20 +32,25 @@ func newBenchReadCommand() *cobra.Command {
 	bench := look.Bench{Batch: 128, Duration: 10 * time.Second, Jobs: 2, Format: formatValue()}
 	bench.Record.AIO = aio.Options{Depth: record.BatchDepth, BlockSize: record.BatchBlockSize}
 	cmd := &cobra.Command{
-		Use:   "read OUT|FILE",
+		Use:   "read OUT|FILE|URL",
 		Short: "Read random batches of samples, as a training job does",
 		Long: `Read batches of samples in random order, each sample once before any comes again, every
 checksum compared. Samples and bytes a second, and how long a batch took. What the page cache has
 comes from there, the rest past it; with --aio backend=aio all comes past it. A sample that is damaged or cannot be read ends the run.
 Of a dataset the shards that its manifest names are read; the report says how many of its samples and shards.
+A dataset in an object store is read through the cache of --cache-dir, as loaders read it.
 
 ` + exitStatus,
 		Example: `  ffconvert bench read out/
   ffconvert bench read out/ --batch 32 --jobs 8 --duration 1m
+  ffconvert bench read s3://bucket/data --cache-dir /nvme/cache
   ffconvert bench read out/ --batches 1000 --format json | jq .bytes_per_second`,
 		Args: cliflag.WantArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return bench.Run(cmd.Context(), args[0], cmd.OutOrStdout())
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if bench.Cached.Dir, err = cacheDir(bench.Cached.Dir); err != nil {
+				return err
+			}
+			return cliflag.Hint(bench.Run(cmd.Context(), args[0], cmd.OutOrStdout()), "", args[0])
 		},
 	}
 	flags := cmd.Flags()
@@ -59,5 +64,7 @@ Of a dataset the shards that its manifest names are read; the report says how ma
 	flags.Uint64Var(&bench.Seed, "seed", 0, "of the random order; the same gives the same order")
 	flags.BoolVar(&bench.Record.AllowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	flags.Var(&bench.Format, "format", "output: text or json")
+	addCacheDir(flags, &bench.Cached.Dir)
+	bench.Cached.Add(flags)
 	return cmd
 }

@@ -30,7 +30,7 @@ type cacheOptions struct {
 
 func (o *cacheOptions) add(flags *pflag.FlagSet) {
 	flags.SortFlags = false
-	flags.StringVar(&o.dir, "cache-dir", "", "the cache (default WDS_CACHE, or ffconvert in the user's cache directory)")
+	addCacheDir(flags, &o.dir)
 	flags.Var(&o.format, "format", "output: text or json")
 }
 
@@ -87,7 +87,7 @@ there. Each sample is compared with its CRC. Shards that are there already are n
   ffconvert cache fill s3://bucket/data --cache-dir /nvme/cache --cache-size 200GB`,
 		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if data.Dir, err = opts.cacheDir(); err != nil {
+			if data.Dir, err = cacheDir(opts.dir); err != nil {
 				return err
 			}
 			data.JSON = opts.format.Value == "json"
@@ -113,7 +113,7 @@ It ends two seconds after the last of them. The Python package calls this comman
 		Example: `  ffconvert cache serve s3://bucket/data --cache-dir /nvme/cache`,
 		Args:    cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if data.Dir, err = opts.cacheDir(); err != nil {
+			if data.Dir, err = cacheDir(opts.dir); err != nil {
 				return err
 			}
 			return cliflag.Hint(data.Serve(cmd.Context(), args[0], cmd.OutOrStdout(), os.Args[1:]), "", args[0])
@@ -144,9 +144,13 @@ unfinished; and the samples of datasets in object stores that no process has ope
 	return cmd
 }
 
-// cacheDir returns the directory of the cache.
-func (o *cacheOptions) cacheDir() (string, error) {
-	dir, err := cliflag.CacheDir(o.dir)
+func addCacheDir(flags *pflag.FlagSet, dir *string) {
+	flags.StringVar(dir, "cache-dir", "", "the cache (default WDS_CACHE, or ffconvert in the user's cache directory)")
+}
+
+// cacheDir returns the directory of the cache, for the value of the flag.
+func cacheDir(dir string) (string, error) {
+	dir, err := cliflag.CacheDir(dir)
 	if err == nil && dir == "" {
 		dir, err = os.UserCacheDir()
 		dir = filepath.Join(dir, "ffconvert")
@@ -156,7 +160,7 @@ func (o *cacheOptions) cacheDir() (string, error) {
 
 // open calls use with the cache, or with nil if the directory is missing or is not a cache.
 func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
-	dir, err := o.cacheDir()
+	dir, err := cacheDir(o.dir)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/cached"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/loader"
@@ -33,30 +34,19 @@ type Bench struct {
 	Seed     uint64        // of the random order
 	Record   record.Options
 	Format   option.Choice // text or json
+	Cached   Cached        // where samples of a dataset in an object store are kept
 }
 
 // Run reads batches of a dataset or a shard, and writes the measurements.
 func (b Bench) Run(ctx context.Context, path string, stdout io.Writer) error {
-	if err := convert.LocalPath(path); err != nil {
-		return err
-	}
-	shards, of, err := shardsOf(path)
-	if err != nil {
-		return err
-	}
-	var r *record.Reader
-	if shards != nil {
-		r, err = record.OpenFiles(shards, b.Record)
-	} else {
-		r, err = record.Open(path, b.Record)
-	}
+	r, of, end, err := b.open(ctx, path)
 	if errors.Is(err, record.ErrLegacy) {
 		return terminal.Plain(fmt.Errorf("%w%s", err, cliflag.Legacy))
 	}
 	if err != nil {
-		return terminal.Plain(cliflag.NotShards(path, err))
+		return err
 	}
-	defer r.Close()
+	defer end()
 	if r.Len() == 0 {
 		return terminal.Plain(fmt.Errorf("%s: %w to read", path, plan.ErrEmpty))
 	}
@@ -72,6 +62,45 @@ func (b Bench) Run(ctx context.Context, path string, stdout io.Writer) error {
 		return errors.Join(terminal.NewJSONEncoder(stdout).Encode(report), err)
 	}
 	return errors.Join(report.print(stdout), err)
+}
+
+// open opens a dataset or a shard, or the URL of a dataset. end closes it.
+func (b *Bench) open(ctx context.Context, path string) (r *cached.Reader, of counts, end func(), err error) {
+	if convert.IsURL(path) {
+		return b.openURL(ctx, path)
+	}
+	shards, of, err := shardsOf(path)
+	if err != nil {
+		return nil, of, nil, err
+	}
+	r = new(cached.Reader)
+	if shards != nil {
+		r.Reader, err = record.OpenFiles(shards, b.Record)
+	} else {
+		r.Reader, err = record.Open(path, b.Record)
+	}
+	if err != nil {
+		return nil, of, nil, terminal.Plain(cliflag.NotShards(path, err))
+	}
+	return r, of, func() { r.Close() }, nil
+}
+
+// openURL opens a dataset in an object store.
+func (b *Bench) openURL(ctx context.Context, url string) (r *cached.Reader, of counts, end func(), err error) {
+	x, err := cached.Open(ctx, url, b.Cached.options(func(text string) { fmt.Fprintln(os.Stderr, "ffconvert:", text) }))
+	if err != nil {
+		return nil, of, nil, err
+	}
+	files, err := x.Files()
+	r = new(cached.Reader)
+	if err == nil {
+		r.Reader, err = record.OpenFiles(files, b.Record)
+	}
+	if err != nil {
+		return nil, of, nil, errors.Join(err, x.Close())
+	}
+	r.Add(x, 0)
+	return r, of, func() { r.Close(); x.Close() }, nil
 }
 
 // shardsOf returns the shards that the manifest of a directory names, and how many shards and samples the dataset has; no shards if
@@ -116,7 +145,7 @@ func shardsOf(path string) (shards []record.FileInfo, of counts, err error) {
 // A benchRun reads the batches of a Bench.
 type benchRun struct {
 	Bench
-	reader *record.Reader
+	reader *cached.Reader
 	of     counts                                  // of the dataset, of which the reader may have one shard
 	order  func(dst []int64, lo, hi int64) []int64 // the samples at positions of the order, which repeats itself
 	start  time.Time
@@ -131,7 +160,7 @@ type benchRun struct {
 	bytes   int64
 }
 
-func newBenchRun(opts Bench, r *record.Reader, of counts) (*benchRun, error) {
+func newBenchRun(opts Bench, r *cached.Reader, of counts) (*benchRun, error) {
 	if of == (counts{}) {
 		of = counts{len(r.Files()), int64(r.Len())}
 	}
