@@ -35,7 +35,8 @@ class Dataset(Numbered):
     transform is a function of a sample, called last.
 
     fields: which fields to keep, of samples that are dicts; "jpg;png" keeps the first of these that a sample has, as "jpg". One that a sample lacks is an error, and
-    one that is left out is not decoded. max_samples: as Reader has it.
+    one that is left out is not decoded. max_samples, cache and cache_size: as Reader has them. cache is for URLs:
+    Dataset("s3://bucket/data", cache="/nvme/cache", cache_size="200GB").
 
     A subclass may define process(indices, data), as for ffrecord.torch.Dataset, in place of the three steps: it is given the bytes of several samples, and
     returns a list of as many. A Dataset goes to other processes as its Reader does. Any number of threads may read from it, if transform, and functions that were given,

@@ -42,12 +42,14 @@ _ASK = 64 << 20
 class Reader:
     """Reads samples of one or more files. They are numbered from 0 through all files, in the order of these.
 
-    files is a file, a directory, or a list of these, on a file system: a dataset in an object store is copied first (ffconvert copy).
+    files is a file, a directory, the URL of a dataset in an object store (s3, gs, ais, https, http), or a list of these. What is read of a URL is kept in the
+    directory cache of this machine, up to cache_size bytes of shards of all datasets in it, a number or a text as "200GB"; None is as many as there is room for. The
+    program `ffconvert` fetches: docs/training-from-buckets.md.
     A directory stands for its files *.ffr, sorted by name. If it has a manifest.json, they must be the shards that it names, of the sizes that it has, and no links. Without one the head of each file is read.
     The first read of a sample of a file opens that and checks its header, which is mapped then: the processes of a machine share it. The file stays open. check_data=False leaves out the CRC of samples,
     not that of headers. A file of more than max_samples samples is refused: a sparse file may claim any number, and a header is read whole.
 
-    DamageError if a file is missing, or is not the one of manifest.json; OSError if one cannot be opened; ValueError for a URL or an empty list. A read of a file that is damaged, or was deleted, replaced
+    DamageError if a file is missing, or is not the one of manifest.json; OSError if one cannot be opened; ValueError for a URL without cache, or an empty list. A read of a file that is damaged, or was deleted, replaced
     or cut since the Reader was made, is a DamageError.
 
     Any number of threads may read at once. A Reader goes to other processes by fork, or pickled: it is opened there again, and each read is an
