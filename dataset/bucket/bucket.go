@@ -120,7 +120,7 @@ func (r *mirror) Fetch(ctx context.Context, name string) (done func(), err error
 // looks it up and tries again: the listing may be wrong.
 func (r *mirror) fetch(ctx context.Context, o store.Object, name string) error {
 	err := r.fetchOnce(ctx, o, name)
-	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrLength) {
+	if !isStale(err) {
 		return err
 	}
 	now, late := store.Find(ctx, r.objects, r.url+name)
