@@ -141,7 +141,7 @@ func (r *mirror) create(name string) (*os.File, error) {
 // looks it up and tries again: the listing may be wrong.
 func (r *mirror) download(ctx context.Context, o store.Object, name string, into store.File) error {
 	err := r.objects.Fetch(ctx, o, into, nil)
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrLength) {
+	if isStale(err) {
 		now, late := store.Find(ctx, r.objects, r.url+name)
 		if late == nil && now.Size == o.Size { // room is reserved for o.Size bytes
 			r.objects.Enter(name, now)

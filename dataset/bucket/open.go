@@ -88,22 +88,35 @@ func open(ctx context.Context, url string, opts Options, as string) (*dataset.Ta
 		sum := sha256.Sum256([]byte(base))
 		token = hex.EncodeToString(sum[:8])
 	}
-	b := &bucket{mirror: mirror{
-		opts: opts, ctx: ctx, url: base, scratch: opts.NewScratch(), objects: store.NewListing(opts.Client, base), listed: as != looker,
-		stored: map[string][]byte{}, indexes: map[string]*index{},
-	}}
-	b.sums, b.spare = sync.OnceValue(b.readSums), b.dropIndexes
-	d, err := dataset.OpenScratch(opts.Scratch, as+token, store.Redact(base), func(d *dataset.Dataset) (dataset.Bucket, error) {
-		b.out, d.Objects, d.ReadsBack = d, b.objects, b.opts.ReadBack
-		if as == looker {
-			return b, b.look()
+	for n := 1; ; n++ {
+		b := &bucket{mirror: mirror{
+			opts: opts, ctx: ctx, url: base, scratch: opts.NewScratch(), objects: store.NewListing(opts.Client, base), listed: as != looker,
+			stored: map[string][]byte{}, indexes: map[string]*index{},
+		}}
+		b.sums, b.spare = sync.OnceValue(b.readSums), b.dropIndexes
+		d, err := dataset.OpenScratch(opts.Scratch, as+token, store.Redact(base), func(d *dataset.Dataset) (dataset.Bucket, error) {
+			b.out, d.Objects, d.ReadsBack = d, b.objects, b.opts.ReadBack
+			if as == looker {
+				return b, b.look()
+			}
+			return b, b.fill(as != reader, as == task)
+		})
+		if err == nil {
+			return &dataset.Task{Dataset: d}, nil
 		}
-		return b, b.fill(as != reader, as == task)
-	})
-	if err != nil {
-		return nil, err
+		if n == looks || !isStale(err) || len(b.objects.Names("")) == 0 {
+			return nil, err
+		}
 	}
-	return &dataset.Task{Dataset: d}, nil
+}
+
+// looks is how often open lists a dataset. Between the list and the download of an object, a task may have put the line of a
+// shard again, or finish may have replaced the journal and removed the lines.
+const looks = 4
+
+// isStale reports whether an error means that a list is out of date.
+func isStale(err error) bool {
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrLength)
 }
 
 // fill finds the objects of the dataset, and downloads all but shards and indexes to the scratch. writes: the caller

@@ -91,7 +91,7 @@ func TestWorkflowRetries(t *testing.T) {
 }
 
 // podOf returns the pod of a template with these values of its placeholders.
-func podOf(t *testing.T, w *v1alpha1.Workflow, step string, on places, values ...string) *pod {
+func podOf(t *testing.T, w *v1alpha1.Workflow, step string, on node, values ...string) *pod {
 	t.Helper()
 	tmpl := template(t, w, step)
 	c := tmpl.Container.DeepCopy()
@@ -124,7 +124,7 @@ func podOf(t *testing.T, w *v1alpha1.Workflow, step string, on places, values ..
 func TestWorkflow(t *testing.T) {
 	t.Parallel()
 	w := readWorkflow(t)
-	if claim := w.Spec.Volumes[0].PersistentVolumeClaim; claim == nil || claim.ClaimName != readManifest(t).claim.Name {
+	if claim := w.Spec.Volumes[0].PersistentVolumeClaim; claim == nil || claim.ClaimName != readManifest(t, shared).claim.Name {
 		t.Errorf("volumes %+v", w.Spec.Volumes)
 	}
 	dag := template(t, w, w.Spec.Entrypoint).DAG
@@ -143,24 +143,24 @@ func TestWorkflow(t *testing.T) {
 	}
 	tars, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
 	writeTars(t, tars)
-	places := on(tars, out, t.TempDir())
-	pods := []*pod{podOf(t, w, "plan", places)}
+	here := directory(tars, out).pod(t)
+	pods := []*pod{podOf(t, w, "plan", here)}
 	for k := range tasks {
 		n := strconv.Itoa(tasks)
 		task := strings.NewReplacer("{{item}}", strconv.Itoa(k), of, n).Replace(run.Arguments.Parameters[0].Value.String())
 		if want := fmt.Sprintf("%d/%d", k, tasks); task != want {
 			t.Errorf("task %s, want %s", task, want)
 		}
-		pods = append(pods, podOf(t, w, "run", places, "{{inputs.parameters."+run.Arguments.Parameters[0].Name+"}}", task))
+		pods = append(pods, podOf(t, w, "run", here, "{{inputs.parameters."+run.Arguments.Parameters[0].Name+"}}", task))
 	}
 	pods[0].args = append(pods[0].args[:2:2], append([]string{"--shards=" + strconv.Itoa(shards)}, pods[0].args[2:]...)...)
-	for _, p := range append(pods, podOf(t, w, "finish", places)) {
+	for _, p := range append(pods, podOf(t, w, "finish", here)) {
 		if e, err := p.run(t.Context(), fate{}); err != nil || e.status != 0 {
 			t.Fatalf("%q: %v\n%s", p.args, err, e.said)
 		}
 	}
-	plan := readManifest(t).jobs["plan"]
+	plan := readManifest(t, shared).jobs["plan"]
 	c := container(t, plan)
 	c.Args = append(c.Args[:2:2], append([]string{"--shards=" + strconv.Itoa(shards)}, c.Args[2:]...)...)
-	difference(t, onOneMachine(t, plan, tars), output(t, out))
+	difference(t, onOneMachine(t, plan, directory(tars, filepath.Join(t.TempDir(), "out"))), output(t, out))
 }

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"bytes"
 	"cmp"
 	"reflect"
 	"regexp"
@@ -29,9 +30,10 @@ func isTrue(b *bool) bool  { return b != nil && *b }
 func isFalse(b *bool) bool { return b != nil && !*b }
 
 // The run is an indexed job, whose pods know how many they are.
-func TestRunIsIndexed(t *testing.T) {
-	t.Parallel()
-	job := readManifest(t).jobs["run"]
+func TestRunIsIndexed(t *testing.T) { each(t, runIsIndexed) }
+
+func runIsIndexed(t *testing.T, m *manifest) {
+	job := m.jobs["run"]
 	c, spec := container(t, job), &job.Spec
 	if spec.CompletionMode == nil || *spec.CompletionMode != batchv1.IndexedCompletion {
 		t.Errorf("completionMode: %v", spec.CompletionMode)
@@ -40,7 +42,7 @@ func TestRunIsIndexed(t *testing.T) {
 		t.Fatalf("completions %v, parallelism %v", spec.Completions, spec.Parallelism)
 	}
 	want := []corev1.EnvVar{{Name: "FFCONVERT_TASKS", Value: strconv.Itoa(int(*spec.Completions))}}
-	if !reflect.DeepEqual(c.Env, want) || len(c.EnvFrom) != 0 {
+	if !reflect.DeepEqual(c.Env, want) {
 		t.Errorf("env %v; want %v, as many as completions", c.Env, want)
 	}
 	if spec.BackoffLimitPerIndex == nil || *spec.BackoffLimitPerIndex < 1 || spec.BackoffLimit != nil {
@@ -55,9 +57,9 @@ func TestRunIsIndexed(t *testing.T) {
 }
 
 // What is retried: a pod that was taken away, and what may go well another time.
-func TestFailurePolicies(t *testing.T) {
-	t.Parallel()
-	m := readManifest(t)
+func TestFailurePolicies(t *testing.T) { each(t, hasFailurePolicies) }
+
+func hasFailurePolicies(t *testing.T, m *manifest) {
 	for step, want := range map[string]struct {
 		action   batchv1.PodFailurePolicyAction
 		statuses []int32
@@ -89,9 +91,9 @@ func TestFailurePolicies(t *testing.T) {
 }
 
 // The pods have no more rights than the restricted level of the Pod Security Standards gives.
-func TestPodsAreRestricted(t *testing.T) {
-	t.Parallel()
-	m := readManifest(t)
+func TestPodsAreRestricted(t *testing.T) { each(t, podsAreRestricted) }
+
+func podsAreRestricted(t *testing.T, m *manifest) {
 	user := containerUser(t)
 	for _, step := range steps {
 		pod, c := &m.jobs[step].Spec.Template.Spec, container(t, m.jobs[step])
@@ -105,7 +107,7 @@ func TestPodsAreRestricted(t *testing.T) {
 		if *s.RunAsUser != user || *s.RunAsGroup != user || *s.FSGroup != user {
 			t.Errorf("%s: user %d, group %d, fsGroup %d; the image's is %d", step, *s.RunAsUser, *s.RunAsGroup, *s.FSGroup, user)
 		}
-		if s.FSGroupChangePolicy == nil || *s.FSGroupChangePolicy != corev1.FSGroupChangeOnRootMismatch {
+		if m.claim != nil && (s.FSGroupChangePolicy == nil || *s.FSGroupChangePolicy != corev1.FSGroupChangeOnRootMismatch) {
 			t.Errorf("%s: every pod would change the group of every file", step)
 		}
 		if s.SeccompProfile == nil || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
@@ -121,10 +123,29 @@ func TestPodsAreRestricted(t *testing.T) {
 	}
 }
 
+// Credentials come from one Secret, or where there is none from the service account.
+func TestSecret(t *testing.T) { each(t, hasSecret) }
+
+func hasSecret(t *testing.T, m *manifest) {
+	var want []corev1.EnvFromSource
+	if m.claim == nil {
+		optional := true
+		want = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "ffconvert-bucket"}, Optional: &optional}}}
+	}
+	for _, step := range steps {
+		if got := container(t, m.jobs[step]).EnvFrom; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: envFrom %+v; want %+v", step, got, want)
+		}
+	}
+	if m.claim == nil && !bytes.Contains(m.text, []byte("kubectl create secret generic ffconvert-bucket ")) {
+		t.Error("no command makes the Secret")
+	}
+}
+
 // The steps are of one image, a certain one.
-func TestImages(t *testing.T) {
-	t.Parallel()
-	m := readManifest(t)
+func TestImages(t *testing.T) { each(t, hasImages) }
+
+func hasImages(t *testing.T, m *manifest) {
 	images := make(map[string]bool)
 	for _, step := range steps {
 		c := container(t, m.jobs[step])
@@ -142,10 +163,10 @@ func TestImages(t *testing.T) {
 }
 
 // What a pod may use goes with what it is told to.
-func TestResources(t *testing.T) {
-	t.Parallel()
-	m := readManifest(t)
-	if !slices.Equal(m.claim.Spec.AccessModes, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}) {
+func TestResources(t *testing.T) { each(t, hasResources) }
+
+func hasResources(t *testing.T, m *manifest) {
+	if m.claim != nil && !slices.Equal(m.claim.Spec.AccessModes, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}) {
 		t.Errorf("accessModes %v; several nodes write", m.claim.Spec.AccessModes)
 	}
 	for _, step := range steps {
@@ -156,13 +177,27 @@ func TestResources(t *testing.T) {
 		for _, v := range m.jobs[step].Spec.Template.Spec.Volumes {
 			switch {
 			case v.PersistentVolumeClaim != nil:
-				if v.PersistentVolumeClaim.ClaimName != m.claim.Name || v.PersistentVolumeClaim.ReadOnly {
+				if m.claim == nil || v.PersistentVolumeClaim.ClaimName != m.claim.Name || v.PersistentVolumeClaim.ReadOnly {
 					t.Errorf("%s: volume %s is of claim %s", step, v.Name, v.PersistentVolumeClaim.ClaimName)
 				}
 			case v.EmptyDir != nil:
-				cache, err := resource.ParseQuantity(strings.TrimSuffix(option(c, "cache-size"), "B"))
-				if err != nil || v.EmptyDir.SizeLimit == nil || cache.Cmp(*v.EmptyDir.SizeLimit) >= 0 {
-					t.Errorf("%s: a cache of %v in a volume of %v, %v", step, &cache, v.EmptyDir.SizeLimit, err)
+				var bounds []string // of what the pod has there
+				if step != "finish" {
+					bounds = append(bounds, "cache-size")
+				}
+				if m.claim == nil && step != "plan" {
+					bounds = append(bounds, "bucket=scratch-size")
+				}
+				var most resource.Quantity
+				for _, name := range bounds {
+					size, err := resource.ParseQuantity(strings.TrimSuffix(option(c, name), "B"))
+					if err != nil {
+						t.Errorf("%s: --%s: %v", step, name, err)
+					}
+					most.Add(size)
+				}
+				if v.EmptyDir.SizeLimit == nil || most.Cmp(*v.EmptyDir.SizeLimit) >= 0 {
+					t.Errorf("%s: files of %v in a volume of %v", step, &most, v.EmptyDir.SizeLimit)
 				}
 				if disk := c.Resources.Requests.StorageEphemeral(); disk.Cmp(*v.EmptyDir.SizeLimit) < 0 {
 					t.Errorf("%s: a volume of %v on a node that need have %v", step, v.EmptyDir.SizeLimit, disk)
@@ -179,9 +214,10 @@ func TestResources(t *testing.T) {
 }
 
 // The kubelet waits longer for a task than the task for its shards.
-func TestGrace(t *testing.T) {
-	t.Parallel()
-	job := readManifest(t).jobs["run"]
+func TestGrace(t *testing.T) { each(t, hasGrace) }
+
+func hasGrace(t *testing.T, m *manifest) {
+	job := m.jobs["run"]
 	grace, err := time.ParseDuration(option(container(t, job), "grace"))
 	if err != nil || grace < 30*time.Second {
 		t.Fatalf("--grace %v, %v", grace, err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -25,20 +26,43 @@ var steps = []string{"plan", "run", "finish"}
 
 // A manifest is what a file of Kubernetes objects holds.
 type manifest struct {
+	name  string
 	text  []byte
-	claim *corev1.PersistentVolumeClaim
-	jobs  map[string]*batchv1.Job // by step
+	claim *corev1.PersistentVolumeClaim // nil: no volume is shared
+	jobs  map[string]*batchv1.Job       // by step
 }
 
-// readManifest decodes the file as the API server does that validates strictly: a field that
+// The manifests: of a directory that all pods see, and of an object store.
+const (
+	shared   = "ffconvert.yaml"
+	inBucket = "ffconvert-bucket.yaml"
+)
+
+// each runs a test for each manifest.
+func each(t *testing.T, test func(t *testing.T, m *manifest)) {
+	t.Parallel()
+	for _, name := range []string{shared, inBucket} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, readManifest(t, name))
+		})
+	}
+}
+
+// readManifest decodes a file as the API server does that validates strictly: a field that
 // is unknown, misspelt or there twice is an error.
-func readManifest(t *testing.T) *manifest {
+func readManifest(t *testing.T, name string) *manifest {
 	t.Helper()
-	text, err := os.ReadFile("ffconvert.yaml")
+	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &manifest{text: text, jobs: make(map[string]*batchv1.Job)}
+	return parseManifest(t, name, text)
+}
+
+func parseManifest(t *testing.T, name string, text []byte) *manifest {
+	t.Helper()
+	m := &manifest{name: name, text: text, jobs: make(map[string]*batchv1.Job)}
 	for n, document := range documents(t, text) {
 		object, err := decode(document)
 		if err != nil {
@@ -100,9 +124,9 @@ func container(t *testing.T, job *batchv1.Job) *corev1.Container {
 }
 
 // The decoder refuses what a server would: otherwise the other tests prove little.
-func TestDecodingIsStrict(t *testing.T) {
-	t.Parallel()
-	text := readManifest(t).text
+func TestDecodingIsStrict(t *testing.T) { each(t, decodingIsStrict) }
+
+func decodingIsStrict(t *testing.T, m *manifest) {
 	for name, change := range map[string][2]string{
 		"unknown field":       {"  completions: 40\n", "  completions: 40\n  complete: 40\n"},
 		"field of other case": {"completionMode: Indexed", "completionmode: Indexed"},
@@ -114,8 +138,8 @@ func TestDecodingIsStrict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			changed := bytes.Replace(text, []byte(change[0]), []byte(change[1]), 1)
-			if bytes.Equal(changed, text) {
+			changed := bytes.Replace(m.text, []byte(change[0]), []byte(change[1]), 1)
+			if bytes.Equal(changed, m.text) {
 				t.Fatalf("the manifest has no %q", change[0])
 			}
 			refused := 0
@@ -132,10 +156,15 @@ func TestDecodingIsStrict(t *testing.T) {
 }
 
 // Each object has the labels by which the commands of the head apply it.
-func TestSteps(t *testing.T) {
-	t.Parallel()
-	m := readManifest(t)
-	objects := map[string]metav1.ObjectMeta{"storage": m.claim.ObjectMeta}
+func TestSteps(t *testing.T) { each(t, hasSteps) }
+
+func hasSteps(t *testing.T, m *manifest) {
+	want := steps
+	objects := make(map[string]metav1.ObjectMeta)
+	if m.claim != nil {
+		want = append([]string{"storage"}, steps...)
+		objects["storage"] = m.claim.ObjectMeta
+	}
 	for _, step := range steps {
 		job := m.jobs[step]
 		if container(t, job); job.Name != "ffconvert-"+step {
@@ -150,23 +179,37 @@ func TestSteps(t *testing.T) {
 		t.Errorf("%d jobs", len(m.jobs))
 	}
 	var applied []string
-	for _, apply := range regexp.MustCompile(`kubectl apply -f ffconvert\.yaml -l '(.*)'`).FindAllSubmatch(m.text, -1) {
-		selector, err := labels.Parse(string(apply[1]))
+	for _, apply := range regexp.MustCompile(`kubectl apply -f (\S+) -l ('.*'|\S+)`).FindAllStringSubmatch(string(m.text), -1) {
+		selector, err := labels.Parse(strings.Trim(apply[2], "'"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, step := range append([]string{"storage"}, steps...) {
-			if selector.Matches(labels.Set(objects[step].Labels)) {
+		for _, step := range want {
+			if apply[1] == m.name && selector.Matches(labels.Set(objects[step].Labels)) {
 				applied = append(applied, step)
 			}
 		}
 	}
-	if want := []string{"storage", "plan", "run", "finish"}; !slices.Equal(applied, want) {
+	if !slices.Equal(applied, want) {
 		t.Errorf("the commands apply %q; want %q", applied, want)
 	}
 	for _, name := range regexp.MustCompile(`job/ffconvert-([a-z]+)`).FindAllSubmatch(m.text, -1) {
 		if m.jobs[string(name[1])] == nil {
 			t.Errorf("a command names %s", name[0])
+		}
+	}
+}
+
+// Kueue is asked by a label of each Job. Its pods have none: they would be queued twice. A Job is suspended by Kueue itself.
+func TestQueueLabel(t *testing.T) { each(t, hasQueueLabel) }
+
+func hasQueueLabel(t *testing.T, m *manifest) {
+	const label = "kueue.x-k8s.io/queue-name"
+	queued := parseManifest(t, m.name, bytes.ReplaceAll(m.text, []byte("# "+label), []byte(label)))
+	for _, step := range steps {
+		job := queued.jobs[step]
+		if m.jobs[step].Labels[label] != "" || job.Labels[label] != "LOCALQUEUE" || job.Spec.Template.Labels[label] != "" || job.Spec.Suspend != nil {
+			t.Errorf("%s: labels %v, of its pods %v, suspend %v", job.Name, job.Labels, job.Spec.Template.Labels, job.Spec.Suspend)
 		}
 	}
 }

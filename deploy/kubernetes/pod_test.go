@@ -27,30 +27,28 @@ type pod struct {
 	env  []string
 }
 
-// places are the directories of a node for those of a container.
-type places map[string]string
+// A node is what a pod finds.
+type node struct {
+	places map[string]string   // directories and URLs for those of a container
+	secret map[string][]string // environment variables, by the name of the Secret
+}
 
 // newPod returns the pod of a job, of an index where it is an indexed job, else −1.
-func newPod(t *testing.T, job *batchv1.Job, index int, on places) *pod {
+func newPod(t *testing.T, job *batchv1.Job, index int, on node) *pod {
 	t.Helper()
 	c := container(t, job)
 	p := &pod{name: job.Name, args: slices.Clone(c.Args)}
 	for i, arg := range p.args {
-		name, value, isFlag := strings.Cut(arg, "=")
-		if !isFlag {
-			name, value = "", arg
-		}
-		if path.IsAbs(value) {
+		flag, value := arg[:strings.LastIndex(arg, "=")+1], arg[strings.LastIndex(arg, "=")+1:]
+		if path.IsAbs(value) || strings.Contains(value, "://") {
 			value = on.find(t, c, value)
 		}
-		if p.args[i] = value; isFlag {
-			p.args[i] = name + "=" + value
-		}
+		p.args[i] = flag + value
 	}
-	// What the runtime sets, then what the job does. No HOME that is worth anything, and no /tmp:
+	// What the runtime sets, then what the job does. No HOME that can be written to, and no /tmp:
 	// the image has none.
 	env := map[string]string{
-		"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/", "TMPDIR": "/no/such/directory",
+		"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/dev/null", "TMPDIR": "/no/such/directory",
 		"KUBERNETES_PORT": "tcp://10.96.0.1:443", "KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBERNETES_SERVICE_PORT": "443",
 	}
 	if index >= 0 {
@@ -58,6 +56,15 @@ func newPod(t *testing.T, job *batchv1.Job, index int, on places) *pod {
 		p.name += "-" + strconv.Itoa(index)
 	}
 	env["HOSTNAME"] = p.name
+	for _, e := range c.EnvFrom {
+		if e.SecretRef == nil || e.Prefix != "" || on.secret[e.SecretRef.Name] == nil {
+			t.Fatalf("%s: nothing gives %+v", job.Name, e)
+		}
+		for _, v := range on.secret[e.SecretRef.Name] {
+			name, value, _ := strings.Cut(v, "=")
+			env[name] = value
+		}
+	}
 	for _, e := range c.Env {
 		if e.ValueFrom != nil {
 			t.Fatalf("%s: env %s is not a value", job.Name, e.Name)
@@ -70,20 +77,20 @@ func newPod(t *testing.T, job *batchv1.Job, index int, on places) *pod {
 	return p
 }
 
-// find returns where a path of a container lies. One that is in no volume would be in the
+// find returns where a path of a container lies, or what its URL is. A path that is in no volume would be in the
 // image, which cannot be written to and has no data.
-func (on places) find(t *testing.T, c *corev1.Container, name string) string {
+func (on node) find(t *testing.T, c *corev1.Container, name string) string {
 	t.Helper()
 	below := func(dir string) bool { return strings.HasPrefix(name+"/", dir+"/") }
-	if !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return below(m.MountPath) && m.SubPath == "" }) {
+	if path.IsAbs(name) && !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return below(m.MountPath) && m.SubPath == "" }) {
 		t.Fatalf("%s lies in no volume", name)
 	}
-	for dir, to := range on {
+	for dir, to := range on.places {
 		if below(dir) {
 			return to + name[len(dir):]
 		}
 	}
-	t.Fatalf("%s is no directory of this test", name)
+	t.Fatalf("%s is no place of this test", name)
 	return ""
 }
 

@@ -74,7 +74,7 @@ func write(t *testing.T, name, text string, mode os.FileMode) {
 // No page tells anybody to wait for completion alone.
 func TestNoWaitForOneEnd(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"ffconvert.yaml", "../../docs/clusters.md"} {
+	for _, name := range []string{shared, inBucket, "../../docs/clusters.md"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
