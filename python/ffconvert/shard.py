@@ -7,7 +7,7 @@ import os
 import sys
 import zlib
 from array import array
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Literal, Optional, Sequence, Tuple
 
 from .errors import DamageError
 from .files import stat_regular, with_room
@@ -224,10 +224,10 @@ class Run:
         self.shard.check(self.samples)
 
 
-def _numbers(kind: str, numbers: memoryview) -> Sequence[int]:
+def _numbers(kind: Literal["I", "q"], numbers: memoryview) -> Sequence[int]:
     """Numbers of a header. They are not copied, unless the machine is big-endian."""
     if sys.byteorder == "little":
-        return numbers.cast(kind)  # type: ignore[call-overload,no-any-return]
+        return numbers.cast(kind)
     swapped: "array[int]" = array(kind)
     swapped.frombytes(numbers)
     swapped.byteswap()

@@ -152,7 +152,7 @@ class Native(unittest.TestCase):
         support.write(path, [b"x", b"y"])
         with Reader(path) as reader:
             reader.read([0])
-            patches = [mock.patch.object(of, "bytearray", empty, create=True) for of in (native, ffconvert.reader)] if support.PLAIN else [mock.patch("numpy.empty", empty)]
+            patches = [mock.patch.object(of, "bytearray", empty, create=True) for of in (native, ffconvert.reader)] if native.np is None else [mock.patch("numpy.empty", empty)]
             with contextlib.ExitStack() as stack:
                 for patch in patches:
                     stack.enter_context(patch)

@@ -19,7 +19,7 @@ from tests import support
 
 import ffconvert
 from ffconvert import DamageError, Reader, native
-from ffconvert.shard import Shard
+from ffconvert.shard import Shard, _numbers
 
 MiB = 1 << 20
 #: More than a reader of any number of samples takes: without numpy the offsets of a block are objects.
@@ -241,6 +241,13 @@ class Touching(unittest.TestCase):
         os.replace(copy + "2", copy)
         with self.assertRaisesRegex(DamageError, "replaced or changed"):
             reader.read([0])
+
+    def test_big_endian(self):
+        """A machine whose numbers are not those of the file swaps their bytes."""
+        for kind in "Iq":
+            file = struct.pack((">2" if sys.byteorder == "little" else "<2") + kind, 1, 1 << 31)
+            with mock.patch.object(sys, "byteorder", "big"):
+                self.assertEqual(list(_numbers(kind, memoryview(file))), [1, 1 << 31])
 
     def test_no_room(self):
         """The limit of open files is an error that names the file, and harms no later read."""
