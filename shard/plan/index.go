@@ -60,7 +60,8 @@ type IndexOptions struct {
 }
 
 // Index finds every sample of a source and computes the size of its record. It returns the index of
-// each part in the order of Only. The errors of all refused parts are joined.
+// each part in the order of Only. The errors of all refused parts are joined, of each the first one: runs behind it are
+// not begun.
 func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]PartIndex, error) {
 	parts, only := src.Parts(), opts.Only
 	if only == nil {
@@ -100,16 +101,21 @@ func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]Par
 	for _, i := range unread {
 		runs := indexRuns(ctx, src, only[i], opts.Choose)
 		found[i], failed[i] = make([]PartIndex, len(runs)), make([]error, len(runs))
-		left := new(struct{ runs, bytes atomic.Int64 })
+		left, refused := new(struct{ runs, bytes atomic.Int64 }), new(atomic.Int64)
+		refused.Store(int64(len(runs)))
 		left.runs.Store(int64(len(runs)))
 		left.bytes.Store(parts[only[i]].Size)
 		for k, run := range runs {
 			g.Go(func() error {
-				if failed[i][k] = ctx.Err(); failed[i][k] == nil {
-					n := enc.Number(only[i])
-					how := &indexer{enc.Specs[n].NewSizer(), row, opts.Choose, progress, run, left}
-					found[i][k], failed[i][k] = indexPart(ctx, src, only[i], how)
-					found[i][k].Encode = n
+				if failed[i][k] = ctx.Err(); failed[i][k] != nil || refused.Load() < int64(k) {
+					return nil
+				}
+				n := enc.Number(only[i])
+				how := &indexer{enc.Specs[n].NewSizer(), row, opts.Choose, progress, run, left}
+				found[i][k], failed[i][k] = indexPart(ctx, src, only[i], how)
+				found[i][k].Encode = n
+				for was := refused.Load(); failed[i][k] != nil && int64(k) < was && !refused.CompareAndSwap(was, int64(k)); {
+					was = refused.Load()
 				}
 				return nil
 			})
