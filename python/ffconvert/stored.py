@@ -105,7 +105,7 @@ def _inner(value: Any, depth: int) -> Any:
 
 
 def _picture(picture: Any) -> Tuple[str, Any]:
-    """The file of a picture: a JPEG or PNG that was opened and not touched as it is, else a PNG with the same pixels. Modes that PNG does not have are arrays."""
+    """The file of a picture: a JPEG or PNG that was opened and not touched or changed by draft as it is, else a PNG with the same pixels. Modes that PNG does not have are arrays."""
     form = {"JPEG": "jpg", "PNG": "png"}.get(getattr(picture, "format", None) or "")
     opened = getattr(picture, "fp", None)
     if form and opened is not None and getattr(picture, "tile", None) and not picture.tell():  # its pixels were not read, and it is the first frame
@@ -114,7 +114,8 @@ def _picture(picture: Any) -> Tuple[str, Any]:
             opened.seek(0)
             data = opened.read()
             opened.seek(at)
-            return form, data
+            if not getattr(picture, "decoderconfig", ()) or _same(picture, type(picture)(io.BytesIO(data))):
+                return form, data
         except (OSError, ValueError):  # what it was read from is closed
             pass
     if picture.mode not in _PNG:
@@ -122,6 +123,11 @@ def _picture(picture: Any) -> Tuple[str, Any]:
     file = io.BytesIO()
     picture.save(file, "PNG")
     return "png", file.getvalue()
+
+
+def _same(picture: Any, file: Any) -> bool:
+    """Whether draft, which makes a JPEG smaller or grey before it is decoded, has left a picture as its file has it."""
+    return bool((picture.size, picture.mode) == (file.size, file.mode))
 
 
 def _npy(value: Any) -> bytes:

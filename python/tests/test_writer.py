@@ -212,6 +212,19 @@ class Values(unittest.TestCase):
             self.assertEqual((again.format, again.tobytes()), ("PNG", pixels.tobytes()))
             with Image.open(path) as opened:
                 self.assertEqual(list(fields({"jpg": opened})), ["jpg"])
+            for draft, kind, size, mode in ((("RGB", None), "jpg", (64, 48), "RGB"), (("RGB", (16, 12)), "png", (16, 12), "RGB"), (("L", None), "png", (64, 48), "L"), (("YCbCr", (32, 24)), "npy", (32, 24), "")):
+                file = io.BytesIO()
+                Image.new("RGB", (64, 48), (9, 99, 199)).save(file, "JPEG")
+                drafted = Image.open(file)
+                drafted.draft(*draft)
+                (name, data), = fields({"image": drafted}).items()
+                self.assertEqual((name, drafted.size), ("image." + kind, size))
+                if mode:
+                    again = Image.open(io.BytesIO(data))
+                    self.assertEqual((again.size, again.mode), (size, mode))
+                    self.assertEqual(list(again.getdata()), list(drafted.getdata()))
+                else:
+                    self.assertEqual(np.load(io.BytesIO(data)).shape, (24, 32, 3))
             depth = fields({"image": Image.fromarray(np.array([[70000, -5]], "i4"))})  # no PNG holds these
             self.assertEqual(np.load(io.BytesIO(depth["image.npy"])).tolist(), [[70000, -5]])
             cmyk = fields({"image": Image.new("CMYK", (3, 2), (1, 2, 3, 4))})
