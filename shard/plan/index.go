@@ -64,8 +64,10 @@ type IndexOptions struct {
 // not begun.
 func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]PartIndex, error) {
 	parts, only := src.Parts(), opts.Only
-	if only == nil {
-		only = AllParts(src)
+	for i := range parts {
+		if opts.Only == nil {
+			only = append(only, i)
+		}
 	}
 	enc, err := opts.Encodings.orDefault()
 	if err != nil {
@@ -186,15 +188,6 @@ func alsoIn(err error, parts int) error {
 	more := *at
 	more.Err = fmt.Errorf("%w%s", at.Err, text)
 	return &more
-}
-
-// AllParts returns the numbers of all parts of a source.
-func AllParts(src converters.Source) []int {
-	all := make([]int, len(src.Parts()))
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // An indexer has the settings for indexing parts.
