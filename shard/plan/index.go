@@ -64,8 +64,8 @@ type IndexOptions struct {
 // not begun.
 func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]PartIndex, error) {
 	parts, only := src.Parts(), opts.Only
-	for i := range parts {
-		if opts.Only == nil {
+	if only == nil {
+		for i := range parts {
 			only = append(only, i)
 		}
 	}
