@@ -97,6 +97,9 @@ type Conversion struct {
 	// over those of Reader.
 	Limits map[string]string
 
+	// Columns: WithSamples gives records that are rows of numbers the fields of their columns.
+	Columns bool
+
 	Out string // a local directory, or a URL: s3://bucket/name/, gs://bucket/name/
 	Options
 }

@@ -223,7 +223,7 @@ func (c Conversion) WithSamples(ctx context.Context, clash bool, use func(*forma
 	}
 	return in.work(ctx, nil, func(w *work) error {
 		return w.local(ctx, in.firstOf(0), func(parts []converters.Part) error {
-			req := format.OpenRequest{Parts: parts, Records: encode.Options{Limits: c.Encode.Limits}, Files: w.siblings}
+			req := format.OpenRequest{Parts: parts, Records: encode.Options{Limits: c.Encode.Limits}, Files: w.siblings, Columns: c.Columns}
 			s, err := c.Reader.Samples(ctx, req, clash)
 			if err != nil {
 				return err

@@ -24,7 +24,7 @@ func TestPartOpen(t *testing.T) {
 		{"grown", func(p *Part) error { return os.WriteFile(p.Path, []byte("0123456789"), 0o600) }, ErrChanged},
 		{"modified", func(p *Part) error { return os.Chtimes(p.Path, time.Time{}, time.Unix(1, 0)) }, ErrChanged},
 		{"gone", func(p *Part) error { return os.Remove(p.Path) }, os.ErrNotExist},
-		{"a directory", func(p *Part) error { p.Path = filepath.Dir(p.Path); return nil }, ErrUnsupported},
+		{"a directory", func(p *Part) error { p.Path = filepath.Dir(p.Path); return nil }, ErrChanged},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

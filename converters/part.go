@@ -58,12 +58,12 @@ type Copy struct {
 	Files FileSums
 }
 
-// Open opens the part. The error is [ErrChanged] if the size or the time of the file differs from the part, and
-// [ErrUnsupported] if it is not a regular file.
+// Open opens the part. The error is [ErrChanged] if the path is no regular file any more, or the size or the time of the
+// file differs from the part.
 func (p Part) Open() (File, error) { return new(Files).Open(p, Cached) }
 
 func (p Part) open() (*os.File, error) {
-	f, err := files.Blocking(os.Open(p.Path))
+	f, err := files.Open(p.Path)
 	if err != nil {
 		return nil, p.failed(err)
 	}
@@ -89,7 +89,7 @@ func (p Part) unchanged(f *os.File) error {
 	}
 	switch {
 	case !st.Mode().IsRegular():
-		err = fmt.Errorf("%w: not a regular file", ErrUnsupported)
+		err = fmt.Errorf("%w: it is not a regular file any more", ErrChanged)
 	case st.Size() != p.Size:
 		err = fmt.Errorf("%w: it had %d bytes, it has %d", ErrChanged, p.Size, st.Size())
 	case !p.ModTime.IsZero() && !st.ModTime().Equal(p.ModTime):

@@ -28,6 +28,7 @@ type Repairable struct {
 	Plan     fileState `json:"plan"`
 	Journal  fileState `json:"journal"`
 
+	Named    []string         `json:"-"` // the sources as the user named them, if the journal is sound
 	Problems []verify.Problem `json:"-"`
 }
 
@@ -58,7 +59,9 @@ func (d *Dataset) checkKept(m *Manifest) (*Repairable, error) {
 	plan, err := d.outline(m)
 	r.Plan = r.look(d.Path(PlanName), PlanName, err)
 	j, err := d.checkedJournal(m)
-	r.Journal = r.look(d.Path(JournalName), JournalName, err)
+	if r.Journal = r.look(d.Path(JournalName), JournalName, err); r.Journal == isSound {
+		r.Named = j.head.Named
+	}
 	c := &existing{of: d, plan: plan, journal: j, manifest: m}
 	if c.shards, err = d.Shards(); err != nil {
 		return nil, err

@@ -172,6 +172,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{"a field named as the key", Options{}, &converters.Sample{Key: "k", Fields: []converters.Field{field(converters.KeyField, "x")}}, converters.ErrDuplicate, converters.KeyField},
 		{"over 4 GiB", Options{}, &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Opaque(1 << 32)}}}, converters.ErrLimit, "4 GiB"},
 		{"raw of several fields", Options{Encoding: "raw"}, image(), converters.ErrUnsupported, `["jpg" "png" "cls"]; name one with raw:FIELD`},
+		{"raw of several numbers", Options{Encoding: "raw"}, &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Float(1)}, {Name: "b", Value: converters.Nested(nil)}}}, converters.ErrUnsupported, `raw takes one field of bytes or text, this has ["a" "b"] and neither`},
 		{"raw of no field", Options{Encoding: "raw"}, &converters.Sample{}, converters.ErrUnsupported, "one field"},
 		{"missing in a tuple", Options{Encoding: "pickle:jpg,webp"}, image(), ErrMissing, `no webp, the sample has ["jpg" "png" "cls"]`},
 		{"missing in a tuple, skip", Options{Encoding: "pickle:jpg,webp", Missing: MissingSkip}, image(), ErrSkip, ""},

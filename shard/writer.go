@@ -8,6 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/direct"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -89,7 +90,7 @@ func (w *Writer) fill(ctx context.Context, j *Job, file *os.File, index *indexFi
 	}
 	done.NotWhole, done.FirstNot = all.notWhole, all.names()
 	if p.samples < j.Samples {
-		return done, fmt.Errorf("%s: %w: %d of the %d samples indexed for it are left", j.Name, converters.ErrChanged, p.samples, j.Samples)
+		return done, j.changed(fmt.Sprintf("%d of the %d samples that were indexed for %s are left", p.samples, j.Samples, j.Name))
 	}
 	done.FileInfo, err = to.Close()
 	if late := out.Close(); err == nil {
@@ -99,8 +100,31 @@ func (w *Writer) fill(ctx context.Context, j *Job, file *os.File, index *indexFi
 		return done, err
 	}
 	if done.Size != j.Bytes {
-		return done, fmt.Errorf("%s: %w: it has %d bytes, %d were indexed for it", j.Name, converters.ErrChanged, done.Size, j.Bytes)
+		return done, j.changed(fmt.Sprintf("its samples make %d bytes of %s, %d were indexed", done.Size, j.Name, j.Bytes))
 	}
 	progress(0, record.FileSize(j.Samples, 0)) // the header, which readers do not count
 	return done, nil
+}
+
+// changed returns the error for samples that differ from those that were indexed. It is that of the first source of the
+// shard whose size or time has changed, else it names the first source and counts the others.
+func (j *Job) changed(how string) error {
+	sources := make(map[int]bool)
+	for _, run := range j.Runs {
+		if sources[run.Part] {
+			continue
+		}
+		sources[run.Part] = true
+		if part := j.Source.Parts()[run.Part]; part.Path != "" {
+			f, err := part.Open()
+			if err != nil {
+				return err
+			}
+			f.Close()
+		}
+	}
+	if others := int64(len(sources) - 1); others > 0 {
+		how = fmt.Sprintf("it or %s: %s", text.Count(others, "other source"), how)
+	}
+	return plan.ErrorChanged(j.Plan.Parts[j.Runs[0].Part].Name, how)
 }

@@ -50,6 +50,7 @@ type exportOptions struct {
 	cliflag.Conversion
 	reader  *format.Reader // of the format ffr
 	ordinal bool           // keys are numbers
+	columns bool           // see convert.Conversion.Columns
 }
 
 func newExportOptions() *exportOptions {
@@ -116,7 +117,7 @@ func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []stri
 	}
 	shown := terminal.NewReporter(o.Progress, os.Stderr)
 	defer shown.Stop()
-	c := convert.Conversion{Reader: o.reader, Sources: sources, Options: convert.Options{Encode: o.Encode, Input: o.Staging(), Listed: shown.Listed}}
+	c := convert.Conversion{Reader: o.reader, Sources: sources, Options: convert.Options{Encode: o.Encode, Input: o.Staging(), Listed: shown.Listed}, Columns: o.columns}
 	if err := convert.LocalPath(to); err != nil {
 		return err
 	}

@@ -61,6 +61,7 @@ var streams = []stream{
 
 func newExportStreamCommand(s stream) *cobra.Command {
 	opts := newExportOptions()
+	opts.columns = true
 	cmd := &cobra.Command{
 		Use:   s.name + " OUT... -",
 		Short: s.short,

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
@@ -30,6 +32,11 @@ fetches all indexes of a dataset in an object store.
   ffconvert get other.ffr '#0' | xxd | head`,
 		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			for i, name := range []string{"KEY", "FIELD"}[:len(args)-1] {
+				if args[i+1] == "" { // as of a variable that is not set; samples without a key have numbers
+					return fmt.Errorf("get: %s is empty: want ffconvert %s", name, cmd.Use)
+				}
+			}
 			if g.Out = cmd.OutOrStdout(); len(args) == 3 {
 				g.Field = args[2]
 			}

@@ -64,6 +64,11 @@ func (o *ffrOpener) openKnown(req OpenRequest, shards []knownShard) (converters.
 	known := !slices.Contains(each, "")
 	if req.Decode || req.DecodeKnown && known || !rec.Encoded && (rec.Encoding != "" || rec.Rewrites()) {
 		opts.Decode = func(part int) (func([]byte) (*converters.Sample, error), error) {
+			if k := shards[part]; req.Columns && each[part] == "raw" && k.dataset != nil {
+				if rows := decode.NewRows(k.dir.meta.Description); rows != nil {
+					return rows, nil
+				}
+			}
 			d, err := decode.New(each[part], rec.Limits)
 			return d.Decode, err
 		}

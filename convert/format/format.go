@@ -36,6 +36,9 @@ type OpenRequest struct {
 	// Decode decodes records that could be copied unchanged. DecodeKnown does so only if the
 	// encoding of all of them is known.
 	Decode, DecodeKnown bool
+
+	// Columns makes fields of the columns of raw records that are rows of numbers, if they are decoded.
+	Columns bool
 }
 
 // Files gives access to remote files that are in the directories of the parts of a dataset but are no parts.

@@ -59,7 +59,7 @@ func (s *Source) Head(part int) (record.FileInfo, error) {
 }
 
 func (x *shard) openIndex() (err error) {
-	if x.index, err = files.Blocking(os.Open(x.known.Index)); err != nil {
+	if x.index, err = files.Open(x.known.Index); err != nil {
 		return x.indexError(err)
 	}
 	st, err := x.index.Stat()

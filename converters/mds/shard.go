@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/klauspost/compress/s2"
@@ -189,12 +188,15 @@ func (r *reader) checkStored(ctx context.Context) error {
 	if r.shard.Stored == "" || zip.Name == "" {
 		return nil
 	}
-	f, err := files.Blocking(os.Open(r.shard.Stored))
+	f, err := files.Open(r.shard.Stored)
 	if err != nil {
 		return r.fail(-1, err, "")
 	}
 	defer f.Close()
 	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("%w: the compressed file is not a regular file any more", converters.ErrChanged)
+	}
 	if err == nil && st.Size() != zip.Bytes {
 		err = fmt.Errorf("%w: the compressed file has %d bytes, index.json has %d", converters.ErrMalformed, st.Size(), zip.Bytes)
 	}

@@ -102,7 +102,7 @@ func TestDamagedLink(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				data, err := x.Read(r)
+				data, err := x.Read(t.Context(), r)
 				if err == nil {
 					err = use(r, data)
 				}
@@ -136,7 +136,7 @@ func TestDamagedLink(t *testing.T) {
 			for n := range d.Len() {
 				r, err := d.Row(n, true)
 				if err == nil {
-					err = records.Locate(r)
+					err = records.Locate(t.Context(), r)
 				}
 				if err != nil {
 					return err

@@ -24,7 +24,7 @@ func TestCopy(t *testing.T) {
 		var copied bytes.Buffer
 		records := d.Records()
 		defer records.Close()
-		if err := records.Copy(&copied, row); err != nil || !bytes.Equal(copied.Bytes(), sound) {
+		if err := records.Copy(t.Context(), &copied, row); err != nil || !bytes.Equal(copied.Bytes(), sound) {
 			t.Fatalf("sample %d: %v, %d bytes of %d", n, err, copied.Len(), len(sound))
 		}
 		if n%10 != 3 {
@@ -32,7 +32,7 @@ func TestCopy(t *testing.T) {
 		}
 		flip(t, row.Shard, row.At.Off+2)
 		copied.Reset()
-		err = records.Copy(&copied, row)
+		err = records.Copy(t.Context(), &copied, row)
 		read, same := d.Record(t.Context(), row)
 		if !errors.Is(err, record.ErrChecksum) || err.Error() != same.Error() || copied.Len() != len(sound) || !bytes.Equal(read, copied.Bytes()) {
 			t.Errorf("a damaged sample: %v; Record says %v; %d and %d bytes of %d", err, same, copied.Len(), len(read), len(sound))

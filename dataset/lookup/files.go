@@ -23,14 +23,14 @@ import (
 
 var errNotRegular = place.New(place.Refused, "not a regular file")
 
-// open opens a shard or an index, which must be a regular file unless o.Open knows better.
+// open opens a shard or an index, which must be a regular file unless o.Open knows better. [Options.openOf] places its error.
 func (o *Options) open(path string) (dataset.File, int64, error) {
 	if o.Open != nil {
 		return o.Open(strings.TrimPrefix(path, o.URL+"/"))
 	}
 	st, err := os.Stat(path)
 	if err == nil && !st.Mode().IsRegular() {
-		return nil, 0, &place.Error{Where: path, Off: -1, Err: errNotRegular}
+		return nil, 0, errNotRegular
 	}
 	if err != nil {
 		return nil, 0, err

@@ -84,7 +84,7 @@ func TestWalkFrom(t *testing.T) {
 				}
 				if !r.Placed {
 					records := d.Records()
-					if err := errors.Join(records.Locate(r), records.Close()); err != nil {
+					if err := errors.Join(records.Locate(t.Context(), r), records.Close()); err != nil {
 						t.Fatal(err)
 					}
 				}

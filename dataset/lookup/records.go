@@ -54,11 +54,11 @@ func (d *Dataset) Records() *Records { return &Records{d: d, most: fewExtents} }
 
 // Read does what [Dataset.Record] does. The bytes are valid until the next call. Samples of one shard in their order take the least time.
 // Where Options.Open opens what comes over a network, bytes that are not sound are read again.
-func (x *Records) Read(r *Row) (data []byte, err error) {
+func (x *Records) Read(ctx context.Context, r *Row) (data []byte, err error) {
 	if err := x.open(r); err != nil {
 		return nil, err
 	}
-	err = x.sample(r, func(again bool) error {
+	err = x.sample(ctx, r, func(again bool) error {
 		payload := io.ReaderAt(x.file)
 		if x.d.opts.Open != nil && x.most > 1 && !again {
 			payload = &x.ahead
@@ -83,15 +83,15 @@ func (x *Records) open(r *Row) (err error) {
 
 // sample finds a sample by the header of its shard, and reads it. Without an index nothing but the record tells whether
 // the header's row is sound: then both are read again.
-func (x *Records) sample(r *Row, read func(again bool) error) error {
+func (x *Records) sample(ctx context.Context, r *Row, read func(again bool) error) error {
 	indexed := r.Placed
-	if err := x.locate(r); err != nil {
+	if err := x.locate(ctx, r); err != nil {
 		return err
 	}
 	return x.d.opts.sound(func(again bool) error {
 		if again && !indexed {
 			r.Placed, x.extents = false, x.extents[:0]
-			if err := x.locate(r); err != nil {
+			if err := x.locate(ctx, r); err != nil {
 				return err
 			}
 		}
@@ -100,14 +100,14 @@ func (x *Records) sample(r *Row, read func(again bool) error) error {
 }
 
 // Locate enters where the record of a sample is by the header of its shard, and compares that with the index.
-func (x *Records) Locate(r *Row) error {
+func (x *Records) Locate(ctx context.Context, r *Row) error {
 	if err := x.open(r); err != nil {
 		return err
 	}
-	return x.locate(r)
+	return x.locate(ctx, r)
 }
 
-func (x *Records) locate(r *Row) error {
+func (x *Records) locate(ctx context.Context, r *Row) error {
 	return x.d.opts.sound(func(again bool) error {
 		if again {
 			x.extents = x.extents[:0]
@@ -120,7 +120,7 @@ func (x *Records) locate(r *Row) error {
 			return err
 		}
 		if r.Placed && r.At != e {
-			if err := x.d.CheckIndex(context.Background(), r); err != nil { // else the header is what is damaged
+			if err := x.d.CheckIndex(ctx, r); err != nil { // else the header is what is damaged
 				return err
 			}
 			return r.fail(fmt.Errorf("%w: %d bytes from byte %d on with the CRC %08x, by its index, whose checksum is right, %d from byte %d on, %08x",
@@ -153,8 +153,8 @@ func (x *Records) read(r *Row, fill func([]byte) (int, error)) ([]byte, error) {
 }
 
 // Copy writes the record of a sample to w, of any size, and compares it with its CRC: an error after the last byte.
-func (x *Records) Copy(w io.Writer, r *Row) error {
-	if err := x.Locate(r); err != nil {
+func (x *Records) Copy(ctx context.Context, w io.Writer, r *Row) error {
+	if err := x.Locate(ctx, r); err != nil {
 		return err
 	}
 	sum := crc32.NewIEEE()

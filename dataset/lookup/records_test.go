@@ -2,6 +2,8 @@ package lookup
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"testing"
 )
 
@@ -18,7 +20,7 @@ func TestReadRecords(t *testing.T) {
 		}
 		again := *row
 		want, wrong := d.Record(t.Context(), row)
-		got, err := x.Read(&again)
+		got, err := x.Read(t.Context(), &again)
 		if (err == nil) != (wrong == nil) || !bytes.Equal(got, want) || *row != again {
 			t.Fatalf("sample %d: %v, %v; %+v and %+v", n, err, wrong, row, again)
 		}
@@ -42,5 +44,17 @@ func TestReadRecords(t *testing.T) {
 		if err := read(n); (err != nil) != (n == 39 || n == 40) {
 			t.Errorf("sample %d: %v", n, err)
 		}
+	}
+
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if row, err = d.Row(30, true); err != nil {
+		t.Fatal(err)
+	}
+	flip(t, row.Shard, 12+4*30) // its CRC
+	x = d.Records()
+	defer x.Close()
+	if err := x.Locate(ended, row); !errors.Is(err, context.Canceled) {
+		t.Errorf("the index of a damaged header, compared after the end of the context: %v", err)
 	}
 }

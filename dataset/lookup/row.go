@@ -95,7 +95,7 @@ func (d *Dataset) CheckIndex(ctx context.Context, r *Row) error {
 func (d *Dataset) Record(ctx context.Context, r *Row) ([]byte, error) {
 	x := Records{d: d, most: 1}
 	defer x.Close()
-	data, err := x.Read(r)
+	data, err := x.Read(ctx, r)
 	if err != nil || !r.doubt {
 		return data, err
 	}

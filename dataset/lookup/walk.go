@@ -102,7 +102,7 @@ func (w *walker) walkShard(ctx context.Context, k int, i int64, yield func(*Row,
 		}
 		var data []byte
 		if !r.Placed || w.wants != nil && w.wants(r) {
-			if data, err = w.fetch(r, s); err != nil {
+			if data, err = w.fetch(ctx, r, s); err != nil {
 				return false, err
 			}
 		} else {
@@ -119,7 +119,7 @@ func (w *walker) walkShard(ctx context.Context, k int, i int64, yield func(*Row,
 }
 
 // fetch finds a sample by the header, and reads its record if it is wanted.
-func (w *walker) fetch(r *Row, s *shard) (data []byte, err error) {
+func (w *walker) fetch(ctx context.Context, r *Row, s *shard) (data []byte, err error) {
 	opened := w.file == nil || w.shard != r.shard
 	if err := w.open(r); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (w *walker) fetch(r *Row, s *shard) (data []byte, err error) {
 			return nil, err
 		}
 	}
-	err = w.sample(r, func(again bool) error {
+	err = w.sample(ctx, r, func(again bool) error {
 		w.begun = w.begun && !again
 		if w.wants == nil || !w.wants(r) {
 			w.begun = false

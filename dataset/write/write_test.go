@@ -214,13 +214,52 @@ func TestWriteRefusesChangedSources(t *testing.T) {
 			plan := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 			change(src)
 			dir := t.TempDir()
-			if _, err := shardtest.Write(t, src, plan, dir, write.Options{}); !errors.Is(err, converters.ErrChanged) {
-				t.Errorf("error %v, want %v", err, converters.ErrChanged)
+			_, err := shardtest.Write(t, src, plan, dir, write.Options{})
+			if at, ok := errors.AsType[*converters.Error](err); !errors.Is(err, converters.ErrChanged) || !ok || !strings.HasPrefix(at.Where, "part-") {
+				t.Errorf("error %v, want %v of a part", err, converters.ErrChanged)
 			}
 			if _, err := dataset.ReadManifest(dir); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("there is a manifest: %v", err)
 			}
 		})
+	}
+}
+
+// onDisk is a source whose parts are files.
+type onDisk struct {
+	*memsource.Source
+	parts []converters.Part
+}
+
+func (o *onDisk) Parts() []converters.Part { return o.parts }
+
+// Of the sources of a shard whose samples have changed, the one is named whose file has.
+func TestWriteNamesChangedSource(t *testing.T) {
+	t.Parallel()
+	src := &onDisk{Source: memsource.New(7, 4, 10, 400)}
+	for _, p := range src.Source.Parts() {
+		p.Path = filepath.Join(t.TempDir(), p.Name)
+		if err := os.WriteFile(p.Path, make([]byte, p.Size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		src.parts = append(src.parts, p)
+	}
+	plan := shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 1}})
+	src.Data[2] = src.Data[2][:9]
+	for _, row := range []struct {
+		size int64
+		want string
+	}{
+		{10, "part-0: changed since it was indexed: it or 3 other sources: 39 of the 40 samples that were indexed for PART_00000.ffr are left (option overwrite starts anew)"},
+		{7, "part-2: changed since it was indexed: it had 10 bytes, it has 7"},
+	} {
+		if err := os.Truncate(src.parts[2].Path, row.size); err != nil {
+			t.Fatal(err)
+		}
+		_, err := shardtest.Write(t, src, plan, t.TempDir(), write.Options{})
+		if u, ok := errors.AsType[*write.Unfinished](err); !ok || u.Err.Error() != row.want {
+			t.Errorf("error %v, want %s", err, row.want)
+		}
 	}
 }
 

@@ -47,7 +47,7 @@ func (x *reader) decode(ctx context.Context, r *lookup.Row) (*converters.Sample,
 			return nil, ctx.Err()
 		}
 	}
-	data, err := x.records.Read(r)
+	data, err := x.records.Read(ctx, r)
 	if err != nil {
 		return nil, err
 	}

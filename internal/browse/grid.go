@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -172,7 +173,7 @@ func (q *request) cardsOf(x *set, rows []lookup.Row, values url.Values) ([]card,
 			c.Shows.Kind = guess
 		default:
 			left = max(0, left-c.At.Size)
-			x.show(d, records, &c)
+			x.show(q.ctx(), d, records, &c)
 			if c.Damaged == "" {
 				guess = c.Shows.Kind
 			}
@@ -187,8 +188,8 @@ func (q *request) cardsOf(x *set, rows []lookup.Row, values url.Values) ([]card,
 }
 
 // show fills a card from the sample's record.
-func (x *set) show(d *lookup.Dataset, records *lookup.Records, c *card) {
-	data, err := records.Read(&c.Row)
+func (x *set) show(ctx context.Context, d *lookup.Dataset, records *lookup.Records, c *card) {
+	data, err := records.Read(ctx, &c.Row)
 	if err != nil {
 		c.Damaged = err.Error()
 		return

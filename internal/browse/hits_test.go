@@ -260,7 +260,7 @@ func TestPageDamage(t *testing.T) {
 	s := x.searcher(t, dir)
 	row, err := s.d.Fork().Row(30, true)
 	if err == nil {
-		err = s.d.Records().Locate(row)
+		err = s.d.Records().Locate(t.Context(), row)
 	}
 	if err != nil {
 		t.Fatal(err)

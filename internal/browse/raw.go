@@ -107,7 +107,7 @@ func (q *request) largeRecord(d *lookup.Dataset, r *lookup.Row) error {
 	q.w.Header().Set("Content-Length", strconv.FormatInt(r.At.Size, 10))
 	records := d.Records()
 	defer records.Close()
-	return gone(records.Copy(q.w, r))
+	return gone(records.Copy(q.ctx(), q.w, r))
 }
 
 // keysFile responds with the keys of the samples that the query finds, in the format of --keys.

@@ -43,17 +43,17 @@ func (q *request) read(x *set, n int64, room *semaphore.Weighted, use func(d *lo
 	damage := err
 	records := d.Records()
 	defer records.Close()
-	if err := records.Locate(r); err != nil {
+	if err := records.Locate(q.ctx(), r); err != nil {
 		return use(d, r, nil, errors.Join(damage, err))
 	}
 	if r.At.Size > MaxRecord {
-		return use(d, r, nil, errors.Join(damage, records.Copy(io.Discard, r)))
+		return use(d, r, nil, errors.Join(damage, records.Copy(q.ctx(), io.Discard, r)))
 	}
 	if err := room.Acquire(q.ctx(), r.At.Size); err != nil {
 		return err
 	}
 	defer room.Release(r.At.Size)
-	data, err := records.Read(r)
+	data, err := records.Read(q.ctx(), r)
 	return use(d, r, data, errors.Join(damage, err))
 }
 

@@ -17,7 +17,7 @@ from .errors import placed
 from .parts import Parts
 from .processes import pool
 from .stored import packed
-from .writer import Program, Writer, arguments, check
+from .writer import Program, Writer, arguments, check, deepest
 
 __all__ = ["convert"]
 
@@ -84,7 +84,7 @@ def _in_parts(dataset: Any, out: str, num_workers: int, parts: Parts, line: "_Li
     least = min(n, int(shards)) if shards.isdecimal() else 1  # more shards than samples are refused
     paths: List[str] = []
     samples = 0
-    with pool(num_workers, _Worker.begin, dataset, parts) as workers:
+    with pool(num_workers, _Worker.begin, dataset, parts, deepest(flags)) as workers:
         workers.submit(_Worker.check, [*flags, "--", "-", out], least).result()
         size = parts.begin(n, max(1, min(_SAMPLES, -(-n // (num_workers * _PARTS)))))
         running = {workers.submit(_Worker.part, first, min(n, first + size)) for first in range(0, n, size)}
@@ -106,10 +106,11 @@ class _Worker:
 
     dataset: Any
     parts: Parts
+    depth: int
 
     @classmethod
-    def begin(cls, dataset: Any, parts: Parts) -> None:
-        cls.dataset, cls.parts = dataset, parts
+    def begin(cls, dataset: Any, parts: Parts, depth: int) -> None:
+        cls.dataset, cls.parts, cls.depth = dataset, parts, depth
 
     @classmethod
     def check(cls, args: List[str], least: int) -> None:
@@ -118,7 +119,7 @@ class _Worker:
     @classmethod
     def part(cls, first: int, to: int) -> Tuple[str, int]:
         """The file of the samples from first to before to, which is written if it is not there; and their number."""
-        path = cls.parts.find(first, lambda: packed(cls.dataset[first], "%08d" % first))
+        path = cls.parts.find(first, lambda: packed(cls.dataset[first], "%08d" % first, cls.depth))
         return path or cls.parts.write(first, cls._records(first, to), to - first), to - first
 
     @classmethod
@@ -126,7 +127,7 @@ class _Worker:
         for i in range(first, to):
             sample = cls.dataset[i]
             try:
-                yield packed(sample, "%08d" % i)
+                yield packed(sample, "%08d" % i, cls.depth)
             except (TypeError, ValueError) as e:
                 raise placed(e, "sample %d" % i) from e
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 import tempfile
 import warnings
@@ -18,10 +19,10 @@ from typing import Any, Dict, Iterable, List, Optional
 
 from .__main__ import find_program
 from .errors import placed
-from .stored import packed
+from .stored import DEPTH, packed
 from .wire import dumps_msgpack
 
-__all__ = ["ConvertError", "Program", "Writer", "arguments", "check", "program"]
+__all__ = ["ConvertError", "Program", "Writer", "arguments", "check", "deepest", "program"]
 
 #: Bytes that are collected for one write into the pipe, and what the pipe holds.
 _COLLECTED = 1 << 20
@@ -61,6 +62,12 @@ def arguments(options: Dict[str, Any]) -> List[str]:
             elif one is not None and one is not False:
                 out.append("%s=%s" % (flag, os.fspath(one) if isinstance(one, os.PathLike) else one))
     return out
+
+
+def deepest(args: List[str]) -> int:
+    """How many lists and maps in one another the program takes with these flags."""
+    found = re.findall(r"^--max(?:=(?:.*,)?|-)depth=(\d+)", "\n".join(args), re.MULTILINE)
+    return int(found[-1]) if found else DEPTH
 
 
 def check(args: List[str], records: Iterable[bytes]) -> None:
@@ -142,7 +149,9 @@ class Writer:
         self.summary: str = ""
         self._process, self._collected = os.getpid(), bytearray()
         self._failed: Optional[ConvertError] = None
-        self._program: Optional[Program] = Program([*arguments(options), "--", "-", os.fspath(out)], subprocess.PIPE)
+        flags = arguments(options)
+        self._depth = deepest(flags)
+        self._program: Optional[Program] = Program([*flags, "--", "-", os.fspath(out)], subprocess.PIPE)
         pipe = self._pipe()
         try:  # fewer turns between both
             import fcntl
@@ -156,7 +165,7 @@ class Writer:
         """Writes a sample. TypeError or ValueError if it cannot be stored, which names its field: another sample can take the place. ConvertError if the program has ended."""
         self._check()
         try:
-            data = packed(sample, "%08d" % self.count)
+            data = packed(sample, "%08d" % self.count, self._depth)
         except (TypeError, ValueError) as e:
             raise placed(e, "sample %d" % self.count) from e
         self._put(data)

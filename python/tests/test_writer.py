@@ -87,6 +87,16 @@ class Numbers:
         return {"n": i, "data": bytes(i % 50)}
 
 
+class _Deep(list):
+    """A dataset one of whose samples has too many lists."""
+
+    def __init__(self):
+        value = []
+        for _ in range(40):
+            value = [value]
+        super().__init__({"data": value if i == 5 else [[i]]} for i in range(9))
+
+
 class Computed:
     """A dataset that computes with several threads of torch."""
 
@@ -117,6 +127,29 @@ class Values(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^sample 0: .*surrogates not allowed"):  # whose own type is not made of a message
             with Writer(support.scratch() / "out") as writer:
                 writer.write({"a": "\ud800"})
+
+    def test_depth(self):
+        """Samples that the program would refuse at the end are refused when they are written; a flag takes them."""
+        def nested(n):
+            value = 1
+            for _ in range(n):
+                value = [value]
+            return value
+        endless = []
+        endless.append(endless)
+        for bad in (nested(32), endless, {"x": nested(31)}):
+            with self.assertRaisesRegex(ValueError, "^field a: too many lists and dicts in one another: 32 are taken"):
+                fields({"a": bad})
+        out = support.scratch()
+        for depth, options in ((32, {}), (40, {"max": {"depth": 40}}), (41, {"max": ["item-size=1MiB", "depth=41"]})):
+            with Writer(out / str(depth), **options) as writer:
+                writer.write({"a": 1})
+                with self.assertRaisesRegex(ValueError, "^sample 1: field a: too many"):
+                    writer.write({"a": nested(depth)})
+                writer.write({"a": nested(depth - 1)})
+            self.assertEqual(writer.count, 2)
+        with self.assertRaisesRegex(ValueError, "^sample 5: field data: too many"):
+            ffconvert.convert(_Deep(), out / "parts", num_workers=2)
 
     def test_msgpack(self):
         """Our encoder writes what the module msgpack does, or what it reads again."""
@@ -179,6 +212,19 @@ class Values(unittest.TestCase):
             self.assertEqual((again.format, again.tobytes()), ("PNG", pixels.tobytes()))
             with Image.open(path) as opened:
                 self.assertEqual(list(fields({"jpg": opened})), ["jpg"])
+            for draft, kind, size, mode in ((("RGB", None), "jpg", (64, 48), "RGB"), (("RGB", (16, 12)), "png", (16, 12), "RGB"), (("L", None), "png", (64, 48), "L"), (("YCbCr", (32, 24)), "npy", (32, 24), "")):
+                file = io.BytesIO()
+                Image.new("RGB", (64, 48), (9, 99, 199)).save(file, "JPEG")
+                drafted = Image.open(file)
+                drafted.draft(*draft)
+                (name, data), = fields({"image": drafted}).items()
+                self.assertEqual((name, drafted.size), ("image." + kind, size))
+                if mode:
+                    again = Image.open(io.BytesIO(data))
+                    self.assertEqual((again.size, again.mode), (size, mode))
+                    self.assertEqual(list(again.getdata()), list(drafted.getdata()))
+                else:
+                    self.assertEqual(np.load(io.BytesIO(data)).shape, (24, 32, 3))
             depth = fields({"image": Image.fromarray(np.array([[70000, -5]], "i4"))})  # no PNG holds these
             self.assertEqual(np.load(io.BytesIO(depth["image.npy"])).tolist(), [[70000, -5]])
             cmyk = fields({"image": Image.new("CMYK", (3, 2), (1, 2, 3, 4))})

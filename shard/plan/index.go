@@ -60,11 +60,14 @@ type IndexOptions struct {
 }
 
 // Index finds every sample of a source and computes the size of its record. It returns the index of
-// each part in the order of Only. The errors of all refused parts are joined.
+// each part in the order of Only. The errors of all refused parts are joined, of each the first one: runs behind it are
+// not begun.
 func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]PartIndex, error) {
 	parts, only := src.Parts(), opts.Only
 	if only == nil {
-		only = AllParts(src)
+		for i := range parts {
+			only = append(only, i)
+		}
 	}
 	enc, err := opts.Encodings.orDefault()
 	if err != nil {
@@ -100,16 +103,21 @@ func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]Par
 	for _, i := range unread {
 		runs := indexRuns(ctx, src, only[i], opts.Choose)
 		found[i], failed[i] = make([]PartIndex, len(runs)), make([]error, len(runs))
-		left := new(struct{ runs, bytes atomic.Int64 })
+		left, refused := new(struct{ runs, bytes atomic.Int64 }), new(atomic.Int64)
+		refused.Store(int64(len(runs)))
 		left.runs.Store(int64(len(runs)))
 		left.bytes.Store(parts[only[i]].Size)
 		for k, run := range runs {
 			g.Go(func() error {
-				if failed[i][k] = ctx.Err(); failed[i][k] == nil {
-					n := enc.Number(only[i])
-					how := &indexer{enc.Specs[n].NewSizer(), row, opts.Choose, progress, run, left}
-					found[i][k], failed[i][k] = indexPart(ctx, src, only[i], how)
-					found[i][k].Encode = n
+				if failed[i][k] = ctx.Err(); failed[i][k] != nil || refused.Load() < int64(k) {
+					return nil
+				}
+				n := enc.Number(only[i])
+				how := &indexer{enc.Specs[n].NewSizer(), row, opts.Choose, progress, run, left}
+				found[i][k], failed[i][k] = indexPart(ctx, src, only[i], how)
+				found[i][k].Encode = n
+				for was := refused.Load(); failed[i][k] != nil && int64(k) < was && !refused.CompareAndSwap(was, int64(k)); {
+					was = refused.Load()
 				}
 				return nil
 			})
@@ -180,15 +188,6 @@ func alsoIn(err error, parts int) error {
 	more := *at
 	more.Err = fmt.Errorf("%w%s", at.Err, text)
 	return &more
-}
-
-// AllParts returns the numbers of all parts of a source.
-func AllParts(src converters.Source) []int {
-	all := make([]int, len(src.Parts()))
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // An indexer has the settings for indexing parts.

@@ -2,8 +2,10 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -30,6 +32,37 @@ func (u uneven) IndexRuns(context.Context, int) []iter.Seq2[*converters.Span, er
 		}
 	}
 	return []iter.Seq2[*converters.Span, error]{run(100, 500, 900), run(910, 920), run(930)}
+}
+
+// refusing is a part in many runs, of which the second fails.
+type refusing struct {
+	uneven
+	begun *atomic.Int64
+}
+
+var errRefused = errors.New("refused")
+
+func (r refusing) IndexRuns(context.Context, int) (all []iter.Seq2[*converters.Span, error]) {
+	for k := range 100 {
+		all = append(all, func(yield func(*converters.Span, error) bool) {
+			if r.begun.Add(1); k == 1 {
+				yield(nil, errRefused)
+			}
+		})
+	}
+	return all
+}
+
+// The runs of a part behind one that fails are not begun.
+func TestIndexEndsRefusedPart(t *testing.T) {
+	t.Parallel()
+	for _, workers := range []int{1, 4} {
+		r := refusing{begun: new(atomic.Int64)}
+		_, err := Index(t.Context(), r, IndexOptions{Workers: workers})
+		if n := r.begun.Load(); !errors.Is(err, errRefused) || workers == 1 && n != 2 {
+			t.Errorf("%d workers: %v, %d runs were begun", workers, err, n)
+		}
+	}
 }
 
 type counted struct {

@@ -11,7 +11,9 @@ import (
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/decode"
 	"github.com/ffconvert/ffconvert/internal/jsonvalue"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -153,6 +155,9 @@ func (g *Getter) write(ctx context.Context, r *lookup.Row) error {
 		return g.bytes(data, "the record")
 	}
 	s, err := g.d.Decode(r, data)
+	if err == nil {
+		s, err = g.columns(r, data, s)
+	}
 	if err != nil {
 		return err
 	}
@@ -169,6 +174,26 @@ func (g *Getter) write(ctx context.Context, r *lookup.Row) error {
 		err = &place.Error{Where: r.Shard, Off: r.At.Off, Entry: s.Key, Err: err, Hint: "without FIELD and --format the whole record is written"}
 	}
 	return err
+}
+
+// columns returns the sample of a record with its columns as fields, if it is a row of numbers and s, which has the record
+// as its field, lacks Field.
+func (g *Getter) columns(r *lookup.Row, data []byte, s *converters.Sample) (*converters.Sample, error) {
+	if _, ok := s.Field(g.Field); ok || !g.d.Ours() || g.d.Encoding(r) != "raw" {
+		return s, nil
+	}
+	meta, err := dataset.ReadMeta(g.d.Dir)
+	if err != nil {
+		return nil, err
+	}
+	row := decode.NewRows(meta.Description)
+	if row == nil {
+		return s, nil
+	}
+	if s, err = row(data); err != nil {
+		err = &place.Error{Where: r.Shard, Off: r.At.Off, Err: err}
+	}
+	return s, err
 }
 
 // writeField writes Field.

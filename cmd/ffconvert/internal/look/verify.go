@@ -1,12 +1,14 @@
 package look
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -268,12 +270,29 @@ func (v *Verifier) verify(ctx context.Context, d verifiedDataset) (*verify.Repor
 	if err != nil || d.manifest == nil {
 		return report, err
 	}
+	repair.Reason = cmp.Or(repair.Reason, mustName(d.manifest.Source.Format, repair.Named))
 	v.repairs = append(v.repairs, repair)
 	report.Proof = v.proof(d.manifest, report.Shards)
 	if v.key != nil {
 		err = d.unsigned(report)
 	}
 	return report, err
+}
+
+// mustName returns what the user must name for a repair, with the reason; "": nothing.
+func mustName(made string, named []string) string {
+	switch f, known := format.Named(made); {
+	case made != convert.SpecFormat && !known:
+		return fmt.Sprintf("the program %q made it, so name that", made)
+	case len(named) == 0 && f.Directories, slices.Contains(named, "-"), slices.Contains(named, "@-"):
+		return "not all sources have names, as standard input has none, so name them"
+	}
+	for _, name := range named {
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) && !strings.Contains(name, "://") && !strings.ContainsAny(name, "*?[{<@\ufffd") {
+			return name + " is not here, so name the sources"
+		}
+	}
+	return ""
 }
 
 // hint replaces the text of err, the error of a printed report, by the number of problems and the flag or the command that helps.
