@@ -120,7 +120,7 @@ func TestDamagedLink(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				data, err := x.Read(r)
+				data, err := x.Read(t.Context(), r)
 				if err == nil {
 					err = use(r, data)
 				}
@@ -207,7 +207,7 @@ func TestReadAhead(t *testing.T) {
 		for n := int64(0); n < d.Len(); n += row.step {
 			r, err := d.Row(n, false)
 			if err == nil {
-				_, err = x.Read(r)
+				_, err = x.Read(t.Context(), r)
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -18,11 +18,11 @@ var budget = []struct {
 	limit, goal int
 	count       func(product []*pkg) (n int, where string)
 }{
-	{"lines", 94770, 77000, sum(func(p *pkg) int { return p.lines })},
-	{"exported names, methods among them", 1860, 1300, sum(func(p *pkg) int { return p.exported })},
-	{"types", 943, 780, sum(func(p *pkg) int { return p.types })},
+	{"lines", 98400, 77000, sum(func(p *pkg) int { return p.lines })},
+	{"exported names, methods among them", 1915, 1300, sum(func(p *pkg) int { return p.exported })},
+	{"types", 962, 780, sum(func(p *pkg) int { return p.types })},
 	{"interfaces", 31, 32, sum(func(p *pkg) int { return p.interfaces })},
-	{"packages", 59, 59, sum(func(*pkg) int { return 1 })},
+	{"packages", 60, 59, sum(func(*pkg) int { return 1 })},
 	{"functions of more than 5 parameters", 0, 0, sum(func(p *pkg) int { return len(p.crowded) })},
 	{"methods of the largest type", 25, 25, methods},
 	{"files of the largest package", 30, 30, largest(func(p *pkg) int { return len(p.files) })},
