@@ -117,7 +117,9 @@ func (f *file) check() (err error) {
 	if h.n != f.n || h.sum != f.sum {
 		return f.fault(-1, 0, ErrReplaced)
 	}
-	f.crc = h.crc
+	if f.sum == 0 { // newFile calls check: no other goroutine has f
+		f.crc = h.crc
+	}
 	if isFile {
 		f.head, err = aio.Map(onDisk, payloadOff(f.n))
 		f.mapped = err == nil

@@ -17,10 +17,9 @@ import (
 // methods but Close may be called concurrently. A Reader holds one file descriptor per file, two for files from which
 // ReadBatch has read.
 //
-// Of each file it opens, it checks the rest of the header when the first sample is needed: by Read, ReadBatch or
-// Extent. An error of that check is the error of all samples of the file. From then on the header is mapped, so that
-// all processes share the pages that the page cache has of it; where it cannot be mapped, it takes 12 bytes of memory
-// per sample.
+// It checks the header of a file when the first sample is needed, by Read, ReadBatch or Extent. An error of that check
+// is the error of all samples of the file. From then on the header is mapped, so that all processes share the pages that
+// the page cache has of it; where it cannot be mapped, it takes 12 bytes of memory per sample.
 type Reader struct {
 	files  []*file
 	starts []int // index of the first sample of each file, and at the end the number of samples
