@@ -3,6 +3,7 @@ package cached
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/semaphore"
 
@@ -68,7 +69,17 @@ func (s *shard) plan(samples []int64) (all []*flight, err error) {
 }
 
 // here reports whether a sample is here or on its way. mu is held.
-func (s *shard) here(i int64) bool { return s.has(i) || s.flights[i] != nil }
+func (s *shard) here(i int64) bool { return s.has(i) || s.coming(i) != nil }
+
+// coming returns the flight that brings a sample, nil if there is none. mu is held.
+func (s *shard) coming(i int64) *flight {
+	for _, f := range s.pieces {
+		if f.lo <= i && i < f.lo+int64(len(f.at)) {
+			return f
+		}
+	}
+	return s.flights[i]
+}
 
 // extend makes a flight bring sample i, too, if little lies between. mu is held.
 func (s *shard) extend(f *flight, i int64) (bool, error) {
@@ -126,6 +137,10 @@ func (f *flight) give(err error) {
 
 // land takes a flight off the list: its samples are here, or have to be asked for again. mu is held.
 func (s *shard) land(f *flight) {
+	if k := slices.Index(s.pieces, f); k >= 0 {
+		s.pieces = slices.Delete(s.pieces, k, k+1)
+		return
+	}
 	for i := range f.at {
 		if n := f.lo + int64(i); s.flights[n] == f {
 			delete(s.flights, n)
@@ -197,7 +212,7 @@ func (p *part) begin() ([]*flight, error) {
 	defer p.mu.Unlock()
 	all, err := p.plan(p.samples)
 	for _, i := range p.samples {
-		p.flights = append(p.flights, p.shard.flights[i])
+		p.flights = append(p.flights, p.coming(i))
 	}
 	return all, err
 }

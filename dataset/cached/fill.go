@@ -19,6 +19,9 @@ type filler struct {
 	err    error // the first one
 }
 
+// mostSamples is how many samples of a piece there are at the most: each takes 24 bytes.
+const mostSamples = 256 << 10
+
 // fillers is how many pieces are fetched at once, 8 MiB each at the most.
 const fillers = 6
 
@@ -126,7 +129,7 @@ func (s *shard) piece() (*flight, error) {
 		return nil, nil
 	}
 	count := int64(1)
-	for most := 1 + mostAtOnce/max(1, s.Bytes/s.Samples); count < most && s.from+count < s.Samples; count++ {
+	for most := min(mostSamples, 1+mostAtOnce/max(1, s.Bytes/s.Samples)); count < most && s.from+count < s.Samples; count++ {
 		if s.here(s.from + count) {
 			break
 		}
@@ -139,9 +142,7 @@ func (s *shard) piece() (*flight, error) {
 	for f.size() > mostAtOnce && len(f.at) > 1 {
 		f.at = f.at[:(len(f.at)+1)/2]
 	}
-	for i := range f.at {
-		s.flights[f.lo+int64(i)] = f
-	}
+	s.pieces = append(s.pieces, f)
 	s.from += int64(len(f.at))
 	return f, nil
 }

@@ -28,6 +28,7 @@ type server struct {
 	filler *filler
 	slots  *semaphore.Weighted // flights that were asked for ahead
 	room   *semaphore.Weighted // bytes of these that are kept in memory
+	heads  *semaphore.Weighted // bytes of headers that are fetched
 	memory int64               // all of room
 
 	mu    sync.Mutex
@@ -38,6 +39,7 @@ type server struct {
 const (
 	aheadAtOnce = 48        // flights
 	aheadMemory = 256 << 20 // bytes
+	headsAtOnce = 64 << 20  // bytes
 
 	// linger is how long a server waits for a user: workers of a loader that start anew find it.
 	linger = 2 * time.Second
@@ -58,7 +60,7 @@ func newServer(d *dir) (*server, error) {
 		return nil, err
 	}
 	v.ctx, v.cancel = context.WithCancel(context.Background())
-	v.slots, v.room = semaphore.NewWeighted(aheadAtOnce), semaphore.NewWeighted(v.memory)
+	v.slots, v.room, v.heads = semaphore.NewWeighted(aheadAtOnce), semaphore.NewWeighted(v.memory), semaphore.NewWeighted(headsAtOnce)
 	for i := range d.manifest.Shards {
 		s := &d.manifest.Shards[i]
 		first := v.starts[i]
@@ -113,6 +115,14 @@ const entersAtOnce = 64
 
 // enter makes the header of a shard be here, and begins to fill it.
 func (v *server) enter(ctx context.Context, s *shard) error {
+	if s.entered() {
+		return nil
+	}
+	size := min(headSize+12*s.Samples, headsAtOnce)
+	if err := v.heads.Acquire(ctx, size); err != nil {
+		return err
+	}
+	defer v.heads.Release(size)
 	if err := s.enter(ctx, v.doubt); err != nil {
 		return err
 	}

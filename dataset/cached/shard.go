@@ -33,6 +33,7 @@ type shard struct {
 	doubt   bool              // samples may be in copy without a bit
 	full    error             // why nothing more is written into it
 	flights map[int64]*flight // by sample of the shard
+	pieces  []*flight         // those of the filler, each of many samples
 }
 
 // enter opens the copy of a shard, and fetches its header if that is not here.

@@ -61,7 +61,7 @@ class Dataset(Numbered):
         self.encoding: Optional[Decoder] = decoder(encoding) if isinstance(encoding, str) and encoding != "auto" else encoding  # type: ignore[assignment]
         if encoding == "auto":
             replaced = type(self).process is not Dataset.process
-            self.encoding = None if replaced else encoding_of(self.reader.places())
+            self.encoding = None if replaced else encoding_of(self.reader.places("meta"))
         if self._chosen is not None and self.encoding is None:
             raise ValueError("fields are for samples that are decoded")
 

@@ -152,6 +152,14 @@ class Remote(unittest.TestCase):
         self.assertEqual({k: bytes(v) if k != "__key__" else v for k, v in there[key].items()}, {k: bytes(v) if k != "__key__" else v for k, v in here[key].items()})
         self.assertIn("http://", repr(there))
 
+    def test_rows_of_numbers(self):
+        table = support.scratch() / "rows.csv"
+        table.write_text("a,b\n" + "".join("%d,%d\n" % (i, i * i) for i in range(1000)))
+        out = support.converted("csv", "--shards", "3", str(table))
+        here, there = Dataset(out), self.open(Server(self, out).url, kind=Dataset)
+        for numbers in batches(1000, size=100):
+            self.assertEqual(repr(there[numbers]), repr(here[numbers]))
+
     def test_pickled_and_forked(self):
         reader = self.open()
         self.same(pickle.loads(pickle.dumps(reader)))
