@@ -73,9 +73,6 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("memory of %d bytes: want 0 or more", o.Memory)
 	}
 	o.Memory = cmp.Or(o.Memory, math.MaxInt64)
-	if o.Warn == nil {
-		o.Warn = func(string) {}
-	}
 	return o, nil
 }
 

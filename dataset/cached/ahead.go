@@ -1,33 +1,34 @@
 package cached
 
-import (
-	"context"
-	"sync"
-)
+import "context"
 
 // An ahead fetches what one user has said that it will read, in that order, until the user ends or says something else.
 type ahead struct {
-	server *server
-	cancel context.CancelFunc
-
-	mu      sync.Mutex
-	flights []*flight
+	server  *server
+	cancel  context.CancelFunc
 	lists   chan []int64
+	done    chan struct{} // closed when it fetches no more
+	flights []*flight     // which have room, in order; done guards it
 }
 
-// mostLists is how many lists of a user may wait. Further ones are dropped: they are fetched when they are asked for.
-const mostLists = 1 << 12
+const (
+	// mostLists is how many lists of a user may wait. Further ones are dropped: they are fetched when they are asked for.
+	mostLists = 1 << 12
+
+	// listsAtOnce is how many are fetched as one, so that samples come together which lie together.
+	listsAtOnce = 16
+)
 
 func (v *server) newAhead() *ahead {
 	ctx, cancel := context.WithCancel(v.ctx)
-	a := &ahead{server: v, cancel: cancel, lists: make(chan []int64, mostLists)}
+	a := &ahead{server: v, cancel: cancel, lists: make(chan []int64, mostLists), done: make(chan struct{})}
 	v.work.Go(func() {
-		for {
+		defer close(a.done)
+		for ctx.Err() == nil {
 			select {
 			case samples := <-a.lists:
-				a.fetch(ctx, samples)
+				a.fetch(ctx, a.more(samples))
 			case <-ctx.Done():
-				return
 			}
 		}
 	})
@@ -42,6 +43,19 @@ func (a *ahead) coming(samples []int64) {
 	}
 }
 
+// more adds what waits to a list.
+func (a *ahead) more(samples []int64) []int64 {
+	for range listsAtOnce - 1 {
+		select {
+		case next := <-a.lists:
+			samples = append(samples, next...)
+		default:
+			return samples
+		}
+	}
+	return samples
+}
+
 // fetch fetches the samples of a list. Errors are left to the request for them.
 func (a *ahead) fetch(ctx context.Context, samples []int64) {
 	parts, _ := a.server.parts(ctx, samples)
@@ -49,45 +63,61 @@ func (a *ahead) fetch(ctx context.Context, samples []int64) {
 		if !p.entered() {
 			continue
 		}
+		room, ok := a.reserve(ctx, p)
+		if !ok {
+			return
+		}
 		flights, _ := p.begin()
 		for _, f := range flights {
-			if !a.start(ctx, f) {
-				f.give(context.Cause(ctx))
-			}
+			room = a.hold(f, room)
+			a.start(ctx, f)
 		}
+		a.server.room.Release(room)
 	}
 }
 
-// start begins a flight once there is room for what it brings; false: the user has ended.
-func (a *ahead) start(ctx context.Context, f *flight) bool {
-	v := a.server
-	if f.shard.have == nil {
-		held := min(f.size(), v.memory)
-		if v.room.Acquire(ctx, held) != nil {
-			return false
-		}
-		f.shard.mu.Lock()
-		f.held, f.room = held, v.room
-		f.shard.mu.Unlock()
-		a.mu.Lock()
-		a.flights = append(a.flights, f)
-		a.mu.Unlock()
+// reserve waits for room for the samples of a part, unless they are kept. Until there is, no flight of them is begun, which
+// others would wait for: this user may take nothing for long. ok is false when the user has ended.
+func (a *ahead) reserve(ctx context.Context, p *part) (room int64, ok bool) {
+	if p.have != nil {
+		return 0, true
 	}
-	if v.slots.Acquire(ctx, 1) != nil {
-		return false
+	size, err := p.find()
+	if err != nil {
+		return 0, true
+	}
+	room = min(size, a.server.memory)
+	return room, a.server.room.Acquire(ctx, room) == nil
+}
+
+// hold makes a flight hold room until its samples are taken, and returns the rest of room.
+func (a *ahead) hold(f *flight, room int64) int64 {
+	f.shard.mu.Lock()
+	defer f.shard.mu.Unlock()
+	f.held, f.room = min(f.size(), room), a.server.room
+	if f.held > 0 {
+		a.flights = append(a.flights, f)
+	}
+	return room - f.held
+}
+
+// start begins a flight.
+func (a *ahead) start(ctx context.Context, f *flight) {
+	v := a.server
+	if err := v.slots.Acquire(ctx, 1); err != nil {
+		f.give(context.Cause(ctx))
+		return
 	}
 	v.work.Go(func() {
 		defer v.slots.Release(1)
 		f.fly(v.ctx)
 	})
-	return true
 }
 
 // end forgets what the user has not taken.
 func (a *ahead) end() {
 	a.cancel()
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	<-a.done
 	for _, f := range a.flights {
 		f.shard.mu.Lock()
 		f.shard.land(f)

@@ -148,27 +148,37 @@ func epoch(t testing.TB, records [][]byte, seed uint64, users ...*cached.Dataset
 
 func TestEpochs(t *testing.T) {
 	t.Parallel()
-	dir, records := made(t, 2000, 3000, 8)
-	size := int64(0)
-	for _, r := range records {
-		size += int64(len(r)) + 12
+	type set struct {
+		dir     string
+		records [][]byte
+		size    int64
 	}
+	newSet := func(n, size, shards int) (s set) {
+		s.dir, s.records = made(t, n, size, shards)
+		for _, r := range s.records {
+			s.size += int64(len(r)) + 12
+		}
+		return s
+	}
+	small, large := newSet(2000, 3000, 8), newSet(300, 200_000, 10)
 	for _, c := range []struct {
 		name        string
-		size        int64
-		first, then float64 // most bytes of an epoch, of all bytes of the dataset
+		set         set
+		room        float64 // of its bytes
+		first, then float64 // most bytes of an epoch, of all of its bytes
 	}{
-		{"room for all", 0, 1.05, 0},
-		{"room for half", size * 9 / 16, 1.3, 0.6}, // four of eight shards, and what lies between samples
-		{"no room", 1, 1.6, 1.6},
+		{"room for all", small, 2, 1.05, 0},
+		{"room for half", small, 9. / 16, 1.6, 1.1}, // four of eight shards, and what lies between samples
+		{"no room", small, 0, 2, 2},
+		{"large samples, room for half", large, .55, 1.02, 0.52},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			address, opts := served(t, dir), options(t, c.size)
+			address, opts := served(t, c.set.dir), options(t, max(1, int64(c.room*float64(c.set.size))))
 			a, b := opened(t, address, opts), opened(t, address, opts)
 			before := int64(0)
 			for n := range uint64(3) {
-				epoch(t, records, n, a, b)
+				epoch(t, c.set.records, n, a, b)
 				if err := a.Filled(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -180,7 +190,7 @@ func TestEpochs(t *testing.T) {
 				if n > 0 {
 					most = c.then
 				}
-				if share := float64(now-before) / float64(size); share > most {
+				if share := float64(now-before) / float64(c.set.size); share > most {
 					t.Errorf("epoch %d fetched %.2f of the bytes, want %.2f at the most", n, share, most)
 				}
 				before = now
@@ -214,4 +224,26 @@ func cases(few, all int) int {
 		return all
 	}
 	return few
+}
+
+// What one user has said that it will read, and does not, keeps nobody else from reading it.
+func TestIdleUser(t *testing.T) {
+	t.Parallel()
+	dir, records := made(t, 400, 3000, 4)
+	address, opts := served(t, dir), options(t, 1).WithMemory(64<<10)
+	idle, x := opened(t, address, opts), opened(t, address, opts)
+	all := batches(len(records), 16, 1)
+	for _, numbers := range all {
+		idle.Coming(t.Context(), numbers)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for _, numbers := range all {
+		x.Coming(ctx, numbers)
+	}
+	for _, numbers := range all {
+		if err := read(ctx, x, records, numbers); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

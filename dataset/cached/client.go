@@ -65,7 +65,8 @@ func Serve(ctx context.Context, path, url string, opts Options, ready func()) er
 	if err != nil {
 		return err
 	}
-	d := &dir{url: baseOf(url), manifest: m, opts: opts}
+	d := newDir(baseOf(url), opts)
+	d.manifest = m
 	if err := d.open(path); err != nil {
 		return err
 	}

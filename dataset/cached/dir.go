@@ -22,10 +22,12 @@ import (
 
 // Options say where and how samples are kept.
 type Options struct {
-	Dir   string      // the cache
-	Size  int64       // most bytes of shards in it, of all datasets; 0: as many as there is room for
-	Store store.Store // reads the objects
-	Warn  func(string)
+	Dir   string       // the cache
+	Size  int64        // most bytes of shards in it, of all datasets; 0: as many as there is room for
+	Store store.Store  // reads the objects
+	Warn  func(string) // is told what is not kept, concurrently; nil: nobody
+
+	memory int64 // of samples that were fetched ahead; 0: aheadMemory
 }
 
 const datasetsDir = "datasets" // in a cache
@@ -46,11 +48,18 @@ type dir struct {
 // baseOf returns the URL of a dataset with one slash at its end.
 func baseOf(url string) string { return strings.TrimRight(url, "/") + "/" }
 
+func newDir(base string, opts Options) *dir {
+	if opts.Warn == nil {
+		opts.Warn = func(string) {}
+	}
+	return &dir{url: base, opts: opts}
+}
+
 // find fetches the manifest of the dataset at url, and makes the directory for it.
 func find(ctx context.Context, url string, opts Options) (*dir, error) {
 	base := baseOf(url)
 	where := store.Redact(base + dataset.ManifestName)
-	d := &dir{url: base, opts: opts}
+	d := newDir(base, opts)
 	var data []byte
 	err := d.again(ctx, func() error {
 		o, err := opts.Store.Stat(ctx, base+dataset.ManifestName)

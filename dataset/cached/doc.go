@@ -1,11 +1,11 @@
 // Package cached keeps the samples of a dataset in an object store on the machine that trains on them.
 //
 //	c, err := cached.Open(ctx, "s3://bucket/data", cached.Options{Dir: "/nvme/cache", Size: 200e9, Store: client})
-//	err = c.Read(ctx, []int64{7, 3}, memory) // their bytes behind one another, each compared with its CRC
+//	err = c.Read(ctx, []int64{3, 7}, memory) // their bytes behind one another, each compared with its CRC
 //
-// One process of a machine fetches, for all processes that have the dataset open: the server. It begins with the first
-// of them and ends with the last. Others ask it by a Unix socket for samples that are not here; what is here they read
-// from files.
+// One process of a machine fetches, for all processes that have the dataset open: the server, for its users. It begins with
+// the first of them and ends with the last, or when its own process does; then the next request of a user begins another.
+// Users ask it by a Unix socket for samples that are not here, in the files of the cache; what is here they read from files.
 //
 // # The directory of a dataset
 //
@@ -17,6 +17,7 @@
 //	PART_00000.have   a byte that is 1 if all samples are here, then a bit a sample, the lowest bit first
 //	url, boot         where it came from, and the start of the machine in which the server wrote it
 //	lock, socket      of the server
+//	log               what a server of its own process has to say
 //
 // A bit is set after the sample was compared with its CRC and written. After a loss of power a bit may be there without
 // its sample: where boot is of an earlier start of the machine, all bits are cleared, and samples that are in a copy are
@@ -24,10 +25,10 @@
 //
 // # What is kept
 //
-// A shard is kept whole or, but for its header, not at all: it is when there is room for all of it as the first of its
-// samples is asked for. Nothing is ever removed for something else. In random orders every sample of an epoch comes
-// once: then what is kept saves as much as any other choice, and there is no eviction to race with. What is not kept is
-// fetched each time, before it is asked for where the reader has said what comes.
+// A shard is kept whole or, but for its header, not at all: it is if Options.Size has room for all of it as the first of its
+// samples is asked for. Where the disk is full before that, what is there stays. Nothing is ever removed for something
+// else, so there is no eviction to race with. What is not kept is fetched each time, before it is asked for where a user
+// has said what comes.
 package cached
 
 import "github.com/ffconvert/ffconvert/internal/place"

@@ -13,7 +13,7 @@ import (
 // Samples that are wanted at once come by one request where little lies between them.
 const (
 	mostBetween = 64 << 10 // bytes between samples of a shard that is kept: they are kept, too
-	leastWaste  = 4 << 10  // bytes between others that cost no more than a request
+	leastWaste  = 4 << 10  // bytes between others that cost no more than a request does
 	mostAtOnce  = 8 << 20  // bytes of a request for several samples
 )
 
@@ -23,7 +23,8 @@ type flight struct {
 	lo    int64           // the first sample
 	at    []record.Extent // of all of them
 	done  chan struct{}
-	data  []byte // of all of them; nil if they are in the copy
+	waste int64  // bytes between samples that were asked for
+	data  []byte // of all of them
 	err   error
 
 	// shard.mu guards these.
@@ -92,7 +93,10 @@ func (s *shard) extend(f *flight, i int64) (bool, error) {
 		return false, err
 	}
 	e, end := more[len(more)-1], f.at[0].Off+f.size()
-	between := max(leastWaste, f.size()/4)
+	between := int64(leastWaste)
+	if f.waste+e.Off-end > f.size()/2 { // at most half of a request is what nobody wants
+		between = 0
+	}
 	if s.have != nil {
 		between = mostBetween
 		for n := next; n < i; n++ {
@@ -109,7 +113,7 @@ func (s *shard) extend(f *flight, i int64) (bool, error) {
 			s.flights[n] = f
 		}
 	}
-	f.at = append(f.at, more...)
+	f.at, f.waste = append(f.at, more...), f.waste+e.Off-end
 	s.flights[i], f.left = f, f.left+1
 	return true, nil
 }

@@ -2,6 +2,7 @@ package cached
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -54,7 +55,7 @@ func newServer(d *dir) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &server{dir: d, starts: []int64{0}, lock: l, memory: aheadMemory, quiet: time.Now()}
+	v := &server{dir: d, starts: []int64{0}, lock: l, memory: cmp.Or(d.opts.memory, aheadMemory), quiet: time.Now()}
 	if v.doubt, err = d.newBoot(); err != nil {
 		l.Close()
 		return nil, err
