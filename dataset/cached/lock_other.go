@@ -18,3 +18,5 @@ const Ready = "ready"
 func Start(string, ...string) error { return errUnix }
 
 func procPath(*os.File, string) string { return "" }
+
+func freeOn(*os.File) (int64, error) { return 0, errUnix }

@@ -38,3 +38,10 @@ func lockFile(root *os.Root, name string, wait bool) (*os.File, error) {
 func procPath(dir *os.File, name string) string {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), name)
 }
+
+// freeOn returns the bytes that this user may still write on the file system of a file.
+func freeOn(f *os.File) (int64, error) {
+	var st unix.Statfs_t
+	err := unix.Fstatfs(int(f.Fd()), &st)
+	return int64(st.Bavail) * int64(st.Bsize), err
+}

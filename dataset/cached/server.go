@@ -67,6 +67,7 @@ func newServer(d *dir) (*server, error) {
 		first := v.starts[i]
 		v.shards = append(v.shards, &shard{ManifestShard: s, dir: d, first: first})
 		v.starts = append(v.starts, first+s.Samples)
+		d.toCome.Add(headSize + 12*s.Samples)
 	}
 	v.filler = v.newFiller()
 	return v, nil

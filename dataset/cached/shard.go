@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -67,6 +68,7 @@ func (s *shard) enter(ctx context.Context, doubt bool) error {
 		}
 	}
 	s.copy = f
+	s.dir.toCome.Add(-headSize - 12*s.Samples)
 	return nil
 }
 
@@ -149,7 +151,9 @@ func (s *shard) keep(lo int64, at []record.Extent, data []byte, there bool) {
 	}
 	var err error
 	if !there {
-		_, err = s.copy.WriteAt(data, at[0].Off)
+		if err = s.room(int64(len(data))); err == nil {
+			_, err = s.copy.WriteAt(data, at[0].Off)
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,6 +165,20 @@ func (s *shard) keep(lo int64, at []record.Extent, data []byte, there bool) {
 		s.dir.opts.Warn(fmt.Sprintf("%s: %v: no more of this shard is kept", s.Name, err))
 	}
 }
+
+// spare is what of a disk is left free beside the headers that are to come.
+const spare = 1 << 20
+
+// room returns an error unless the disk has room for so many bytes, and for all headers: no sample is found without those.
+func (s *shard) room(size int64) error {
+	free, err := freeOn(s.copy)
+	if err == nil && free < size+s.dir.toCome.Load()+spare {
+		err = errFull
+	}
+	return err
+}
+
+var errFull = place.New(place.IO, "the disk is full")
 
 // mark says that samples are here.
 func (s *shard) mark(lo, hi int64) error {
