@@ -19,6 +19,7 @@ class CopiedShard(Shard):
     """A shard of which the copy has some samples, or all. number is its number in the dataset, first that of its first sample there."""
 
     def __init__(self, remote: Remote, number: int, first: int, entry: Entry, check_data: bool) -> None:
+        self._url = remote.url.rstrip("/") + "/" + entry.name
         self.path, self.n, self.header, self.size = os.path.join(remote.path, entry.name + ".copy"), entry.samples, entry.header, entry.bytes
         self.check_data, self.follow, self.growing = check_data, False, True
         self.identity = (0, 0, 0, 0)  # until the copy is there
@@ -26,6 +27,11 @@ class CopiedShard(Shard):
         self._file = {}
         self._here: Optional[mmap.mmap] = None  # whether all samples are here, and a bit for each
         self._entered = False
+
+    @property
+    def shown(self) -> str:
+        """Its URL."""
+        return self._url
 
     def entered(self, kept: bool) -> None:
         """The header is in the copy. kept: so will be all samples."""

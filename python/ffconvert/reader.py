@@ -235,14 +235,14 @@ class Reader:
         return self.read([index])[0]
 
     def where(self, index: int) -> Tuple[str, int]:
-        """The path of the file of a sample, and the number of the sample in it, from 0. IndexError if there is no such sample."""
+        """The path or URL of the file of a sample, and the number of the sample in it, from 0. IndexError if there is no such sample."""
         shards = self._shards
         if not 0 <= index < self.n:
             raise IndexError("sample %d of %d" % (index, self.n))
         if not shards:
             raise self._without
         k = bisect.bisect_right(self._starts, index) - 1
-        return shards[k].path, index - self._starts[k]
+        return shards[k].shown, index - self._starts[k]
 
     def counted(self) -> List[Tuple[str, int]]:
         """Each of the files and directories, with the number of its samples."""

@@ -45,6 +45,11 @@ class Shard:
         self.identity = identity(found, growing)
         self._file: Dict[str, OpenShard] = {}
 
+    @property
+    def shown(self) -> str:
+        """What messages call it."""
+        return self.path
+
     def file(self) -> "OpenShard":
         """The open file, which the first call opens and checks. Any number of threads may call it: those that are first at the same time open it
         each, and one of these files stays. No lock is held, so that a process may fork meanwhile."""

@@ -84,9 +84,14 @@ class Server:
 
 
 def server_of(reader):
-    """The process that fetches for a reader: its lock has it."""
-    found = subprocess.run(["pgrep", "-f", "cache serve.*" + str(reader.cache)], capture_output=True, text=True).stdout.split()
-    return [int(pid) for pid in found]
+    """The processes that fetch for readers of a cache."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if b"serve" in words and b"--cache-dir=" + os.fsencode(reader.cache) in words:
+                found.append(int(process.name))
+    return found
 
 
 def batches(n, seed=0, size=16):
