@@ -107,7 +107,8 @@ func newCacheServeCommand() *cobra.Command {
 		Short: "Start the process that fetches a dataset for all loaders of this machine",
 		Long: `Start the process that fetches the samples of a dataset in an object store for all processes of this
 machine that have it open, unless there is one, and print the directory of the dataset in the cache.
-It ends two seconds after the last of them. The Python package calls this command by itself.
+It ends two seconds after the last of them. The Python package calls this command by itself. The URL -
+is a line of standard input.
 
 ` + exitStatus,
 		Example: `  ffconvert cache serve s3://bucket/data --cache-dir /nvme/cache`,
@@ -116,7 +117,7 @@ It ends two seconds after the last of them. The Python package calls this comman
 			if data.Dir, err = cacheDir(opts.dir); err != nil {
 				return err
 			}
-			return cliflag.Hint(data.Serve(cmd.Context(), args[0], cmd.OutOrStdout(), os.Args[1:]), "", args[0])
+			return cliflag.Hint(data.Serve(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout(), os.Args[1:]), "", args[0])
 		},
 	}
 	opts.add(cmd.Flags())

@@ -2,12 +2,14 @@ package cached
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,7 +116,7 @@ func (d *dir) create() (*files.Temp, error) { return files.Create(d.root, "new-"
 
 // put writes a small file whole, unless it is there.
 func (d *dir) put(name string, data []byte) error {
-	if was, err := d.root.ReadFile(name); err == nil && bytes.Equal(was, data) {
+	if was, err := d.get(name); err == nil && bytes.Equal(was, data) {
 		return nil
 	}
 	f, err := d.create()
@@ -126,6 +128,14 @@ func (d *dir) put(name string, data []byte) error {
 		return err
 	}
 	return f.Replace(name)
+}
+
+// get reads a small file. One of another type would be waited for.
+func (d *dir) get(name string) ([]byte, error) {
+	if st, err := d.root.Lstat(name); err != nil || !st.Mode().IsRegular() {
+		return nil, cmp.Or(err, fs.ErrInvalid)
+	}
+	return d.root.ReadFile(name)
 }
 
 func (d *dir) at(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
@@ -140,7 +150,7 @@ func (d *dir) side(ctx context.Context, shard int) (string, error) {
 	sound := func(data []byte) bool {
 		return int64(len(data)) == want.Bytes && crc32.ChecksumIEEE(data) == want.CRC
 	}
-	if data, err := d.root.ReadFile(name); err == nil && sound(data) {
+	if data, err := d.get(name); err == nil && sound(data) {
 		return name, nil
 	}
 	data := make([]byte, want.Bytes)
@@ -163,12 +173,16 @@ func (d *dir) object(name string, size int64) store.Object {
 
 // read fills p with the bytes of an object from off on, which judge finds to be sound.
 func (d *dir) read(ctx context.Context, o store.Object, p []byte, off int64, judge func() error) error {
-	return d.again(ctx, func() error {
+	err := d.again(ctx, func() error {
 		if err := d.opts.Store.Read(ctx, o, p, off); err != nil {
 			return err
 		}
 		return judge()
 	})
+	if isWrong(err) && place.KindOf(err) != place.Corrupt { // it is not there, or has another size
+		err = &place.Error{Where: store.Redact(o.URL), Off: off, Err: fmt.Errorf("it %w: %w", ErrChanged, err)}
+	}
+	return err
 }
 
 // rereads is how often is asked again for what is not as the manifest says: replies may be wrong on their way, or come
@@ -180,8 +194,7 @@ func (d *dir) again(ctx context.Context, read func() error) error {
 	pause := 5 * time.Millisecond
 	for n := 0; ; n++ {
 		err := read()
-		wrong := place.KindOf(err) == place.Corrupt || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrLength)
-		if err == nil || n == rereads || !wrong {
+		if n == rereads || !isWrong(err) {
 			return err
 		}
 		select {
@@ -196,4 +209,9 @@ func (d *dir) again(ctx context.Context, read func() error) error {
 // fail places an error in an object.
 func (d *dir) fail(name string, off int64, err error) error {
 	return &place.Error{Where: store.Redact(d.url + name), Off: off, Err: err}
+}
+
+// isWrong reports whether an error may come from a wrong reply.
+func isWrong(err error) bool {
+	return place.KindOf(err) == place.Corrupt || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrLength)
 }

@@ -15,7 +15,7 @@ func lockFile(*os.Root, string, bool) (*os.File, error) { return nil, errUnix }
 const Ready = "ready"
 
 // Start returns an error.
-func Start(string, ...string) error { return errUnix }
+func Start(string, string, ...string) error { return errUnix }
 
 func procPath(*os.File, string) string { return "" }
 

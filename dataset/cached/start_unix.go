@@ -16,8 +16,9 @@ import (
 const Ready = "ready"
 
 // Start starts this program with arguments that make it call [Serve] for the directory at path, and returns when it has
-// printed [Ready]. It gets no signals of the terminal, and writes what goes wrong to the file log in the directory.
-func Start(path string, arguments ...string) error {
+// printed [Ready]. It gets input on its standard input and no signals of the terminal, and writes what goes wrong to the
+// file log in the directory.
+func Start(path, input string, arguments ...string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -33,6 +34,7 @@ func Start(path string, arguments ...string) error {
 	}
 	defer log.Close()
 	server := exec.Command(program, arguments...)
+	server.Stdin = strings.NewReader(input)
 	server.Stderr, server.SysProcAttr = log, &syscall.SysProcAttr{Setsid: true}
 	said, err := server.StdoutPipe()
 	if err != nil {

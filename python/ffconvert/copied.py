@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 from typing import Any, List, Optional, Sequence, Tuple
 
@@ -15,6 +14,16 @@ from .shard import OpenShard, Shard
 __all__ = ["CopiedShard", "enter"]
 
 
+class _Descriptor:
+    """A file that is closed with the last reference to it."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+
+    def __del__(self) -> None:
+        os.close(self.fd)
+
+
 class CopiedShard(Shard):
     """A shard of which the copy has some samples, or all. number is its number in the dataset, first that of its first sample there."""
 
@@ -25,7 +34,7 @@ class CopiedShard(Shard):
         self.identity = (0, 0, 0, 0)  # until the copy is there
         self.remote, self.number, self.first = remote, number, first
         self._file = {}
-        self._here: Optional[mmap.mmap] = None  # whether all samples are here, and a bit for each
+        self._here: Optional[_Descriptor] = None  # of the file that says which samples are here
         self._entered = False
 
     @property
@@ -39,11 +48,7 @@ class CopiedShard(Shard):
             return
         self.identity = identity(stat_regular(self.path, follow=False), True)
         if kept:
-            fd = open_regular(self.path[:-len("copy")] + "have", follow=False)
-            try:
-                self._here = mmap.mmap(fd, 1 + (self.n + 7) // 8, mmap.MAP_SHARED, mmap.PROT_READ)
-            finally:
-                os.close(fd)
+            self._here = _Descriptor(open_regular(self.path[:-len("copy")] + "have", follow=False))
         self._entered = True
 
     def file(self) -> OpenShard:
@@ -54,14 +59,14 @@ class CopiedShard(Shard):
 
     def whole(self) -> bool:
         """Whether all samples are here."""
-        return self._here is not None and self._here[0] == 1
+        return self._here is not None and os.pread(self._here.fd, 1, 0) == b"\x01"
 
     def lacks(self, numbers: Sequence[int]) -> List[int]:
         """Those of samples that are not here."""
-        here = self._here
-        if here is None:
-            return list(numbers)
-        return [] if here[0] == 1 else [i for i in numbers if not here[1 + (i >> 3)] >> (i & 7) & 1]
+        if self._here is None or self.whole():
+            return [] if self._here else list(numbers)
+        fd = self._here.fd
+        return [i for i in numbers if not int.from_bytes(os.pread(fd, 1, 1 + (i >> 3)), "little") >> (i & 7) & 1]
 
     @property
     def is_entered(self) -> bool:

@@ -68,10 +68,12 @@ class Reader:
         self.files: List[str] = [_absolute(f) for f in ([files] if isinstance(files, (str, os.PathLike)) else files)]
         self.check_data, self.max_samples = check_data, max_samples
         #: Where samples of object stores are kept, and most bytes of shards there.
-        self.cache: Optional[str] = None if cache is None else os.path.abspath(cache)
+        self.cache: Optional[str] = None if cache is None else os.path.abspath(os.fsdecode(cache))
         self.cache_size = cache_size
         if not self.files:
             raise ValueError("no files")
+        if cache is not None and not os.fspath(cache):  # else the current directory
+            raise ValueError("the name of the cache is empty")
         try:
             for path in self.files:
                 before = len(self._shards)
@@ -286,12 +288,12 @@ def _absolute(path: Path) -> str:
 
 def url_of(path: str) -> str:
     """The URL of a dataset in an object store, "" for a path of a file system. ValueError for another URL."""
-    stored = re.match("(s3|gs|ais|https?):/{1,2}(?!/)", path)  # a pathlib.Path has lost a slash
+    stored = re.match("(s3|gs|ais|https?):/{1,2}(?!/)", path, re.I)  # a pathlib.Path has lost a slash
     if os.path.exists(path) or stored is None and not re.match("[A-Za-z][A-Za-z0-9+.-]+://", path):
         return ""
     if stored is None:
         raise ValueError("%s: files are read from a file system, or from s3, gs, ais, http and https: fetch it first" % path)
-    return "%s://%s" % (stored[1], path[stored.end():])
+    return "%s://%s" % (stored[1].lower(), path[stored.end():])
 
 
 def copies(remote: Any, check_data: bool, max_samples: int) -> List[Shard]:

@@ -58,7 +58,8 @@ class Remote:
         command = [_program(self.url), "cache", "serve", "--color=never", "--cache-dir=" + self.cache]
         command += [] if self.size is None else ["--cache-size=%s" % self.size]
         with tempfile.TemporaryFile() as said:
-            done = subprocess.run([*command, "--", self.url], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said, check=False)
+            # The URL may have a password, which the list of processes is not to show.
+            done = subprocess.run([*command, "-"], input=os.fsencode(self.url) + b"\n", stdout=subprocess.PIPE, stderr=said, check=False)
             said.seek(0)
             lines = str(said.read(), "utf-8", "replace").strip().splitlines()
         if done.returncode:

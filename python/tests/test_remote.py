@@ -75,6 +75,7 @@ class Server:
         handler = type("H", (Handler,), {"wrong": staticmethod(wrong), "__init__": lambda h, *a: Handler.__init__(h, *a, directory=str(directory))})
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.server.daemon_threads = True
+        self.server.handle_error = lambda *args: None  # a client that is killed closes its connection
         self.url = "http://127.0.0.1:%d" % self.server.server_port
         thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
         thread.start()
@@ -217,6 +218,14 @@ class Remote(unittest.TestCase):
             support.flip(copy, os.path.getsize(copy) - 1)
         self.same(self.open(reader.files[0]))
 
+    def test_cut_files(self):
+        size = sum(os.path.getsize(f) for f in self.out.glob("*.ffr"))
+        reader = self.open(cache_size=size * 2 // 3)
+        self.same(reader)
+        for have in self.cache.glob("datasets/*/*.have"):
+            os.truncate(have, 0)
+        self.same(reader, 1)
+
     def test_other_bytes(self):
         wrong = []
         server = Server(self, self.out, lambda path: bool(wrong) and path.endswith("PART_00002.ffr"))
@@ -234,9 +243,14 @@ class Remote(unittest.TestCase):
         out = support.copied()
         reader = self.open(Server(self, out).url)
         self.same(reader)
+        self.cache = support.scratch() / "other"
+        other = self.open(reader.files[0], cache_size=1)
+        other.read([0])
         shutil.rmtree(out)
         shutil.copytree(support.converted("tar", "--shards", "5", *support.TARS[:5]), out)
         self.assertNotEqual(self.open(reader.files[0]).digest, reader.digest)
+        with self.assertRaisesRegex(DamageError, "PART_0000.*differs from the manifest"):
+            other.read(range(reader.n))
         with self.assertRaisesRegex(DamageError, "digest"):
             pickle.loads(pickle.dumps(reader)).read([0])
 
@@ -252,6 +266,8 @@ class Remote(unittest.TestCase):
         with mock.patch.dict(os.environ, {"FFCONVERT": ""}), mock.patch("ffconvert.writer.find_program", return_value=None):
             with self.assertRaisesRegex(FileNotFoundError, "read by the program ffconvert.*ffconvert copy http"):
                 self.open(server.url)
+        with self.assertRaisesRegex(ValueError, "cache is empty"):
+            Dataset(server.url, cache="")
         with self.assertRaisesRegex(ValueError, "fetch it first"):
             Dataset("ftp://host/data")
 

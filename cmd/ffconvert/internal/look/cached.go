@@ -1,11 +1,13 @@
 package look
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -96,8 +98,16 @@ func (c *Cached) Fill(ctx context.Context, url string, stdout io.Writer) error {
 }
 
 // Serve starts the process that fetches, unless there is one, and prints the directory of the dataset. With the flag of
-// AddServe it is that process. arguments are those of this one.
-func (c *Cached) Serve(ctx context.Context, url string, stdout io.Writer, arguments []string) error {
+// AddServe it is that process. arguments are those of this one. The URL "-" is the line on stdin.
+func (c *Cached) Serve(ctx context.Context, url string, stdin io.Reader, stdout io.Writer, arguments []string) error {
+	input := ""
+	if url == "-" {
+		var err error
+		if input, err = bufio.NewReader(stdin).ReadString('\n'); err != nil {
+			return fmt.Errorf("standard input: %w: want the URL of a dataset, and the end of a line", err)
+		}
+		url = strings.TrimSuffix(input, "\n")
+	}
 	if c.in != "" {
 		opts := c.options(func(text string) { fmt.Fprintln(os.Stderr, text) })
 		return cached.Serve(ctx, c.in, url, opts, func() {
@@ -111,7 +121,7 @@ func (c *Cached) Serve(ctx context.Context, url string, stdout io.Writer, argume
 	}
 	if !served {
 		after := slices.Index(arguments, "serve") + 1 // a -- may follow
-		if err := cached.Start(path, slices.Insert(slices.Clone(arguments), after, "--"+inFlag+"="+path)...); err != nil {
+		if err := cached.Start(path, input, slices.Insert(slices.Clone(arguments), after, "--"+inFlag+"="+path)...); err != nil {
 			return err
 		}
 	}
