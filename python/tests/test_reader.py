@@ -61,7 +61,7 @@ class Samples(unittest.TestCase):
             self.assertEqual(plain(reader.read(range(len(reader)))), support.samples(self.files[1]))
 
     def test_urls(self):
-        """A dataset in an object store is copied first: the error has the command. A directory with such a name is one."""
+        """A dataset in an object store wants a cache, or to be copied: the error has the command. A directory with such a name is one."""
         for files in ("s3://bucket/data", ["s3://bucket/data"], pathlib.Path("s3://bucket/data")):
             with self.subTest(files=files), self.assertRaises(ValueError) as e:
                 Reader(files)
@@ -69,8 +69,8 @@ class Samples(unittest.TestCase):
             self.assertIn("ffconvert copy s3://bucket/data out/", str(e.exception))
         with self.assertRaisesRegex(ValueError, "ffconvert copy 'gs://b/a b' out/$"):
             ffconvert.Dataset("gs://b/a b")
-        with self.assertRaisesRegex(ValueError, "^https://example.org/a.ffr: .*fetch it first$"):
-            Reader("https://example.org/a.ffr")
+        with self.assertRaisesRegex(ValueError, "^ftp://example.org/a.ffr: .*fetch it first$"):
+            Reader("ftp://example.org/a.ffr")
         with self.assertRaises(FileNotFoundError):
             Reader("a:/b")
         there = support.scratch()

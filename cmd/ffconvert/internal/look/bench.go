@@ -40,9 +40,6 @@ type Bench struct {
 // Run reads batches of a dataset or a shard, and writes the measurements.
 func (b Bench) Run(ctx context.Context, path string, stdout io.Writer) error {
 	r, of, end, err := b.open(ctx, path)
-	if errors.Is(err, record.ErrLegacy) {
-		return terminal.Plain(fmt.Errorf("%w%s", err, cliflag.Legacy))
-	}
 	if err != nil {
 		return err
 	}
@@ -78,6 +75,9 @@ func (b *Bench) open(ctx context.Context, path string) (r *cached.Reader, of cou
 		r.Reader, err = record.OpenFiles(shards, b.Record)
 	} else {
 		r.Reader, err = record.Open(path, b.Record)
+	}
+	if errors.Is(err, record.ErrLegacy) {
+		return nil, of, nil, terminal.Plain(err)
 	}
 	if err != nil {
 		return nil, of, nil, terminal.Plain(cliflag.NotShards(path, err))
