@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
@@ -14,6 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/samples/filter"
 	"github.com/ffconvert/ffconvert/internal/samples/spec"
 	"github.com/ffconvert/ffconvert/internal/samples/wrap"
+	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -209,9 +211,10 @@ func (w *work) optionsOf(o *opened) (plan.Options, error) {
 	return how, err
 }
 
-// WithSamples finds the shards that Sources name, makes them local files, opens them and calls use. Reader must have
-// the format ffr. It uses the options Input, Encode.Limits and Listed. If clash is true, several datasets may have the
-// same key. It removes copies that are not in Input.CacheDir.
+// WithSamples finds the shards that Sources name, opens them and calls use. Reader must have the format ffr. It uses the
+// options Input, Encode.Limits and Listed. If clash is true, several datasets may have the same key. With Input.CacheDir all
+// objects are copied there. Without it the ranges of an object are read that are wanted, and nothing is kept, unless it is
+// compressed, or its service gives no ranges.
 func (c Conversion) WithSamples(ctx context.Context, clash bool, use func(*format.Samples) error) error {
 	c.Input.Laid = nil // no file replaces an object, because nothing would report it
 	in, err := (&request{Conversion: c, collections: []collection{{Reader: c.Reader}}}).find(ctx)
@@ -221,8 +224,18 @@ func (c Conversion) WithSamples(ctx context.Context, clash bool, use func(*forma
 	if err := c.Reader.CheckKind(in.names); err != nil {
 		return err
 	}
+	need := in.firstOf(0)
+	for i := range in.names {
+		o := in.names[i].Object
+		need[i] = o == nil || c.Input.CacheDir != "" || !o.Ranges() || !strings.HasSuffix(in.names[i].Name, record.Ext)
+	}
 	return in.work(ctx, nil, func(w *work) error {
-		return w.local(ctx, in.firstOf(0), func(parts []converters.Part) error {
+		return w.local(ctx, need, func(parts []converters.Part) error {
+			for i := range parts {
+				if !need[i] {
+					parts[i].Path, parts[i].Copy.Object = parts[i].Name, in.names[i].ReadAt(ctx, c.Input.Remote)
+				}
+			}
 			req := format.OpenRequest{Parts: parts, Records: encode.Options{Limits: c.Encode.Limits}, Files: w.siblings, Columns: c.Columns}
 			s, err := c.Reader.Samples(ctx, req, clash)
 			if err != nil {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/internal/input"
 	"github.com/ffconvert/ffconvert/internal/stage"
@@ -14,12 +17,20 @@ import (
 type siblings struct {
 	in   stage.Options
 	sets []*stage.Set
+	dirs map[string]string // URL of a directory without the user and the password that it needs → with them
 }
 
-// NewSiblings returns a siblings that finds and stages files with the options in.
-func NewSiblings(in stage.Options) *siblings {
+// NewSiblings returns a siblings of some parts, which finds and stages files with the options in.
+func NewSiblings(in stage.Options, parts []input.Name) *siblings {
 	in.Directories, in.Match, in.Arrange, in.Contents, in.Sound, in.Progress = false, nil, nil, nil, nil, nil
-	return &siblings{in: in}
+	b := &siblings{in: in, dirs: make(map[string]string)}
+	for _, n := range parts {
+		if n.Object != nil && n.Object.URL != n.Name {
+			dir, _ := path.Split(n.Name)
+			b.dirs[dir], _ = path.Split(n.Object.URL)
+		}
+	}
+	return b
 }
 
 // Fetch makes files local and returns their paths. sound is [input.Options.Sound]; it may be nil.
@@ -56,6 +67,14 @@ func (b *siblings) Look(ctx context.Context, names []string) error {
 
 // find looks for files. It looks twice before it reports one as missing, because one reply of a server may be wrong.
 func (b *siblings) find(ctx context.Context, names []string) ([]input.Name, error) {
+	names = slices.Clone(names)
+	for i, name := range names {
+		for dir, at := range b.dirs {
+			if below, ok := strings.CutPrefix(name, dir); ok {
+				names[i] = at + below
+			}
+		}
+	}
 	found, err := input.FindNamed(ctx, names, b.in.Options)
 	if errors.Is(err, input.ErrNotFound) {
 		found, err = input.FindNamed(ctx, names, b.in.Options)

@@ -82,7 +82,7 @@ func (in *inputs) work(ctx context.Context, out *dataset.Task, use func(*work) e
 		}
 		w.stage.CacheDir = out.Cache()
 	}
-	w.siblings = NewSiblings(w.stage)
+	w.siblings = NewSiblings(w.stage, in.names)
 	err := use(w)
 	if err == nil && w.existing == nil {
 		in.reportDoubts(w.src) // also about what was read since opening

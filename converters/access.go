@@ -33,6 +33,9 @@ type Files struct {
 
 // Open opens a part as [Part.Open] does. The file must not be used concurrently.
 func (o *Files) Open(p Part, how Access) (File, error) {
+	if p.IsObject() {
+		return aio.NewAhead(p.Copy.Object, p.Size), nil
+	}
 	f, err := p.open()
 	if err != nil {
 		return nil, err

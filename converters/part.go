@@ -32,7 +32,7 @@ type FileSums interface {
 // size of such a part; an offset in it is the total size of the preceding files.
 type Part struct {
 	Name    string    // as the user named it; shown in manifests and errors
-	Path    string    // of the file; "" if the part is not a single file
+	Path    string    // of the file, or the name of an object that is read by ranges; "" if the part is neither
 	Size    int64     // of the file in bytes
 	ModTime time.Time // of the file when the part was found; zero if it must not be compared
 
@@ -50,6 +50,9 @@ type Copy struct {
 	// digest shows whether the input has changed.
 	Content string
 
+	// Object, if not nil, reads the input itself, of which there is no copy, by ranges. It may be used concurrently.
+	Object io.ReaderAt
+
 	// Check returns a file that reads f, the copy. Its ReadAt fails if the bytes differ from the bytes that were
 	// written. Closing it closes f. nil for a directory, and before the copy is made.
 	Check func(f File) File
@@ -57,6 +60,9 @@ type Copy struct {
 	// Files verify the files below a directory. nil for a file.
 	Files FileSums
 }
+
+// IsObject reports whether the part is read by ranges over a network: what has come damaged may be read again.
+func (p *Part) IsObject() bool { return p.Copy != nil && p.Copy.Object != nil }
 
 // Open opens the part. The error is [ErrChanged] if the path is no regular file any more, or the size or the time of the
 // file differs from the part.

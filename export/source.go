@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/ffr"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/samples/choose"
@@ -64,7 +65,13 @@ func (s *Source) pieces(ctx context.Context, src converters.Source, form *encode
 		}
 	}
 	indexed := src
-	if opts.Ordinal {
+	if src == s.Samples && !s.Changed && ByIndex(&opts.Choice) && !(opts.Choice.Ordered() && opts.Encode.Missing == encode.MissingSkip) {
+		runs, err := s.runs(ctx, opts)
+		if err != nil {
+			return nil, err
+		}
+		indexed = &chosen{src, s.Whole.(*ffr.Source), src.(*ffr.Source), runs}
+	} else if opts.Ordinal {
 		indexed = struct{ converters.Source }{src} // in order: it cannot be indexed in runs
 	}
 	parts, err := plan.Index(ctx, indexed, plan.IndexOptions{

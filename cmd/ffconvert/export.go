@@ -51,6 +51,7 @@ type exportOptions struct {
 	reader  *format.Reader // of the format ffr
 	ordinal bool           // keys are numbers
 	columns bool           // see convert.Conversion.Columns
+	often   bool           // records are read more than once
 }
 
 func newExportOptions() *exportOptions {
@@ -83,7 +84,7 @@ func (o *exportOptions) options(shown *terminal.Reporter) export.Options {
 
 // addWriting registers the flags of exports that write files.
 func (o *exportOptions) addWriting(flags *pflag.FlagSet, what string) {
-	o.Workers = cliflag.CPUs()
+	o.Workers, o.often = cliflag.CPUs(), true
 	cliflag.Jobs(flags, &o.Workers, what+" written at once, 1024 at most; by default the CPUs that this process may use")
 	cliflag.AIO(flags, &o.AIO)
 	flags.BoolVar(&o.NoVerify, "no-verify", false, "do not read the files again")
@@ -109,7 +110,7 @@ func (v *exportKey) Set(text string) error {
 }
 
 // run opens the shards that all arguments but the last name, and calls use, with a reporter of progress.
-func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []string, use func(*export.Source, *terminal.Reporter) error) error {
+func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []string, use func(*export.Source, *terminal.Reporter) error) (err error) {
 	sources, to := args[:len(args)-1], args[len(args)-1]
 	o.Encode.Missing = o.Missing.Value
 	if _, err := o.Load(ctx); err != nil {
@@ -121,7 +122,11 @@ func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []stri
 	if err := convert.LocalPath(to); err != nil {
 		return err
 	}
-	err := c.WithSamples(ctx, o.ordinal, func(s *format.Samples) error {
+	if o.often && c.Input.CacheDir == "" && !export.ByIndex(&o.Choice) {
+		remove := convert.TemporaryCache(&c.Input)
+		defer func() { err = errors.Join(err, remove()) }()
+	}
+	err = c.WithSamples(ctx, o.ordinal, func(s *format.Samples) error {
 		return use(&export.Source{
 			Samples: s.Source, Whole: s.Whole, Description: s.Description, Dataset: s.Dataset, Sum: s.Sum, Heads: s.Heads,
 			Options: []any{s.Options, s.Added}, Changed: s.Changed,

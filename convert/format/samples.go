@@ -1,10 +1,13 @@
 package format
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
 	"os"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/ffr"
@@ -26,7 +29,10 @@ type Samples struct {
 	Added       []converters.AddedField
 }
 
-// Samples opens local shards and decodes their records, with the limits in req.Records. r must have
+// headsAtOnce is how many heads of shards are read at once: each may take a round trip.
+const headsAtOnce = 16
+
+// Samples opens shards and decodes their records, with the limits in req.Records. r must have
 // the format ffr. If clash is true, several datasets may have the same key.
 func (r *Reader) Samples(ctx context.Context, req OpenRequest, clash bool) (*Samples, error) {
 	o, parts := r.opener.shards, req.Parts
@@ -58,12 +64,19 @@ func (r *Reader) Samples(ctx context.Context, req OpenRequest, clash bool) (*Sam
 		}
 		s.Sum = fmt.Sprintf("%x", sha256.Sum256(text))
 	}
+	s.Heads = make([]record.FileInfo, len(parts))
+	errs := make([]error, len(parts))
+	var g errgroup.Group
+	g.SetLimit(headsAtOnce)
 	for i := range parts {
-		head, err := src.(*ffr.Source).Head(i)
-		if err != nil {
-			return nil, err
-		}
-		s.Heads = append(s.Heads, head)
+		g.Go(func() error {
+			s.Heads[i], errs[i] = src.(*ffr.Source).Head(i)
+			return nil
+		})
+	}
+	g.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
 	}
 	s.Options = r.Set.Kept()
 	return s, s.rekey(r, clash)

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/internal/sidecar"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -52,11 +51,15 @@ func (s *Source) indexRun(ctx context.Context, run converters.Run, check func() 
 			yield(nil, err)
 			return
 		}
-		scan.Spans(ctx, s.Source, run)(yield)
+		s.IndexRun(ctx, run)(yield)
 	}
 }
 
 func (s *Source) checkShard(part int) error {
+	return s.sound(part, func() error { return s.checkShardOnce(part) })
+}
+
+func (s *Source) checkShardOnce(part int) error {
 	f, err := s.open(s.Parts()[part], converters.Cached)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/scan"
 	"github.com/ffconvert/ffconvert/record"
@@ -31,6 +32,7 @@ type reader struct {
 	rest []record.Extent // buffer of at
 	next int64           // number of the sample of at[0]
 	end  int64           // end of the run, or of the shard
+	head head            // of an object: the next run may need no request for its header
 
 	window scan.Window
 	whole  whole
@@ -38,9 +40,21 @@ type reader struct {
 	spans  [1]converters.Span
 }
 
+// A head is what a reader knows of the header of an object. The zero value knows nothing.
+type head struct {
+	known bool
+	part  int
+	info  record.FileInfo
+	first int64 // sample of rest[0]
+}
+
 // Begin reads the head of the shard, and moves the index to the row of the first sample. The header of a run of several
 // samples is read through a separate file, because the file of the pass is read ahead.
 func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
+	known := r.head.known && r.head.part == p.Run.Part && p.Part.IsObject()
+	if r.head.known = false; !known { // until the pass has begun
+		r.rest = r.rest[:0]
+	}
 	r.pass, r.at, r.next, r.before, r.payload = p, nil, p.Run.First, -1, false
 	tables := p.File
 	if !p.Index && p.Run.Count > 1 {
@@ -54,12 +68,12 @@ func (r *reader) Begin(_ context.Context, p *scan.Pass) (err error) {
 		return err
 	}
 	r.x = x
-	if x.info, err = record.ReadHead(tables, x.part.Name, x.part.Size, x.opts.Record); err != nil {
-		return x.fail(-1, -1, "", err)
-	}
-	if err := x.checkKnown(); err != nil {
+	if known {
+		x.info = r.head.info
+	} else if err := r.src.readHead(p.Run.Part, x); err != nil {
 		return err
 	}
+	r.head = head{true, p.Run.Part, x.info, r.head.first}
 	count := min(p.Run.Count, x.info.Samples-r.next)
 	r.end = r.next + count
 	if x.index == nil || count <= 0 {
@@ -95,16 +109,22 @@ func (r *reader) End() {
 // Next returns the next record, after comparing it with its CRC. The bytes of a sample are in the read buffer, not
 // copied. An index reads no payload, unless records are decoded or Options.Load is set.
 func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
+	spans, err := r.sample()
+	if err != nil {
+		r.head.known = false
+	}
+	return spans, err
+}
+
+func (r *reader) sample() ([]converters.Span, error) {
 	if r.next >= r.end {
 		return nil, nil
 	}
 	x := r.x
 	if len(r.at) == 0 {
-		var err error
-		if r.at, err = record.ReadExtents(x.tables, x.info, r.next, min(extentsAtOnce, r.end-r.next), r.rest[:0]); err != nil {
+		if err := r.extents(); err != nil {
 			return nil, x.fail(-1, -1, "", err)
 		}
-		r.rest = r.at
 	}
 	e := r.at[0]
 	span := &r.spans[0]
@@ -124,12 +144,29 @@ func (r *reader) Next(context.Context, int64) ([]converters.Span, error) {
 		r.window.Skip(e.Off - r.window.Offset())
 		r.window.Relax()
 		var err error
-		if span.Shape, err = x.sample(r, r.next, e); err != nil {
+		if span.Shape, err = x.read(r, r.next, e); err != nil {
 			return nil, err
 		}
 	}
 	r.at, r.next = r.at[1:], r.next+1
 	return r.spans[:], nil
+}
+
+// extents sets the extents of the next samples. Of an object it reads those of the samples after the run, too, for the next one.
+func (r *reader) extents() (err error) {
+	if n := r.next - r.head.first; n < 0 || n >= int64(len(r.rest)) || !r.pass.Part.IsObject() {
+		count := r.end - r.next
+		if r.pass.Part.IsObject() {
+			count = r.x.info.Samples - r.next
+		}
+		r.head.first = r.next
+		if r.rest, err = record.ReadExtents(r.x.tables, r.x.info, r.next, min(extentsAtOnce, count), r.rest[:0]); err != nil {
+			return err
+		}
+	}
+	r.at = r.rest[r.next-r.head.first:]
+	r.at = r.at[:min(int64(len(r.at)), r.end-r.next)]
+	return nil
 }
 
 // begin moves the window to the first sample. Few bytes are read through the file of the header; more are read ahead,
@@ -141,12 +178,19 @@ func (r *reader) begin() {
 	if size <= firstRead && r.next+int64(len(r.at)) == r.end {
 		file = r.x.tables
 	}
-	r.window.Reset(file, r.pass.Part.Size, first.Off, scan.Sizes{First: int(min(firstRead, size)), Usual: windowSize})
+	end := r.pass.Part.Size
+	if r.next+int64(len(r.at)) == r.end {
+		end = last.Off + last.Size
+	}
+	if ahead, ok := file.(*aio.Ahead); ok {
+		ahead.Limit(end)
+	}
+	r.window.Reset(file, end, first.Off, scan.Sizes{First: int(min(firstRead, size)), Usual: windowSize})
 	r.payload = true
 }
 
-// sample reads sample i at e, where the window is.
-func (x *shard) sample(r *reader, i int64, e record.Extent) (*converters.Sample, error) {
+// read reads sample i at e, where the window is.
+func (x *shard) read(r *reader, i int64, e record.Extent) (*converters.Sample, error) {
 	row, err := x.row(i, e)
 	if err != nil {
 		return nil, err

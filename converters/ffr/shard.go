@@ -52,10 +52,18 @@ func (s *Source) Head(part int) (record.FileInfo, error) {
 		return record.FileInfo{}, err
 	}
 	defer x.tables.Close()
-	if x.info, err = record.ReadHead(x.tables, x.part.Name, x.part.Size, s.opts.Record); err != nil {
-		return record.FileInfo{}, x.fail(-1, -1, "", err)
-	}
-	return x.info, x.checkKnown()
+	err = s.readHead(part, x)
+	return x.info, err
+}
+
+// readHead sets the info of an open part, which it compares with the manifest.
+func (s *Source) readHead(part int, x *shard) error {
+	return s.sound(part, func() (err error) {
+		if x.info, err = record.ReadHead(x.tables, x.part.Name, x.part.Size, s.opts.Record); err != nil {
+			return x.fail(-1, -1, "", err)
+		}
+		return x.checkKnown()
+	})
 }
 
 func (x *shard) openIndex() (err error) {

@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 
+	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
@@ -42,7 +43,7 @@ type Records struct {
 	most    int64 // rows of a header that are read at once
 	shard   int
 	file    dataset.File // nil: none is open
-	ahead   ahead        // of file
+	ahead   *aio.Ahead   // of file; nil: it is on this machine
 	info    record.FileInfo
 	extents []record.Extent // consecutive rows of its header
 	first   int64           // sample of extents[0]
@@ -58,10 +59,10 @@ func (x *Records) Read(ctx context.Context, r *Row) (data []byte, err error) {
 	if err := x.open(r); err != nil {
 		return nil, err
 	}
-	err = x.sample(ctx, r, func(again bool) error {
+	err = x.sample(ctx, r, func(bool) error {
 		payload := io.ReaderAt(x.file)
-		if x.d.opts.Open != nil && x.most > 1 && !again {
-			payload = &x.ahead
+		if x.ahead != nil {
+			payload = x.ahead
 		}
 		data, err = x.read(r, func(data []byte) (int, error) { return payload.ReadAt(data, r.At.Off) })
 		return err
@@ -77,7 +78,9 @@ func (x *Records) open(r *Row) (err error) {
 	x.Close()
 	x.shard, x.extents = r.shard, x.extents[:0]
 	x.file, x.info, err = x.d.opts.openShard(&x.d.shards[r.shard])
-	x.ahead = ahead{file: x.file, size: x.info.Size, data: x.ahead.data[:0]}
+	if err == nil && x.d.opts.Open != nil {
+		x.ahead = aio.NewAhead(x.file, x.info.Size)
+	}
 	return err
 }
 
@@ -173,6 +176,10 @@ func (x *Records) Close() error {
 	f := x.file
 	if x.file = nil; f == nil {
 		return nil
+	}
+	if x.ahead != nil {
+		x.ahead.Close()
+		x.ahead = nil
 	}
 	return f.Close()
 }

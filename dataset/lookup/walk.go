@@ -147,6 +147,9 @@ func (w *walker) fetch(ctx context.Context, r *Row, s *shard) (data []byte, err 
 
 // next reads the next bytes of the payload, the first ones from where the row of the walk is.
 func (w *walker) next(data []byte) (int, error) {
+	if w.ahead != nil {
+		return w.ahead.ReadAt(data, w.row.At.Off)
+	}
 	if !w.begun {
 		w.begun = true
 		payload := io.NewSectionReader(w.file, w.row.At.Off, w.info.Size-w.row.At.Off)

@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/http/cookiejar"
-	"net/http/httptest"
 	neturl "net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -21,78 +18,18 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/browse"
 	"github.com/ffconvert/ffconvert/internal/store"
-	"github.com/ffconvert/ffconvert/internal/test/aisfake"
 	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/services"
 	"github.com/ffconvert/ffconvert/internal/test/testproxy"
-	"github.com/ffconvert/ffconvert/internal/test/testserver"
-	"github.com/ffconvert/ffconvert/internal/test/versitygw"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// A service has a dataset at a URL. Requests that env leads to it pass a proxy.
-type service struct {
-	url   string
-	proxy *testproxy.Proxy
-	env   []string
-}
-
-// eachFile calls put with the files of a directory, by their paths in it.
-func eachFile(t *testing.T, dir string, put func(name, file string)) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(dir, file)
-		put(filepath.ToSlash(name), file)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// on is a kind of service with the dataset in a directory.
-func on(t *testing.T, kind, dir string, opts testproxy.Options) service {
-	t.Helper()
-	base := filepath.Base(dir)
-	switch kind {
-	case "web":
-		web := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(dir))))
-		t.Cleanup(web.Close)
-		p := testproxy.Start(t, web.Listener.Addr().String(), opts)
-		return service{"http://user:s3cr3t@" + p.Address + "/" + base + "/", p, nil}
-	case "ais":
-		ais := aisfake.Start(t)
-		ais.Bucket("bucket", aisfake.Bucket{Versions: true, Checksum: true})
-		eachFile(t, dir, func(name, file string) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ais.Put("bucket", base+"/"+name, data)
-		})
-		p := testproxy.Start(t, ais.Listener.Addr().String(), opts)
-		return service{"ais://bucket/" + base, p, []string{"AIS_ENDPOINT=http://" + p.Address}}
-	case "s3":
-		s3 := versitygw.Start(t)
-		eachFile(t, dir, func(name, file string) { s3.Put(t, "bucket", base+"/"+name, file) })
-		p := testproxy.Start(t, s3.Address, opts)
-		return service{"s3://bucket/" + base + "/", p, s3.EnvAt(p.Address)}
-	}
-	gs := testserver.StartGoogle(t)
-	gs.Bucket(t, "bucket")
-	eachFile(t, dir, func(name, file string) { gs.Put(t, "bucket", base+"/"+name, file) })
-	p := testproxy.Start(t, gs.Address, opts)
-	return service{"gs://bucket/" + base + "/", p, gs.EnvAt(p.Address)}
-}
-
-// options are those of a client of the service.
-func (s service) options(t *testing.T) bucket.Options {
+// optionsOf are those of a client of a service.
+func optionsOf(t *testing.T, s *services.Service) bucket.Options {
 	t.Helper()
 	env := map[string]string{}
-	for _, v := range s.env {
+	for _, v := range s.Env {
 		name, value, _ := strings.Cut(v, "=")
 		env[name] = value
 	}
@@ -242,17 +179,17 @@ func TestRemote(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			s := on(t, row.kind, dir, row.opts)
-			how := s.options(t)
-			there := visit(t)(serveRemote(t, s.url, how, other))
+			s := services.Start(t, row.kind, dir, row.opts)
+			how := optionsOf(t, s)
+			there := visit(t)(serveRemote(t, s.URL, how, other))
 			here := visit(t)(serve(t, dir, other))
-			shown := strings.TrimSuffix(store.Redact(s.url), "/")
+			shown := strings.TrimSuffix(store.Redact(s.URL), "/")
 			names := strings.NewReplacer(dir, "PATH", shown, "PATH")
 
 			alike(t, here, there, []string{"/d/0/"}, names)
-			before := s.requested()
+			before := s.Requests()
 			alike(t, here, there, []string{"/d/0/grid"}, names)
-			grid := s.requested()
+			grid := s.Requests()
 			if row.opts.Pick == nil {
 				for _, name := range []string{"PART_00000.ffr", "PART_00001.ffr", "PART_00000.arrow", "PART_00001.arrow"} {
 					if n := before[name]; n > 0 && name != "PART_00000.arrow" {
@@ -273,31 +210,17 @@ func TestRemote(t *testing.T) {
 				t.Errorf("verified: %s", verdict)
 			}
 			if row.opts.Pick == nil {
-				for name, n := range s.requested() {
+				for name, n := range s.Requests() {
 					if most := 4; strings.HasSuffix(name, ".arrow") && n > most { // a HEAD and a GET; as much again by the verification
 						t.Errorf("%d requests for %s, want %d", n, name, most)
 					}
 				}
 			}
-			if text := there.page("/d/0/grid") + there.page("/d/0/"); strings.Contains(text, "s3cr3t") || strings.Contains(text, how.Scratch) {
+			if text := there.page("/d/0/grid") + there.page("/d/0/"); strings.Contains(text, services.Password) || strings.Contains(text, how.Scratch) {
 				t.Error("a page has the password, or the scratch")
 			}
 		})
 	}
-}
-
-// requested counts the requests for each file, by its base name.
-func (s service) requested() map[string]int {
-	all := map[string]int{}
-	for _, r := range s.proxy.Requests() {
-		path, err := neturl.PathUnescape(r.Path)
-		if err != nil {
-			path = r.Path
-		}
-		path, _, _ = strings.Cut(path, "?")
-		all[path[strings.LastIndexByte(path, '/')+1:]]++
-	}
-	return all
 }
 
 // emptied fails unless a scratch directory has nothing once the test has ended.

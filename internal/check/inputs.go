@@ -39,13 +39,13 @@ func Named(ctx context.Context, from Inputs, opts Options) (report *findings.Rep
 		remove := convert.TemporaryCache(&in)
 		defer func() { err = errors.Join(err, remove()) }()
 	}
-	siblings := convert.NewSiblings(in)
-	defer func() { err = errors.Join(err, siblings.Release()) }()
 	c := inputs{in: in}
 	defer func() { err = errors.Join(err, c.release()) }()
 	if err := c.find(ctx, from.Names); err != nil {
 		return nil, err
 	}
+	siblings := convert.NewSiblings(in, c.found)
+	defer func() { err = errors.Join(err, siblings.Release()) }()
 	for _, d := range input.LaidDoubts(c.found) {
 		from.Warn(d)
 	}

@@ -1,7 +1,9 @@
 package input
 
 import (
+	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"runtime"
 	"syscall"
@@ -59,6 +61,21 @@ func RemoteError(name string, err error) error {
 		return place.IOError(name, err)
 	}
 	return &place.Error{Where: name, Off: -1, Err: &remoteProblem{e}, Hint: text.Spaces(e.Hint)}
+}
+
+// ReadAt returns a reader of ranges of the object of n, until ctx is done. Its errors do not name the object.
+func (n Name) ReadAt(ctx context.Context, s store.Store) io.ReaderAt {
+	return rangesOf{store.ReadAt(ctx, s, *n.Object)}
+}
+
+type rangesOf struct{ io.ReaderAt }
+
+func (r rangesOf) ReadAt(p []byte, off int64) (int, error) {
+	k, err := r.ReaderAt.ReadAt(p, off)
+	if e, ok := errors.AsType[*store.Error](err); ok {
+		err = place.WithHint(&remoteProblem{e}, text.Spaces(e.Hint))
+	}
+	return k, err
 }
 
 // A remoteProblem is a [store.Error] without its URL and hint, which the enclosing [place.Error] has.

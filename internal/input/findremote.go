@@ -103,6 +103,11 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 		return l.missNothing(f.list(ctx, l, pattern))
 	}
 	n, err := f.opts.stat(ctx, url, l.name)
+	if err != nil && !listed {
+		if done, late := f.ofWeb(ctx, l, err); done {
+			return late
+		}
+	}
 	switch {
 	case err == nil:
 		l.found = []Name{n}
@@ -126,6 +131,20 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 	}
 	l.missed = []miss{{name: l.name, line: l.line, remote: RemoteError(l.name, err)}}
 	return nil
+}
+
+// ofWeb finds the objects in a directory of a web server, which gives no lists, if a file there states what it holds: see
+// [Options].Contents. err is of a request for the directory: to that a server answers with a page, or not at all.
+func (f *finder) ofWeb(ctx context.Context, l *lookup, err error) (done bool, late error) {
+	p, isDir := webDirectory(l.where.name)
+	if !isDir || !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrPage) && !errors.Is(err, store.ErrDenied) {
+		return false, nil
+	}
+	if stated, err := f.hasContents(ctx, p); err != nil || !stated {
+		return false, nil // what the server says of the directory is the better error
+	}
+	d := &listedDir{finder: f, l: l, p: p, dir: strings.Join(p.components, "/"), one: true}
+	return true, l.missNothing(d.end(ctx))
 }
 
 // missNothing records a miss if err is nil and no object was found.

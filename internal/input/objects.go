@@ -28,6 +28,17 @@ func parseObjects(where location) (objectPattern, bool) {
 	return objectPattern{bucket: head + "://" + bucket + "/", query: query, components: strings.Split(key, "/")}, true
 }
 
+// webDirectory returns the pattern of the objects directly below an http: URL; false if that has a query or a fragment.
+func webDirectory(url string) (objectPattern, bool) {
+	head, rest, _ := strings.Cut(url, "://")
+	host, path, _ := strings.Cut(strings.TrimRight(rest, "/"), "/")
+	p := objectPattern{bucket: head + "://" + host + "/", components: []string{""}, literal: true}
+	if path != "" {
+		p.components = append(strings.Split(path, "/"), "")
+	}
+	return p, !strings.ContainsAny(url, "?#")
+}
+
 // splitQuery cuts ?provider= off an ais: URL. In any other URL a query is part of the key.
 func splitQuery(url string) (rest, query string) {
 	rest, _ = store.SplitProvider(url)

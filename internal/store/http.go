@@ -82,6 +82,7 @@ func found(url string, resp *http.Response) (Object, error) {
 	// may differ too (RFC 9110, 15.3.7.3); then only a time or a checksum can show a change.
 	o.whole = h.Get("Accept-Ranges") == "none" || o.key != "" && (resp.ContentLength < 0 || !isStrong(o.Version)) ||
 		!isStrong(o.Version) && o.Modified.IsZero() && o.Sum.NewHash() == nil
+	o.unsure = h.Get("Accept-Ranges") != "bytes" && resp.StatusCode != http.StatusPartialContent
 	return o, nil
 }
 

@@ -82,9 +82,13 @@ type Object struct {
 	// its parts, which List does not yield. "": this is an object.
 	Upload string
 
-	whole bool   // the service supports no ranges of it
-	key   string // Content-Encoding, set by httpStore.stat for open
+	whole  bool   // the service supports no ranges of it
+	unsure bool   // the service has not said whether it does
+	key    string // Content-Encoding, set by httpStore.stat for open
 }
+
+// Ranges reports whether ranges of the object can be read, each of the same version.
+func (o *Object) Ranges() bool { return o.Size >= 0 && !o.whole && !o.unsure && o.found() }
 
 // A Sum is the checksum of an object, as the service has sent it.
 type Sum struct {
