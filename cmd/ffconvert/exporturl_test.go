@@ -74,10 +74,7 @@ func TestExportURL(t *testing.T) {
 		files  map[string]string
 	}
 	run := func(t *testing.T, env []string, source, to string, args []string) (exported, result) {
-		words := []string{"export", args[0]}
-		for _, a := range args[1 : len(args)-1] {
-			words = append(words, a)
-		}
+		words := append([]string{"export"}, args[:len(args)-1]...)
 		words = append(words, source, strings.Replace(args[len(args)-1], "TO", to, 1))
 		r := ffconvertAt(t, env, dir, words...)
 		x := exported{stdout: r.stdout}
