@@ -69,7 +69,7 @@ func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 	cliflag.DecodeLimits(flags, &o.Encode.Limits, "largest list or map in a record", "deepest nesting in a record")
 	flags.Var(option.Count(&o.Input.MaxNames, int64(input.MaxNames)), "max-names", "most inputs that OUT may stand for")
 	o.AddCache(flags)
-	flags.Lookup("cache-dir").Usage = "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)"
+	flags.Lookup("cache-dir").Usage = "where fetched and decompressed inputs are kept, whole (default WDS_CACHE; without it ranges of objects are read, or copies lie in a temporary directory, removed at the end)"
 	o.AddDecompression(flags)
 	o.Place.AddSources(flags, true)
 }
