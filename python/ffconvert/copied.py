@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from itertools import accumulate
 from typing import Any, List, Optional, Sequence, Tuple
 
 from .files import open_regular, stat_regular
 from .manifest import Entry
 from .recordfile import identity
-from .remote import Remote
+from .remote import AT_ONCE, Remote
 from .shard import OpenShard, Shard
 
 __all__ = ["CopiedShard", "enter"]
@@ -95,9 +96,11 @@ def fetch(jobs: Sequence[Tuple[CopiedShard, List[int]]], memory: Any) -> List[An
                 places, _ = shard.file().find(some)
                 sizes += [end - start for _, start, end, _ in places]
         data = memory(sum(sizes))
-        remote.read(numbers, data)
         at = 0
-        for size in sizes:
-            samples.append(data[at:at + size])
-            at += size
+        for k in range(0, len(numbers), AT_ONCE):
+            end = at + sum(sizes[k:k + AT_ONCE])
+            remote.read(numbers[k:k + AT_ONCE], data[at:end])
+            at = end
+        ends = list(accumulate(sizes))
+        samples += [data[end - size:end] for size, end in zip(sizes, ends)]
     return samples

@@ -20,16 +20,16 @@ from typing import Any, Iterable, List, Optional, Sequence, Union
 
 from .errors import DamageError
 
-__all__ = ["Remote"]
+__all__ = ["AT_ONCE", "Remote"]
 
 # What is said: dataset/cached/wire.go has it.
 _READ, _SHARDS, _FILE, _COMING, _FORGET, _COUNTS = range(1, 7)
 _REQUEST, _REPLY = struct.Struct("<qq"), struct.Struct("<q")
 _LONGEST = 1 << 20  # bytes of an error
 #: Numbers of one request.
-_NUMBERS = 1 << 16
+AT_ONCE = 1 << 16
 #: Indexes that are asked for at once.
-_AT_ONCE = 16
+_INDEXES = 16
 #: The longest path of a socket.
 _PATH = 100
 #: How often a request is sent to a process that ends before it replies.
@@ -135,7 +135,7 @@ class Remote:
         if len(numbers) == 1:
             return self._bring(numbers[0])
         from concurrent.futures import ThreadPoolExecutor
-        with ThreadPoolExecutor(_AT_ONCE) as threads:
+        with ThreadPoolExecutor(_INDEXES) as threads:
             for _ in threads.map(self._bring, numbers):
                 pass
 
@@ -155,7 +155,7 @@ class Remote:
             with self._lock:
                 if self._ahead is None:
                     self._ahead = self._connect()
-                self._ahead.sendall(_request(_FORGET, []) if numbers is None else _request(_COMING, numbers[:_NUMBERS]))
+                self._ahead.sendall(_request(_FORGET, []) if numbers is None else _request(_COMING, numbers[:AT_ONCE]))
         except OSError:  # they are fetched when they are read
             if self._ahead is not None:
                 self._ahead.close()

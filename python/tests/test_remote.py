@@ -153,6 +153,11 @@ class Remote(Base):
             time.sleep(0.01)
         self.fail("it was waited for in vain")
 
+    def test_many_at_once(self):
+        reader = self.open(cache_size=1)
+        with mock.patch("ffconvert.copied.AT_ONCE", 7):
+            self.assertEqual(stored(reader.read(range(120))), stored(self.local.read(range(120))))
+
     def test_dataset(self):
         here, there = Dataset(self.out, decode="raw"), self.open(kind=Dataset, decode="raw")
         self.assertEqual(list(there.keys()), list(here.keys()))
