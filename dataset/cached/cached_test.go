@@ -249,3 +249,44 @@ func TestIdleUser(t *testing.T) {
 		}
 	}
 }
+
+// What a server before the last start of the machine has kept is compared, and not fetched again where it is right.
+func TestAfterPowerLoss(t *testing.T) {
+	t.Parallel()
+	dir, records := made(t, 400, 3000, 4)
+	address, opts := served(t, dir), options(t, 0)
+	x := opened(t, address, opts)
+	epoch(t, records, 1, x)
+	if err := x.Filled(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(x.Path(), "boot"), []byte("another start"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lost, err := filepath.Glob(filepath.Join(x.Path(), "PART_00001.ffr.copy"))
+	if err != nil || len(lost) != 1 {
+		t.Fatal(lost, err)
+	}
+	st, err := os.Stat(lost[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(lost[0], make([]byte, st.Size()), 0o600); err != nil { // its pages were never written
+		t.Fatal(err)
+	}
+	y := opened(t, address, opts)
+	epoch(t, records, 2, y)
+	if err := y.Filled(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	fetched, err := y.Fetched(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := st.Size(); fetched < want*9/10 || fetched > want*12/10 {
+		t.Errorf("%d bytes were fetched, the lost copy has %d", fetched, want)
+	}
+}

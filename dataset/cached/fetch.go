@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/semaphore"
 
@@ -24,7 +25,7 @@ type flight struct {
 	at    []record.Extent // of all of them
 	done  chan struct{}
 	waste int64  // bytes between samples that were asked for
-	data  []byte // of all of them
+	data  []byte // of all of them; nil if they are in the copy
 	err   error
 
 	// shard.mu guards these.
@@ -123,11 +124,33 @@ func (f *flight) fly(ctx context.Context) {
 	s := f.shard
 	f.err = f.fetch(ctx)
 	s.mu.Lock()
-	if f.held == 0 || f.err != nil || s.has(f.lo) {
+	kept := s.has(f.lo)
+	if f.held == 0 || f.err != nil || kept {
 		s.land(f)
 	}
 	s.mu.Unlock()
+	if kept && f.err == nil {
+		freeBuffer(f.data)
+		f.data = nil
+	}
 	close(f.done)
+}
+
+// buffers are for flights whose samples are kept: their memory is used again, since new memory is dear.
+var buffers = sync.Pool{New: func() any { return new([mostAtOnce]byte) }}
+
+// newBuffer returns memory of a size.
+func newBuffer(size int64) []byte {
+	if size <= mostAtOnce/8 || size > mostAtOnce {
+		return make([]byte, size)
+	}
+	return buffers.Get().(*[mostAtOnce]byte)[:size]
+}
+
+func freeBuffer(data []byte) {
+	if cap(data) == mostAtOnce {
+		buffers.Put((*[mostAtOnce]byte)(data[:mostAtOnce]))
+	}
 }
 
 // give ends a flight that was not begun.
@@ -157,7 +180,7 @@ func (s *shard) land(f *flight) {
 }
 
 func (f *flight) fetch(ctx context.Context) error {
-	s, data := f.shard, make([]byte, f.size())
+	s, data := f.shard, newBuffer(f.size())
 	if s.doubt {
 		if _, err := s.copy.ReadAt(data, f.at[0].Off); err == nil && f.bad(data) < 0 {
 			f.data = data
@@ -235,20 +258,24 @@ func (p *part) take(ctx context.Context, memory []byte) ([]byte, error) {
 
 // take fills memory with a sample, once the flight that brings it has come; nil: the sample is here.
 func (s *shard) take(ctx context.Context, i int64, e record.Extent, memory []byte, f *flight) error {
-	if f == nil {
+	if f != nil {
+		select {
+		case <-f.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if f.err != nil {
+			return f.err
+		}
+	}
+	if f == nil || f.data == nil {
 		if _, err := s.copy.ReadAt(memory, e.Off); err == nil && s.info.CheckSample(i, e, memory) == nil {
 			return nil
 		}
 		f = &flight{shard: s, lo: i, at: []record.Extent{e}, done: make(chan struct{})} // the copy is damaged
-		f.fly(ctx)
-	}
-	select {
-	case <-f.done:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if f.err != nil {
-		return f.err
+		if f.err = f.fetch(ctx); f.err != nil {
+			return f.err
+		}
 	}
 	copy(memory, f.sample(i))
 	s.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"slices"
@@ -73,17 +74,21 @@ func newServer(d *dir) (*server, error) {
 	return v, nil
 }
 
-// newBoot reports whether the directory was written by a server before the last start of the machine.
+// newBoot reports whether what is in the directory was written by a server before the last start of the machine.
 func (d *dir) newBoot() (bool, error) {
+	kept, err := fs.Glob(d.root.FS(), "*"+haveExt)
+	if err != nil {
+		return false, err
+	}
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
-		return true, nil // not Linux: all is compared
+		return len(kept) > 0, nil // not Linux: all is compared
 	}
-	was, err := d.root.ReadFile(bootName)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return true, err
+	was, err := d.get(bootName)
+	if err == nil && bytes.Equal(was, id) {
+		return false, nil
 	}
-	return !bytes.Equal(was, id), d.put(bootName, id)
+	return len(kept) > 0, d.put(bootName, id)
 }
 
 const bootName = "boot"

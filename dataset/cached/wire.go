@@ -35,6 +35,7 @@ const (
 const (
 	mostNumbers = 1 << 20
 	mostBytes   = 1 << 40
+	mostReused  = 32 << 20 // bytes of a reply whose memory is kept for the next one
 )
 
 // Kinds of errors: the first byte of one.
@@ -82,7 +83,7 @@ func (v *server) answer(c net.Conn) {
 		if err := writeReply(c, reply, err); err != nil {
 			return
 		}
-		if cap(memory) > mostAtOnce {
+		if cap(memory) > mostReused {
 			memory = nil
 		}
 	}
