@@ -11,6 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -54,6 +55,18 @@ func TestRemoteShards(t *testing.T) {
 			if st, err := os.Stat(filepath.Join(out, "index", index)); err != nil || st.Size() == 0 {
 				t.Errorf("%s: %v", name, err)
 			}
+		}
+	}
+	for name, url := range map[string]string{"directory": server.URL + "/in/", "no slash": server.URL + "/in"} { // by its manifest
+		out := filepath.Join(dir, name)
+		if _, err := reshard(t, url, out, convert.CutAuto).Write(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sameShards(t, filepath.Join(dir, "in"), out)
+	}
+	for _, url := range []string{server.URL + "/", server.URL + "/none/", server.URL + "/in/index"} {
+		if _, err := reshard(t, url, filepath.Join(dir, "no"), convert.CutAuto).Write(t.Context()); place.KindOf(err) != place.Refused {
+			t.Errorf("%s: %v", url, err)
 		}
 	}
 	tasks := filepath.Join(dir, "tasks")

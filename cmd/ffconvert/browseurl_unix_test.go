@@ -40,19 +40,6 @@ func (s *filesServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.FileServer(http.Dir(s.dir)).ServeHTTP(w, r)
 }
 
-// madeHere converts the ten tars of the test data into a directory.
-func madeHere(t *testing.T, dir string, more ...string) {
-	t.Helper()
-	data, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	args := append([]string{"tar", "--shards", "3"}, more...)
-	if out := ffconvert(t, filepath.Dir(dir), append(args, filepath.Join(data, "shards-{000..009}.tar"), filepath.Base(dir))...); out.status != exitOK {
-		t.Fatal(out)
-	}
-}
-
 // What browse has fetched is gone when it ends, by whatever signal, also one that comes while it fetches.
 func TestBrowseURLEnds(t *testing.T) {
 	t.Parallel()

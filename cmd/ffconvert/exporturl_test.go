@@ -15,6 +15,19 @@ import (
 	"github.com/ffconvert/ffconvert/internal/test/testproxy"
 )
 
+// madeHere converts the ten tars of the test data into a directory.
+func madeHere(t *testing.T, dir string, more ...string) {
+	t.Helper()
+	data, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"tar", "--shards", "3"}, more...)
+	if out := ffconvert(t, filepath.Dir(dir), append(args, filepath.Join(data, "shards-{000..009}.tar"), filepath.Base(dir))...); out.status != exitOK {
+		t.Fatal(out)
+	}
+}
+
 // ffconvertAt is ffconvert with more environment variables.
 func ffconvertAt(t *testing.T, env []string, dir string, args ...string) result {
 	t.Helper()

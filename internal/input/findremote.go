@@ -102,9 +102,15 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 		}
 		return l.missNothing(f.list(ctx, l, pattern))
 	}
+	dir := !listed && strings.HasSuffix(url, "/")
+	if dir {
+		if done, err := f.ofWeb(ctx, l); done {
+			return err
+		}
+	}
 	n, err := f.opts.stat(ctx, url, l.name)
-	if err != nil && !listed {
-		if done, late := f.ofWeb(ctx, l, err); done {
+	if !listed && !dir && (errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrPage) || errors.Is(err, store.ErrDenied)) {
+		if done, late := f.ofWeb(ctx, l); done {
 			return late
 		}
 	}
@@ -134,14 +140,14 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 }
 
 // ofWeb finds the objects in a directory of a web server, which gives no lists, if a file there states what it holds: see
-// [Options].Contents. err is of a request for the directory: to that a server answers with a page, or not at all.
-func (f *finder) ofWeb(ctx context.Context, l *lookup, err error) (done bool, late error) {
-	p, isDir := webDirectory(l.where.name)
-	if !isDir || !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrPage) && !errors.Is(err, store.ErrDenied) {
+// [Options].Contents. done is false if none does; then what the server says of the directory is the better error.
+func (f *finder) ofWeb(ctx context.Context, l *lookup) (done bool, err error) {
+	p, ok := webDirectory(l.where.name)
+	if !ok {
 		return false, nil
 	}
 	if stated, err := f.hasContents(ctx, p); err != nil || !stated {
-		return false, nil // what the server says of the directory is the better error
+		return false, nil
 	}
 	d := &listedDir{finder: f, l: l, p: p, dir: strings.Join(p.components, "/"), one: true}
 	return true, l.missNothing(d.end(ctx))
