@@ -84,7 +84,7 @@ there. Each sample is compared with its CRC. Shards that are there already are n
 
 ` + exitStatus,
 		Example: `  ffconvert cache fill s3://bucket/data --cache-dir /nvme/cache
-  ffconvert cache fill s3://bucket/data --cache-dir /nvme/cache --cache-size 200GB`,
+  ffconvert cache fill s3://bucket/data --cache-dir /nvme/cache --cache-size 200GB --order interleave:64 --seed 7`,
 		Args: cliflag.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if data.Dir, err = cacheDir(opts.dir); err != nil {
@@ -95,6 +95,7 @@ there. Each sample is compared with its CRC. Shards that are there already are n
 		},
 	}
 	opts.add(cmd.Flags())
+	data.AddFill(cmd.Flags())
 	data.Add(cmd.Flags())
 	return cmd
 }

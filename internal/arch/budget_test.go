@@ -19,7 +19,7 @@ var budget = []struct {
 	count       func(product []*pkg) (n int, where string)
 }{
 	{"lines", 98700, 77000, sum(func(p *pkg) int { return p.lines })},
-	{"exported names, methods among them", 1926, 1300, sum(func(p *pkg) int { return p.exported })},
+	{"exported names, methods among them", 1927, 1300, sum(func(p *pkg) int { return p.exported })},
 	{"types", 966, 780, sum(func(p *pkg) int { return p.types })},
 	{"interfaces", 31, 32, sum(func(p *pkg) int { return p.interfaces })},
 	{"packages", 60, 59, sum(func(*pkg) int { return 1 })},

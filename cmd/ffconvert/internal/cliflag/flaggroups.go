@@ -27,7 +27,7 @@ var Groups = []struct{ Title, Flags string }{
 	{"Keys and added fields", "key key-prefix add-field table unmatched"},
 	{"Shards", "shards shard-size max-count mtime shuffle seed exact whole-parts verify no-verify"},
 	{titleProof, "sha256 sign password-file"},
-	{"Remote and compressed sources", "cache-dir cache-size in fetch anonymous s3 allow-pipe rewrite"},
+	{"Remote and compressed sources", "cache-dir cache-size order in fetch anonymous s3 allow-pipe rewrite"},
 	{"OUT in an object store", "bucket"},
 	{"Limits", "max"},
 	{Ungrouped, ""},

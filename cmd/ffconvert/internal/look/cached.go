@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -15,9 +16,11 @@ import (
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/cached"
 	"github.com/ffconvert/ffconvert/internal/option"
 	"github.com/ffconvert/ffconvert/internal/text"
+	"github.com/ffconvert/ffconvert/loader"
 )
 
 // A Cached is a dataset in an object store, and the cache where its samples are kept.
@@ -26,7 +29,11 @@ type Cached struct {
 	Dir  string // the cache
 	JSON bool   // what is said is an object
 	size int64
-	in   string // the directory of the process that fetches, which this one is to be
+
+	mode string // of Fill: the order in which shards are fetched
+	seed uint64
+
+	in string // the directory of the process that fetches, which this one is to be
 }
 
 // Add registers the flags for the cache and the object store.
@@ -35,6 +42,12 @@ func (c *Cached) Add(flags *pflag.FlagSet) {
 	c.Connections(cachedConnections)
 	flags.Var(option.MaxSize(&c.size, 0), "cache-size", "most bytes of shards that the cache keeps, of all datasets; nothing is removed for others")
 	c.AddConnection(flags)
+}
+
+// AddFill registers the flags of Fill alone.
+func (c *Cached) AddFill(flags *pflag.FlagSet) {
+	flags.StringVar(&c.mode, "order", string(loader.Sequential), "fetch shards in the order in which an epoch of this mode comes to them: sequential, global, window:N, interleave:K")
+	flags.Uint64Var(&c.seed, "seed", 0, "of the order")
 }
 
 // AddServe registers the hidden flag of the process that fetches.
@@ -63,6 +76,9 @@ type filled struct {
 
 // Fill fetches the shards of the dataset at url, as many as there is room for.
 func (c *Cached) Fill(ctx context.Context, url string, stdout io.Writer) error {
+	if _, err := c.order([]int64{1}); err != nil {
+		return err
+	}
 	x, err := cached.Open(ctx, url, c.options(func(text string) { fmt.Fprintln(os.Stderr, "ffconvert:", text) }))
 	if err != nil {
 		return err
@@ -72,14 +88,18 @@ func (c *Cached) Fill(ctx context.Context, url string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	order, err := c.shards(x.Manifest())
+	if err != nil {
+		return err
+	}
 	done := filled{Path: x.Path()}
-	for k, s := range x.Manifest().Shards {
+	for _, k := range order {
 		kept, err := x.Shards(ctx, int64(k))
 		if err != nil {
 			return err
 		}
 		if done.Shards++; kept[0] {
-			done.Kept, done.Bytes = done.Kept+1, done.Bytes+s.Bytes
+			done.Kept, done.Bytes = done.Kept+1, done.Bytes+x.Manifest().Shards[k].Bytes
 		}
 	}
 	if err := x.Filled(ctx); err != nil {
@@ -96,6 +116,47 @@ func (c *Cached) Fill(ctx context.Context, url string, stdout io.Writer) error {
 		humanize.Bytes(uint64(done.Bytes)), humanize.Bytes(uint64(done.Fetched)))
 	return err
 }
+
+// shards returns the shards in the order of their first samples in the first epoch.
+func (c *Cached) shards(m *dataset.Manifest) (order []int, err error) {
+	var sizes, starts []int64
+	total := int64(0)
+	for i := range m.Shards {
+		sizes, starts = append(sizes, m.Shards[i].Samples), append(starts, total)
+		total += m.Shards[i].Samples
+	}
+	samples, err := c.order(sizes)
+	if err != nil {
+		return nil, err
+	}
+	seen := make([]bool, len(sizes))
+	var some []int64
+	for at := int64(0); at < total && len(order) < len(sizes); at += samplesAtOnce {
+		some = samples(some[:0], at, min(at+samplesAtOnce, total))
+		for _, i := range some {
+			if k := sort.Search(len(starts), func(k int) bool { return starts[k] > i }) - 1; !seen[k] {
+				seen[k], order = true, append(order, k)
+			}
+		}
+	}
+	for k, is := range seen { // those without samples
+		if !is {
+			order = append(order, k)
+		}
+	}
+	return order, nil
+}
+
+// order returns the order of the first epoch of shards of these sizes.
+func (c *Cached) order(sizes []int64) (samples func(dst []int64, lo, hi int64) []int64, err error) {
+	if samples, err = (loader.Order{Mode: loader.Mode(c.mode), Seed: c.seed, Batch: 1}).Samples(sizes, 0); err != nil {
+		err = fmt.Errorf("--order: %w", err)
+	}
+	return samples, err
+}
+
+// samplesAtOnce is how many samples of an order are looked at at once.
+const samplesAtOnce = 4096
 
 // Serve starts the process that fetches, unless there is one, and prints the directory of the dataset. With the flag of
 // AddServe it is that process. arguments are those of this one. The URL "-" is the line on stdin.
