@@ -183,9 +183,10 @@ class Dataset(Numbered):
         record = self.reader.read_one(index)
         return record if self.encoding is None else self._decoded(index, record)
 
-    def coming(self, indices: Optional[Sequence[int]]) -> None:
-        """As Reader.coming: BatchSampler calls it."""
-        self.reader.coming(indices)
+    @property
+    def coming(self) -> Optional[Callable[[Optional[Sequence[int]]], None]]:
+        """Reader.coming, which a BatchSampler calls; None if no sample is in an object store."""
+        return self.reader.coming if self.reader.apart else None
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
         """Several samples by their numbers, 0 or more, in the order that is asked. torch calls it."""

@@ -130,7 +130,7 @@ class Reader:
         try:
             samples = self._apart(shards, table, wanted) if self._partial else self._here(shards, table, wanted)
         except DamageError:
-            if self._partial or not any(self._remotes):
+            if self._partial or not self.apart:
                 raise
             samples = self._apart(shards, table, wanted)  # a copy may be damaged, and not what it is of
         out = list(map(samples.__getitem__, indices))
@@ -183,6 +183,11 @@ class Reader:
                 if bring:
                     remote.bring([-1] if bring == "meta" else range(sum(isinstance(s, Shard) and getattr(s, "remote", None) is remote for s in self._shards)))
         return places
+
+    @property
+    def apart(self) -> bool:
+        """Whether one of the files is the URL of a dataset in an object store."""
+        return any(self._remotes)
 
     def coming(self, indices: Optional[Sequence[int]]) -> None:
         """Says which samples will be read, in this order, after those that were said before; None: that these will not. It is for samples in object stores."""

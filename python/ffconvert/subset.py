@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from array import array
-from typing import Any, Dict, Iterable, Iterator, List, Sequence
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence
 
 from .identity import digest_of_some
 from .numbered import Numbered
@@ -54,6 +54,17 @@ class Subset(Numbered):
         """Those for which an expression holds, too: Dataset.where."""
         found = set(self.dataset.where(expression).indices)
         return Subset(self.dataset, [i for i in self.indices if i in found])
+
+    @property
+    def coming(self) -> Optional[Callable[[Optional[Sequence[int]]], None]]:
+        """As that of the Dataset."""
+        inner = getattr(self.dataset, "coming", None)
+        if inner is None:
+            return None
+
+        def coming(numbers: Optional[Sequence[int]]) -> None:
+            inner(None if numbers is None else [self.indices[i] for i in numbers])
+        return coming
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
         """Several samples, in the order that is asked."""

@@ -19,7 +19,7 @@ from unittest import mock
 
 from tests import support
 
-from ffconvert import BatchSampler, DamageError, Dataset, Reader
+from ffconvert import BatchSampler, DamageError, Dataset, Reader, Subset
 
 try:
     import torch  # noqa: F401
@@ -294,6 +294,10 @@ class Remote(Base):
         with mock.patch.object(data.reader._remotes[0], "coming", said.append):
             lists = list(BatchSampler(data, batch_size=10, seed=3))
         self.assertEqual(said, [None, *lists])
+        some = Subset(data, range(100, 120))
+        with mock.patch.object(data.reader._remotes[0], "coming", said.append):
+            lists_of_some = list(BatchSampler(some, batch_size=5, seed=3))
+        self.assertEqual(said[-4:], [[100 + i for i in numbers] for numbers in lists_of_some])
         self.assertEqual(lists, list(BatchSampler(Dataset(self.out), batch_size=10, seed=3)))
 
 
