@@ -58,7 +58,7 @@ class Subset(Numbered):
     @property
     def coming(self) -> Optional[Callable[[Optional[Sequence[int]]], None]]:
         """As that of the Dataset."""
-        inner = getattr(self.dataset, "coming", None)
+        inner: Any = getattr(self.dataset, "coming", None)
         if inner is None:
             return None
 
