@@ -80,6 +80,9 @@ func (v *server) answer(c net.Conn) {
 		default:
 			return
 		}
+		if err != nil && v.ctx.Err() != nil {
+			return // the server ends, and the user asks the next one
+		}
 		if err := writeReply(c, reply, err); err != nil {
 			return
 		}
