@@ -73,7 +73,8 @@ class Server:
 
     def __init__(self, test, directory, wrong=lambda path: False):
         handler = type("H", (Handler,), {"wrong": staticmethod(wrong), "__init__": lambda h, *a: Handler.__init__(h, *a, directory=str(directory))})
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        kind = type("S", (http.server.ThreadingHTTPServer,), {"request_queue_size": 128})  # as many connections as come at once
+        self.server = kind(("127.0.0.1", 0), handler)
         self.server.daemon_threads = True
         self.server.handle_error = lambda *args: None  # a client that is killed closes its connection
         self.url = "http://127.0.0.1:%d" % self.server.server_port
