@@ -24,10 +24,15 @@ func (v *server) newAhead() *ahead {
 	a := &ahead{server: v, cancel: cancel, lists: make(chan []int64, mostLists), done: make(chan struct{})}
 	v.work.Go(func() {
 		defer close(a.done)
+		between := int64(mostBetween) // somebody waits for the first list
 		for ctx.Err() == nil {
 			select {
 			case samples := <-a.lists:
-				a.fetch(ctx, a.more(samples))
+				if between > mostBetween {
+					samples = a.more(samples)
+				}
+				a.fetch(ctx, samples, between)
+				between = aheadOfThem
 			case <-ctx.Done():
 			}
 		}
@@ -57,7 +62,7 @@ func (a *ahead) more(samples []int64) []int64 {
 }
 
 // fetch fetches the samples of a list. Errors are left to the request for them.
-func (a *ahead) fetch(ctx context.Context, samples []int64) {
+func (a *ahead) fetch(ctx context.Context, samples []int64, between int64) {
 	parts, _ := a.server.parts(ctx, samples)
 	for _, p := range parts {
 		if !p.entered() {
@@ -67,6 +72,7 @@ func (a *ahead) fetch(ctx context.Context, samples []int64) {
 		if !ok {
 			return
 		}
+		p.between = between
 		flights, _ := p.begin()
 		for _, f := range flights {
 			room = a.hold(f, room)

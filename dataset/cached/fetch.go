@@ -14,6 +14,7 @@ import (
 // Samples that are wanted at once come by one request where little lies between them.
 const (
 	mostBetween = 64 << 10 // bytes between samples of a shard that is kept: they are kept, too
+	aheadOfThem = 1 << 20  // the same, where nobody waits for them yet
 	leastWaste  = 4 << 10  // bytes between others that cost no more than a request does
 	mostAtOnce  = 8 << 20  // bytes of a request for several samples
 )
@@ -45,15 +46,16 @@ func (f *flight) sample(i int64) []byte {
 	return f.data[e.Off-f.at[0].Off:][:e.Size]
 }
 
-// plan makes flights for those of samples, which ascend, that are neither here nor on their way. mu is held.
-func (s *shard) plan(samples []int64) (all []*flight, err error) {
+// plan makes flights for those of samples, which ascend, that are neither here nor on their way. Of a
+// shard that is kept, samples share one if at most between bytes lie between them. mu is held.
+func (s *shard) plan(samples []int64, between int64) (all []*flight, err error) {
 	var f *flight
 	for _, i := range samples {
 		if s.here(i) {
 			continue
 		}
 		if f != nil {
-			if ok, err := s.extend(f, i); err != nil {
+			if ok, err := s.extend(f, i, between); err != nil {
 				return nil, err
 			} else if ok {
 				continue
@@ -84,9 +86,9 @@ func (s *shard) coming(i int64) *flight {
 }
 
 // extend makes a flight bring sample i, too, if little lies between. mu is held.
-func (s *shard) extend(f *flight, i int64) (bool, error) {
+func (s *shard) extend(f *flight, i, most int64) (bool, error) {
 	next := f.lo + int64(len(f.at))
-	if i-next > mostBetween/16 { // empty samples lie between
+	if i-next > most/16 { // empty samples lie between
 		return false, nil
 	}
 	more, err := s.extents(next, i-next+1)
@@ -99,7 +101,7 @@ func (s *shard) extend(f *flight, i int64) (bool, error) {
 		between = 0
 	}
 	if s.have != nil {
-		between = mostBetween
+		between = most
 		for n := next; n < i; n++ {
 			if s.here(n) {
 				return false, nil
@@ -216,6 +218,7 @@ func (f *flight) bad(data []byte) int {
 type part struct {
 	*shard
 	samples []int64 // ascending
+	between int64   // see plan
 	at      []record.Extent
 	flights []*flight // which bring them; nil: the sample is here
 }
@@ -237,7 +240,7 @@ func (p *part) find() (size int64, err error) {
 func (p *part) begin() ([]*flight, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all, err := p.plan(p.samples)
+	all, err := p.plan(p.samples, p.between)
 	for _, i := range p.samples {
 		p.flights = append(p.flights, p.coming(i))
 	}

@@ -99,7 +99,7 @@ func (v *server) parts(ctx context.Context, numbers []int64) (all []*part, err e
 	sorted := slices.Compact(slices.Sorted(slices.Values(numbers)))
 	for k, s := range v.shards {
 		n, _ := slices.BinarySearch(sorted, v.starts[k+1])
-		p := &part{shard: s}
+		p := &part{shard: s, between: mostBetween}
 		for _, number := range sorted[:n] {
 			if number >= 0 {
 				p.samples = append(p.samples, number-s.first)
