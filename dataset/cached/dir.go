@@ -185,8 +185,8 @@ func (d *dir) read(ctx context.Context, o store.Object, p []byte, off int64, jud
 	return err
 }
 
-// rereads is how often is asked again for what is not as the manifest says: replies may be wrong on their way, or come
-// from a service that does not know yet what it has.
+// rereads is how often bytes are requested again that are not as the manifest says: they may be damaged on their way, or
+// come from a service that does not know yet what it has.
 const rereads = 8
 
 // again calls read until it succeeds, or fails for another reason than a wrong reply.

@@ -46,8 +46,8 @@ func (f *flight) sample(i int64) []byte {
 	return f.data[e.Off-f.at[0].Off:][:e.Size]
 }
 
-// plan makes flights for those of samples, which ascend, that are neither here nor on their way. Of a
-// shard that is kept, samples share one if at most between bytes lie between them. mu is held.
+// plan makes flights for those of samples, which ascend, that are neither here nor on their way. Of a shard that is kept,
+// samples share a flight if at most between bytes lie between them. mu is held.
 func (s *shard) plan(samples []int64, between int64) (all []*flight, err error) {
 	var f *flight
 	for _, i := range samples {
@@ -88,7 +88,7 @@ func (s *shard) coming(i int64) *flight {
 // extend makes a flight bring sample i, too, if little lies between. mu is held.
 func (s *shard) extend(f *flight, i, most int64) (bool, error) {
 	next := f.lo + int64(len(f.at))
-	if i-next > most/16 { // empty samples lie between
+	if i-next > most/16 { // an extent takes 24 bytes: of the smallest samples fewer are looked at
 		return false, nil
 	}
 	more, err := s.extents(next, i-next+1)
@@ -121,7 +121,7 @@ func (s *shard) extend(f *flight, i, most int64) (bool, error) {
 	return true, nil
 }
 
-// fly fetches the samples of a flight, compares them and keeps them.
+// fly fetches the samples of a flight, compares them with their CRCs, and writes them into the copy if the shard is kept.
 func (f *flight) fly(ctx context.Context) {
 	s := f.shard
 	f.err = f.fetch(ctx)
@@ -181,6 +181,7 @@ func (s *shard) land(f *flight) {
 	}
 }
 
+// fetch sets data to samples that were compared with their CRCs, and keeps them. In doubt it looks into the copy first.
 func (f *flight) fetch(ctx context.Context) error {
 	s, data := f.shard, newBuffer(f.size())
 	if s.doubt {

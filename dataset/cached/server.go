@@ -21,7 +21,7 @@ type server struct {
 	dir    *dir
 	shards []*shard
 	starts []int64 // number of the first sample of each shard, and at the end of all
-	doubt  bool    // the machine was started since the last server
+	doubt  bool    // what is kept may be from before the last start of the machine
 	lock   *os.File
 
 	ctx    context.Context
@@ -63,13 +63,15 @@ func newServer(d *dir) (*server, error) {
 	}
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	v.slots, v.room, v.heads = semaphore.NewWeighted(aheadAtOnce), semaphore.NewWeighted(v.memory), semaphore.NewWeighted(headsAtOnce)
+	toCome := int64(0)
 	for i := range d.manifest.Shards {
 		s := &d.manifest.Shards[i]
 		first := v.starts[i]
 		v.shards = append(v.shards, &shard{ManifestShard: s, dir: d, first: first})
 		v.starts = append(v.starts, first+s.Samples)
-		d.toCome.Add(headSize + 12*s.Samples)
+		toCome += headSize + 12*s.Samples
 	}
+	d.toCome.Store(toCome) // a server of this directory may have been before, in this process
 	v.filler = v.newFiller()
 	return v, nil
 }
