@@ -1,6 +1,9 @@
 package cached
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // An ahead fetches what one user has said that it will read, in that order, until the user ends or says something else.
 type ahead struct {
@@ -8,7 +11,7 @@ type ahead struct {
 	cancel  context.CancelFunc
 	lists   chan []int64
 	done    chan struct{} // closed when it fetches no more
-	flights []*flight     // which have room, in order; done guards it
+	flights []*flight     // which hold room, in order; end reads it when done is closed
 }
 
 const (
@@ -63,6 +66,7 @@ func (a *ahead) more(samples []int64) []int64 {
 
 // fetch fetches the samples of a list. Errors are left to the request for them.
 func (a *ahead) fetch(ctx context.Context, samples []int64, between int64) {
+	a.prune()
 	parts, _ := a.server.parts(ctx, samples)
 	for _, p := range parts {
 		if !p.entered() {
@@ -92,7 +96,7 @@ func (a *ahead) reserve(ctx context.Context, p *part) (room int64, ok bool) {
 	if err != nil {
 		return 0, true
 	}
-	room = min(size, a.server.memory)
+	room = min(2*size, a.server.memory) // at most half of a request is what lies between samples
 	return room, a.server.room.Acquire(ctx, room) == nil
 }
 
@@ -107,11 +111,20 @@ func (a *ahead) hold(f *flight, room int64) int64 {
 	return room - f.held
 }
 
+// prune forgets flights of which all samples were taken, and with them their bytes.
+func (a *ahead) prune() {
+	a.flights = slices.DeleteFunc(a.flights, func(f *flight) bool {
+		f.shard.mu.Lock()
+		defer f.shard.mu.Unlock()
+		return f.held == 0
+	})
+}
+
 // start begins a flight.
 func (a *ahead) start(ctx context.Context, f *flight) {
 	v := a.server
-	if err := v.slots.Acquire(ctx, 1); err != nil {
-		f.give(context.Cause(ctx))
+	if v.slots.Acquire(ctx, 1) != nil { // the user has ended, and others may wait for the flight
+		v.work.Go(func() { f.fly(v.ctx) })
 		return
 	}
 	v.work.Go(func() {

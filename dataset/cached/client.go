@@ -19,6 +19,7 @@ type Dataset struct {
 	stop context.CancelFunc
 
 	mu     sync.Mutex
+	closed bool
 	free   []net.Conn // not in use
 	locals []local    // of each shard
 
@@ -131,6 +132,12 @@ func (x *Dataset) serve() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.closed {
+		cancel()
+		l.Close()
+		v.close()
+		return net.ErrClosed
+	}
 	x.stop = cancel
 	x.work.Go(func() { v.serve(ctx, l) })
 	return nil
@@ -215,7 +222,11 @@ func (x *Dataset) ask(ctx context.Context, memory []byte, kind int64, numbers ..
 		if n, err = exchange(ctx, c, memory, kind, numbers); err == nil || errors.As(err, new(*serverError)) {
 			x.mu.Lock()
 			defer x.mu.Unlock()
-			x.free = append(x.free, c)
+			if x.closed {
+				c.Close()
+			} else {
+				x.free = append(x.free, c)
+			}
 			return n, err
 		}
 		c.Close()
@@ -227,16 +238,25 @@ func (x *Dataset) ask(ctx context.Context, memory []byte, kind int64, numbers ..
 }
 
 func exchange(ctx context.Context, c net.Conn, memory []byte, kind int64, numbers []int64) (int, error) {
-	defer context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })()
-	if err := writeRequest(c, kind, numbers...); err != nil {
-		return 0, err
+	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+	err := writeRequest(c, kind, numbers...)
+	n := 0
+	if err == nil {
+		n, err = readReply(c, memory)
 	}
-	return readReply(c, memory)
+	if !stop() { // the connection is of no use any more
+		return 0, context.Cause(ctx)
+	}
+	return n, err
 }
 
 // connection returns a connection that nobody uses.
 func (x *Dataset) connection(ctx context.Context) (net.Conn, error) {
 	x.mu.Lock()
+	if x.closed {
+		x.mu.Unlock()
+		return nil, net.ErrClosed
+	}
 	if n := len(x.free); n > 0 {
 		c := x.free[n-1]
 		x.free = x.free[:n-1]
@@ -250,6 +270,11 @@ func (x *Dataset) connection(ctx context.Context) (net.Conn, error) {
 // Close ends the use of the dataset, and the server if it is in this process.
 func (x *Dataset) Close() error {
 	x.mu.Lock()
+	if x.closed {
+		x.mu.Unlock()
+		return nil
+	}
+	x.closed = true
 	for _, c := range x.free {
 		c.Close()
 	}

@@ -47,7 +47,8 @@ func (f *flight) sample(i int64) []byte {
 }
 
 // plan makes flights for those of samples, which ascend, that are neither here nor on their way. Of a shard that is kept,
-// samples share a flight if at most between bytes lie between them. mu is held.
+// samples share a flight if at most between bytes lie between them. Those that are returned with an error have to fly, too:
+// others may wait for them. mu is held.
 func (s *shard) plan(samples []int64, between int64) (all []*flight, err error) {
 	var f *flight
 	for _, i := range samples {
@@ -56,14 +57,14 @@ func (s *shard) plan(samples []int64, between int64) (all []*flight, err error) 
 		}
 		if f != nil {
 			if ok, err := s.extend(f, i, between); err != nil {
-				return nil, err
+				return all, err
 			} else if ok {
 				continue
 			}
 		}
 		at, err := s.extents(i, 1)
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		f = &flight{shard: s, lo: i, at: at, done: make(chan struct{}), left: 1}
 		s.flights[i] = f
@@ -142,8 +143,8 @@ func (f *flight) fly(ctx context.Context) {
 var buffers = sync.Pool{New: func() any { return new([mostAtOnce]byte) }}
 
 // newBuffer returns memory of a size.
-func newBuffer(size int64) []byte {
-	if size <= mostAtOnce/8 || size > mostAtOnce {
+func (s *shard) newBuffer(size int64) []byte {
+	if s.have == nil || size <= mostAtOnce/8 || size > mostAtOnce {
 		return make([]byte, size)
 	}
 	return buffers.Get().(*[mostAtOnce]byte)[:size]
@@ -153,15 +154,6 @@ func freeBuffer(data []byte) {
 	if cap(data) == mostAtOnce {
 		buffers.Put((*[mostAtOnce]byte)(data[:mostAtOnce]))
 	}
-}
-
-// give ends a flight that was not begun.
-func (f *flight) give(err error) {
-	f.shard.mu.Lock()
-	f.err = err
-	f.shard.land(f)
-	f.shard.mu.Unlock()
-	close(f.done)
 }
 
 // land takes a flight off the list: its samples are here, or have to be asked for again. mu is held.
@@ -183,7 +175,8 @@ func (s *shard) land(f *flight) {
 
 // fetch sets data to samples that were compared with their CRCs, and keeps them. In doubt it looks into the copy first.
 func (f *flight) fetch(ctx context.Context) error {
-	s, data := f.shard, newBuffer(f.size())
+	s := f.shard
+	data := s.newBuffer(f.size())
 	if s.doubt {
 		if _, err := s.copy.ReadAt(data, f.at[0].Off); err == nil && f.bad(data) < 0 {
 			f.data = data

@@ -102,7 +102,7 @@ func (r *Reader) ReadBatch(ctx context.Context, indices []int, memory [][]byte) 
 			if err != nil {
 				return err
 			}
-			out[k] = slices.Grow(memory[k][:0], int(e.Size))[:e.Size:e.Size]
+			out[k] = slices.Grow(memory[k][:0], max(1, int(e.Size)))[:e.Size:e.Size] // not nil, if it is empty
 			missing, into = append(missing, numbers[n]), append(into, out[k])
 		}
 		if len(missing) == 0 {

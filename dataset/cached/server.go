@@ -90,7 +90,26 @@ func (d *dir) newBoot() (bool, error) {
 	if err == nil && bytes.Equal(was, id) {
 		return false, nil
 	}
+	for _, name := range kept { // before boot: the next server must not trust what this one has not come to
+		if err := d.forget(name); err != nil {
+			return false, err
+		}
+	}
 	return len(kept) > 0, d.put(bootName, id)
+}
+
+// forget clears the bits of a shard.
+func (d *dir) forget(name string) error {
+	f, err := d.root.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Truncate(0), f.Truncate(st.Size()))
 }
 
 const bootName = "boot"

@@ -45,10 +45,11 @@ func (s *shard) enter(ctx context.Context, doubt bool) error {
 		return nil
 	}
 	f, err := s.dir.root.OpenFile(s.Name+copyExt, os.O_RDWR|os.O_CREATE, 0o600)
-	if err == nil {
-		err = f.Truncate(s.Bytes) // as large as it will be, which is what a cache counts
-	}
 	if err != nil {
+		return err
+	}
+	if err := f.Truncate(s.Bytes); err != nil { // as large as it will be, which is what a cache counts
+		f.Close()
 		return err
 	}
 	kept, err := s.dir.reserve(s.Name, s.Samples)
@@ -126,7 +127,10 @@ func (s *shard) openHave(doubt bool) error {
 			s.missing--
 		}
 	}
-	return nil
+	if s.missing == 0 { // an empty shard, or its server was killed before it said so
+		_, err = f.WriteAt([]byte{1}, 0)
+	}
+	return err
 }
 
 // has reports whether a sample is here. mu is held, or nobody else has the shard.
