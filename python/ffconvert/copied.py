@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from itertools import accumulate
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from .files import open_regular, stat_regular
 from .manifest import Entry
@@ -35,8 +35,7 @@ class CopiedShard(Shard):
         self.identity = (0, 0, 0, 0)  # until the copy is there
         self.remote, self.number, self.first = remote, number, first
         self._file = {}
-        self._here: Optional[_Descriptor] = None  # of the file that says which samples are here
-        self._entered = False
+        self._here: Dict[str, Optional[_Descriptor]] = {}  # "": the file that says which samples are here; once the header is there
 
     @property
     def shown(self) -> str:
@@ -45,34 +44,36 @@ class CopiedShard(Shard):
 
     def entered(self, kept: bool) -> None:
         """The header is in the copy. kept: so will be all samples."""
-        if self._entered:
+        if self.is_entered:
             return
         self.identity = identity(stat_regular(self.path, follow=False), True)
-        if kept:
-            self._here = _Descriptor(open_regular(self.path[:-len("copy")] + "have", follow=False))
-        self._entered = True
+        # Threads that are first at the same time open it each, and one of these files stays: as Shard.file does.
+        self._here.setdefault("", _Descriptor(open_regular(self.path[:-len("copy")] + "have", follow=False)) if kept else None)
 
     def file(self) -> OpenShard:
         """The open copy, with the header in it."""
-        if not self._entered:
+        if not self.is_entered:
             enter([self])
         return super().file()
 
     def whole(self) -> bool:
         """Whether all samples are here."""
-        return self._here is not None and os.pread(self._here.fd, 1, 0) == b"\x01"
+        here = self._here.get("")
+        return here is not None and os.pread(here.fd, 1, 0) == b"\x01"
 
     def lacks(self, numbers: Sequence[int]) -> List[int]:
         """Those of samples that are not here."""
-        if self._here is None or self.whole():
-            return [] if self._here else list(numbers)
-        fd = self._here.fd
-        return [i for i in numbers if not int.from_bytes(os.pread(fd, 1, 1 + (i >> 3)), "little") >> (i & 7) & 1]
+        here = self._here.get("")
+        if here is None:
+            return list(numbers)
+        if self.whole():
+            return []
+        return [i for i in numbers if not int.from_bytes(os.pread(here.fd, 1, 1 + (i >> 3)), "little") >> (i & 7) & 1]
 
     @property
     def is_entered(self) -> bool:
         """Whether the header is in the copy."""
-        return self._entered
+        return "" in self._here
 
 
 def enter(shards: Sequence[CopiedShard]) -> None:

@@ -159,10 +159,13 @@ class Reader:
         try:
             samples.update(self._here(shards, table, near))
         except DamageError:  # perhaps of a copy; what the object store has is compared with its manifest
-            again = [(shard, [i for i in numbers if first[id(shard)] + i in set(near)]) for shard, numbers in copied]
+            asked = set(near)
+            again = [(shard, [i for i in numbers if first[id(shard)] + i in asked]) for shard, numbers in copied]
             again = [(shard, some) for shard, some in again if some]
-            samples.update(zip([first[id(shard)] + i for shard, some in again for i in some], fetch(again, _memory)))
+            more = [first[id(shard)] + i for shard, some in again for i in some]
+            samples.update(zip(more, fetch(again, _memory)))
             samples.update(self._here(shards, table, [i for i in near if i not in samples]))
+            far += more
         if np is None:
             samples.update((i, bytes(samples[i])) for i in far)
         return samples

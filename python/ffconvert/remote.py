@@ -37,6 +37,10 @@ _ATTEMPTS = 10
 _DAMAGED, _SYSTEM = (2, 5), 4
 
 
+#: Held by the threads of a process that was forked, before they have a Remote of their own; so no fork finds it held.
+_FORKED = threading.Lock()
+
+
 class Remote:
     """A dataset at a URL, by its directory in a cache. Any number of threads may use it, and processes that were forked.
 
@@ -85,8 +89,11 @@ class Remote:
     def _own(self) -> None:
         """Forgets the connections of the process that this one was forked from."""
         if self._pid != os.getpid():
-            self._pid, self._lock, self._start_lock = os.getpid(), threading.Lock(), threading.Lock()
-            self._drop()
+            with _FORKED:
+                if self._pid != os.getpid():
+                    self._lock, self._start_lock = threading.Lock(), threading.Lock()  # others may have held them
+                    self._drop()
+                    self._pid = os.getpid()  # last: from here on other threads go on
 
     def _ask(self, memory: Any, kind: int, numbers: Iterable[int]) -> int:
         """Sends a request, fills memory with its reply, and returns how many bytes that had."""
