@@ -266,6 +266,17 @@ func TestAfterPowerLoss(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(x.Path(), "boot"), []byte("another start"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := opened(t, address, opts).Close(); err != nil { // a server that comes to no sample
+		t.Fatal(err)
+	}
+	for k := range 4 {
+		if have, err := os.ReadFile(filepath.Join(x.Path(), fmt.Sprintf("PART_%05d.ffr.have", k))); err != nil || strings.Trim(string(have), "\x00") != "" {
+			t.Fatalf("shard %d: a bit of before is trusted, %v", k, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(x.Path(), "boot"), []byte("a third start"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	lost, err := filepath.Glob(filepath.Join(x.Path(), "PART_00001.ffr.copy"))
 	if err != nil || len(lost) != 1 {
 		t.Fatal(lost, err)
@@ -288,5 +299,54 @@ func TestAfterPowerLoss(t *testing.T) {
 	}
 	if want := st.Size(); fetched < want*9/10 || fetched > want*12/10 {
 		t.Errorf("%d bytes were fetched, the lost copy has %d", fetched, want)
+	}
+}
+
+// Close ends while others of its process read: they get an error, and no server is left.
+func TestCloseWhileReading(t *testing.T) {
+	t.Parallel()
+	dir, records := made(t, 300, 3000, 3)
+	for range 20 {
+		x, err := cached.Open(t.Context(), "http://"+served(t, dir), options(t, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var work sync.WaitGroup
+		begun := make(chan struct{}, 4)
+		for k := range 4 {
+			work.Go(func() {
+				for n := 0; ; n++ {
+					if err := read(t.Context(), x, records, []int64{int64((7*n + k) % 300)}); err != nil {
+						return
+					}
+					select {
+					case begun <- struct{}{}:
+					default:
+					}
+				}
+			})
+		}
+		<-begun
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+		work.Wait()
+	}
+}
+
+// A user that ends takes nothing from others that wait for what it has said to come.
+func TestForget(t *testing.T) {
+	t.Parallel()
+	dir, records := made(t, 600, 3000, 4)
+	address, opts := served(t, dir), options(t, 1)
+	fickle, x := opened(t, address, opts), opened(t, address, opts)
+	for seed := range uint64(10) {
+		for _, numbers := range batches(len(records), 100, seed) {
+			fickle.Coming(t.Context(), numbers)
+			fickle.Forget(t.Context())
+			if err := read(t.Context(), x, records, numbers); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

@@ -137,6 +137,9 @@ func (f *flight) fly(ctx context.Context) {
 		f.data = nil
 	}
 	close(f.done)
+	if s.have != nil {
+		s.wake()
+	}
 }
 
 // buffers are for flights whose samples are kept: their memory is used again, since new memory is dear.

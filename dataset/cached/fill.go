@@ -3,6 +3,7 @@ package cached
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -62,14 +63,19 @@ func (f *filler) next() *flight {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for {
-		for len(f.queue) > 0 && !f.closed {
-			p, err := f.queue[0].piece()
+		for k := 0; k < len(f.queue) && !f.closed; {
+			s := f.queue[k]
+			p, done, err := s.piece()
 			if p != nil {
 				f.busy++
 				return p
 			}
-			f.fail(f.queue[0], err)
-			f.queue = f.queue[1:]
+			if !done { // the rest is on its way, and may not come
+				k++
+				continue
+			}
+			f.fail(s, err)
+			f.queue = slices.Delete(f.queue, k, k+1)
 			f.change.Broadcast()
 		}
 		if f.closed {
@@ -79,11 +85,22 @@ func (f *filler) next() *flight {
 	}
 }
 
+// landed counts a piece that has come, or has not: then its shard is given up.
 func (f *filler) landed(p *flight) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.busy--
 	f.fail(p.shard, p.err)
+	if k := slices.Index(f.queue, p.shard); p.err != nil && k >= 0 {
+		f.queue = slices.Delete(f.queue, k, k+1)
+	}
+	f.change.Broadcast()
+}
+
+// wake looks at the queue again, as samples that were on their way are here, or are not.
+func (f *filler) wake() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.change.Broadcast()
 }
 
@@ -118,34 +135,50 @@ func (f *filler) close() {
 	f.change.Broadcast()
 }
 
-// piece makes a flight of the first samples that are neither here nor on their way; nil: there are none.
-func (s *shard) piece() (*flight, error) {
+// piece makes a flight of the first samples that are neither here nor on their way. Without one, done says whether nothing
+// is on its way either, or nothing more can be kept, which err tells.
+func (s *shard) piece() (f *flight, done bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.from < s.Samples && s.here(s.from) {
+	for s.from < s.Samples && s.has(s.from) {
 		s.from++
 	}
-	if s.from == s.Samples || s.full != nil {
-		return nil, nil
+	if s.from == s.Samples {
+		return nil, true, nil
+	}
+	if s.full != nil {
+		return nil, true, s.full
+	}
+	from := s.from
+	for from < s.Samples {
+		if f := s.coming(from); f != nil {
+			from = f.lo + int64(len(f.at)) // all of them, as the shard is kept
+		} else if s.has(from) {
+			from++
+		} else {
+			break
+		}
+	}
+	if from >= s.Samples {
+		return nil, false, nil
 	}
 	if err := s.room(mostAtOnce); err != nil {
-		return nil, err
+		return nil, true, err
 	}
 	count := int64(1)
-	for most := min(mostSamples, 1+mostAtOnce/max(1, s.Bytes/s.Samples)); count < most && s.from+count < s.Samples; count++ {
+	for most := min(mostSamples, 1+mostAtOnce/max(1, s.Bytes/s.Samples)); count < most && from+count < s.Samples; count++ {
 		if s.here(s.from + count) {
 			break
 		}
 	}
-	at, err := s.extents(s.from, count)
+	at, err := s.extents(from, count)
 	if err != nil {
-		return nil, err
+		return nil, true, err
 	}
-	f := &flight{shard: s, lo: s.from, at: at, done: make(chan struct{})}
+	f = &flight{shard: s, lo: from, at: at, done: make(chan struct{})}
 	for f.size() > mostAtOnce && len(f.at) > 1 {
 		f.at = f.at[:(len(f.at)+1)/2]
 	}
 	s.pieces = append(s.pieces, f)
-	s.from += int64(len(f.at))
-	return f, nil
+	return f, false, nil
 }

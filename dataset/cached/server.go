@@ -73,6 +73,9 @@ func newServer(d *dir) (*server, error) {
 	}
 	d.toCome.Store(toCome) // a server of this directory may have been before, in this process
 	v.filler = v.newFiller()
+	for _, s := range v.shards {
+		s.wake = v.filler.wake
+	}
 	return v, nil
 }
 

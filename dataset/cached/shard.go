@@ -30,11 +30,12 @@ type shard struct {
 	mu      sync.Mutex
 	bits    []byte            // of have, without its first byte
 	missing int64             // samples that are not here
-	from    int64             // all samples before this one are here or on their way
+	from    int64             // all samples before this one are here
 	doubt   bool              // samples may be in copy without a bit
 	full    error             // why nothing more is written into it
 	flights map[int64]*flight // by sample of the shard
 	pieces  []*flight         // those of the filler, each of many samples
+	wake    func()            // is called after each flight of a shard that is kept
 }
 
 // enter opens the copy of a shard, and fetches its header if that is not here.
@@ -165,8 +166,7 @@ func (s *shard) keep(lo int64, at []record.Extent, data []byte, there bool) {
 		err = s.mark(lo, lo+int64(len(at)))
 	}
 	if err != nil && s.full == nil {
-		s.full = err
-		s.dir.opts.Warn(fmt.Sprintf("%s: %v: no more of this shard is kept", s.Name, err))
+		s.full = err // which the filler says
 	}
 }
 
