@@ -123,13 +123,11 @@ func (a *ahead) prune() {
 // start begins a flight.
 func (a *ahead) start(ctx context.Context, f *flight) {
 	v := a.server
-	if v.slots.Acquire(ctx, 1) != nil { // the user has ended, and others may wait for the flight
-		v.work.Go(func() { f.fly(v.ctx) })
-		return
-	}
+	ended := v.slots.Acquire(ctx, 1) // the user may have ended; others may wait for the flight all the same
 	v.work.Go(func() {
-		defer v.slots.Release(1)
-		f.fly(v.ctx)
+		if f.fly(v.ctx); ended == nil {
+			v.slots.Release(1)
+		}
 	})
 }
 

@@ -147,11 +147,9 @@ func (x *Dataset) serve() error {
 func (x *Dataset) Manifest() *dataset.Manifest { return x.dir.manifest }
 
 // Len returns the number of samples.
-func (x *Dataset) Len() (n int64) {
-	for i := range x.dir.manifest.Shards {
-		n += x.dir.manifest.Shards[i].Samples
-	}
-	return n
+func (x *Dataset) Len() int64 {
+	k := len(x.locals) - 1
+	return x.locals[k].first + x.dir.manifest.Shards[k].Samples
 }
 
 // Path returns the directory in the cache.
@@ -187,10 +185,10 @@ func (x *Dataset) Forget(ctx context.Context) { x.say(ctx, askForget) }
 func (x *Dataset) say(ctx context.Context, kind int64, numbers ...int64) {
 	x.saying.Lock()
 	defer x.saying.Unlock()
-	if x.ahead != nil && writeRequest(x.ahead, kind, numbers...) == nil {
-		return
-	}
 	if x.ahead != nil {
+		if writeRequest(x.ahead, kind, numbers...) == nil {
+			return
+		}
 		x.ahead.Close()
 	}
 	x.ahead, _ = x.connect(ctx)
@@ -253,18 +251,15 @@ func exchange(ctx context.Context, c net.Conn, memory []byte, kind int64, number
 // connection returns a connection that nobody uses.
 func (x *Dataset) connection(ctx context.Context) (net.Conn, error) {
 	x.mu.Lock()
-	if x.closed {
+	n := len(x.free)
+	if n == 0 {
 		x.mu.Unlock()
-		return nil, net.ErrClosed
+		return x.connect(ctx)
 	}
-	if n := len(x.free); n > 0 {
-		c := x.free[n-1]
-		x.free = x.free[:n-1]
-		x.mu.Unlock()
-		return c, nil
-	}
-	x.mu.Unlock()
-	return x.connect(ctx)
+	defer x.mu.Unlock()
+	c := x.free[n-1]
+	x.free = x.free[:n-1]
+	return c, nil
 }
 
 // Close ends the use of the dataset, and the server if it is in this process.

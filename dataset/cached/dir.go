@@ -140,8 +140,8 @@ func (d *dir) get(name string) ([]byte, error) {
 
 func (d *dir) at(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
 
-// side makes meta.json (shard -1) or the index of a shard be in the directory, and returns its name.
-func (d *dir) side(ctx context.Context, shard int) (string, error) {
+// side makes meta.json (shard -1) or the index of a shard be in the directory.
+func (d *dir) side(ctx context.Context, shard int) error {
 	name, want := dataset.MetaName, d.manifest.Meta
 	if shard >= 0 {
 		s := &d.manifest.Shards[shard]
@@ -151,7 +151,7 @@ func (d *dir) side(ctx context.Context, shard int) (string, error) {
 		return int64(len(data)) == want.Bytes && crc32.ChecksumIEEE(data) == want.CRC
 	}
 	if data, err := d.get(name); err == nil && sound(data) {
-		return name, nil
+		return nil
 	}
 	data := make([]byte, want.Bytes)
 	err := d.read(ctx, d.object(name, want.Bytes), data, 0, func() error {
@@ -161,9 +161,9 @@ func (d *dir) side(ctx context.Context, shard int) (string, error) {
 		return nil
 	})
 	if err != nil {
-		return "", err
+		return err
 	}
-	return name, d.put(name, data)
+	return d.put(name, data)
 }
 
 // object returns an object of the dataset, of which the manifest says the size.

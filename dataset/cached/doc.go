@@ -33,5 +33,8 @@ package cached
 
 import "github.com/ffconvert/ffconvert/internal/place"
 
+// Ready is what a program prints, on a line, that [Start] has started: it serves.
+const Ready = "ready"
+
 // ErrChanged says that the bytes of the object store are not those that the manifest describes.
 var ErrChanged = place.New(place.Corrupt, "differs from the manifest: it was replaced or damaged there")

@@ -117,28 +117,20 @@ func (x *Dataset) shardOf(i int64) int {
 
 // ReadEach fills memory[k] with sample numbers[k], as [Dataset.Read] does; in any order, with repetitions.
 func (x *Dataset) ReadEach(ctx context.Context, numbers []int64, memory [][]byte) error {
-	order := make([]int, len(numbers))
-	for k := range order {
-		order[k] = k
+	places, total := make(map[int64]int), 0 // where each sample begins in the reply
+	sorted := slices.Compact(slices.Sorted(slices.Values(numbers)))
+	for k, i := range numbers {
+		places[i] = len(memory[k])
 	}
-	slices.SortFunc(order, func(a, b int) int { return int(numbers[a] - numbers[b]) })
-	var size int
-	var sorted []int64
-	for _, k := range order {
-		if n := len(sorted); n == 0 || sorted[n-1] != numbers[k] {
-			sorted, size = append(sorted, numbers[k]), size+len(memory[k])
-		}
+	for _, i := range sorted {
+		places[i], total = total, total+places[i]
 	}
-	all := make([]byte, size)
+	all := make([]byte, total)
 	if err := x.Read(ctx, sorted, all); err != nil {
 		return err
 	}
-	var last []byte
-	for n, k := range order {
-		if n == 0 || numbers[k] != numbers[order[n-1]] {
-			last, all = all[:len(memory[k])], all[len(memory[k]):]
-		}
-		copy(memory[k], last)
+	for k, i := range numbers {
+		copy(memory[k], all[places[i]:])
 	}
 	return nil
 }
@@ -149,8 +141,7 @@ func (x *Dataset) OpenIndex(name string) (dataset.File, int64, error) {
 		if name != dataset.IndexName(x.dir.manifest.Shards[k].Name) {
 			continue
 		}
-		var said [1 << 10]byte
-		if _, err := x.ask(context.Background(), said[:], askFile, int64(k)); err != nil {
+		if _, err := x.ask(context.Background(), nil, askFile, int64(k)); err != nil {
 			return nil, 0, err
 		}
 		f, err := x.dir.root.Open(name)

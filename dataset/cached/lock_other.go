@@ -11,9 +11,6 @@ var errUnix = errors.New("a dataset in an object store is read on Unix alone: co
 
 func lockFile(*os.Root, string, bool) (*os.File, error) { return nil, errUnix }
 
-// Ready is not printed here.
-const Ready = "ready"
-
 // Start returns an error.
 func Start(string, string, ...string) error { return errUnix }
 

@@ -20,8 +20,7 @@ import (
 type server struct {
 	dir    *dir
 	shards []*shard
-	starts []int64 // number of the first sample of each shard, and at the end of all
-	doubt  bool    // what is kept may be from before the last start of the machine
+	doubt  bool // what is kept may be from before the last start of the machine
 	lock   *os.File
 
 	ctx    context.Context
@@ -56,19 +55,18 @@ func newServer(d *dir) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &server{dir: d, starts: []int64{0}, lock: l, memory: cmp.Or(d.opts.memory, aheadMemory), quiet: time.Now()}
+	v := &server{dir: d, lock: l, memory: cmp.Or(d.opts.memory, aheadMemory), quiet: time.Now()}
 	if v.doubt, err = d.newBoot(); err != nil {
 		l.Close()
 		return nil, err
 	}
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	v.slots, v.room, v.heads = semaphore.NewWeighted(aheadAtOnce), semaphore.NewWeighted(v.memory), semaphore.NewWeighted(headsAtOnce)
-	toCome := int64(0)
+	var first, toCome int64
 	for i := range d.manifest.Shards {
 		s := &d.manifest.Shards[i]
-		first := v.starts[i]
 		v.shards = append(v.shards, &shard{ManifestShard: s, dir: d, first: first})
-		v.starts = append(v.starts, first+s.Samples)
+		first += s.Samples
 		toCome += headSize + 12*s.Samples
 	}
 	d.toCome.Store(toCome) // a server of this directory may have been before, in this process
@@ -121,8 +119,8 @@ const bootName = "boot"
 // sample has are left out.
 func (v *server) parts(ctx context.Context, numbers []int64) (all []*part, err error) {
 	sorted := slices.Compact(slices.Sorted(slices.Values(numbers)))
-	for k, s := range v.shards {
-		n, _ := slices.BinarySearch(sorted, v.starts[k+1])
+	for _, s := range v.shards {
+		n, _ := slices.BinarySearch(sorted, s.first+s.Samples)
 		p := &part{shard: s, between: mostBetween}
 		for _, number := range sorted[:n] {
 			if number >= 0 {

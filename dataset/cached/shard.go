@@ -148,12 +148,6 @@ func (s *shard) keep(lo int64, at []record.Extent, data []byte, there bool) {
 	if s.have == nil {
 		return
 	}
-	s.mu.Lock()
-	full := s.full
-	s.mu.Unlock()
-	if full != nil {
-		return
-	}
 	var err error
 	if !there {
 		if err = s.room(int64(len(data))); err == nil {
@@ -165,7 +159,7 @@ func (s *shard) keep(lo int64, at []record.Extent, data []byte, there bool) {
 	if err == nil {
 		err = s.mark(lo, lo+int64(len(at)))
 	}
-	if err != nil && s.full == nil {
+	if err != nil {
 		s.full = err // which the filler says
 	}
 }

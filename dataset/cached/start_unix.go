@@ -12,9 +12,6 @@ import (
 	"syscall"
 )
 
-// Ready is what a program prints, on a line, that [Start] has started: it serves.
-const Ready = "ready"
-
 // Start starts this program with arguments that make it call [Serve] for the directory at path, and returns when it has
 // printed [Ready]. It gets input on its standard input and no signals of the terminal, and writes what goes wrong to the
 // file log in the directory.

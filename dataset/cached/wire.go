@@ -24,7 +24,7 @@ import (
 const (
 	askRead   = 1 // numbers of samples, ascending: their bytes, behind one another
 	askShards = 2 // numbers of shards: a byte for each, 1 if its samples are kept, else 0, when their headers are here
-	askFile   = 3 // the number of a shard, or -1: the name of its index, or of meta.json, when that is here
+	askFile   = 3 // the number of a shard, or -1: nothing, when its index is here, or meta.json
 	askComing = 4 // numbers of samples that will be asked for, in the order in which they will be
 	askForget = 5 // what was said to come does not
 	askCounts = 6 // bytes that were fetched since the server began
@@ -38,11 +38,8 @@ const (
 	mostReused  = 32 << 20 // bytes of a reply whose memory is kept for the next one
 )
 
-// Kinds of errors: the first byte of one.
-const (
-	kindDamage = 'd' // the object store has other bytes than the manifest says
-	kindSystem = 's'
-)
+// Kinds of errors: the first byte of one. Damage is that the object store has other bytes than the manifest says.
+const kindDamage, kindSystem = 'd', 's'
 
 // answer answers one user until it ends.
 func (v *server) answer(c net.Conn) {
@@ -72,7 +69,7 @@ func (v *server) answer(c net.Conn) {
 		case askShards:
 			reply, err = v.askedShards(ctx, numbers)
 		case askFile:
-			reply, err = v.askedFile(ctx, numbers)
+			err = v.askedFile(ctx, numbers)
 		case askCounts:
 			reply = binary.LittleEndian.AppendUint64(nil, uint64(v.dir.fetched.Load()))
 		case askFilled:
@@ -215,10 +212,9 @@ func (v *server) askedShards(ctx context.Context, numbers []int64) ([]byte, erro
 	return kept, g.Wait()
 }
 
-func (v *server) askedFile(ctx context.Context, numbers []int64) ([]byte, error) {
+func (v *server) askedFile(ctx context.Context, numbers []int64) error {
 	if len(numbers) != 1 || numbers[0] < -1 || numbers[0] >= int64(len(v.shards)) {
-		return nil, fmt.Errorf("no file %v", numbers)
+		return fmt.Errorf("no file %v", numbers)
 	}
-	name, err := v.dir.side(ctx, int(numbers[0]))
-	return []byte(name), err
+	return v.dir.side(ctx, int(numbers[0]))
 }

@@ -147,7 +147,7 @@ class Remote:
                 pass
 
     def _bring(self, number: int) -> None:
-        self._ask(memoryview(bytearray(1 << 16)), _FILE, [number])
+        self._ask(memoryview(b""), _FILE, [number])
 
     def fetched(self) -> int:
         """The bytes of shards that came from the object store since the process that fetches began."""
