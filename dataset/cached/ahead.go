@@ -2,7 +2,9 @@ package cached
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"sync"
 )
 
 // An ahead fetches what one user has said that it will read, in that order, until the user ends or says something else.
@@ -12,30 +14,28 @@ type ahead struct {
 	lists   chan []int64
 	done    chan struct{} // closed when it fetches no more
 	flights []*flight     // which hold room, in order; end reads it when done is closed
+
+	mu   sync.Mutex
+	said map[int64]bool // what is to come, and was not begun here
 }
 
-const (
-	// mostLists is how many lists of a user may wait. Further ones are dropped: they are fetched when they are asked for.
-	mostLists = 1 << 12
-
-	// listsAtOnce is how many are fetched as one, so that samples come together which lie together.
-	listsAtOnce = 16
-)
+// mostLists is how many lists of a user may wait. Further ones are dropped: they are fetched when they are asked for.
+const mostLists = 1 << 12
 
 func (v *server) newAhead() *ahead {
 	ctx, cancel := context.WithCancel(v.ctx)
-	a := &ahead{server: v, cancel: cancel, lists: make(chan []int64, mostLists), done: make(chan struct{})}
+	a := &ahead{server: v, cancel: cancel, lists: make(chan []int64, mostLists), done: make(chan struct{}), said: make(map[int64]bool)}
+	v.mu.Lock()
+	v.aheads[a] = true
+	v.mu.Unlock()
 	v.work.Go(func() {
 		defer close(a.done)
-		between := int64(mostBetween) // somebody waits for the first list
+		bytes := int64(0) // somebody waits for the first list
 		for ctx.Err() == nil {
 			select {
 			case samples := <-a.lists:
-				if between > mostBetween {
-					samples = a.more(samples)
-				}
-				a.fetch(ctx, samples, between)
-				between = aheadOfThem
+				a.fetch(ctx, samples, bytes)
+				bytes = v.pace.free()
 			case <-ctx.Done():
 			}
 		}
@@ -45,27 +45,42 @@ func (v *server) newAhead() *ahead {
 
 // coming adds samples that come after those that were said before.
 func (a *ahead) coming(samples []int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	select {
 	case a.lists <- samples:
+		for _, i := range samples {
+			a.said[i] = true
+		}
 	default:
 	}
 }
 
-// more adds what waits to a list.
-func (a *ahead) more(samples []int64) []int64 {
-	for range listsAtOnce - 1 {
-		select {
-		case next := <-a.lists:
-			samples = append(samples, next...)
-		default:
-			return samples
-		}
+// asked says that somebody asks for samples: they are not fetched ahead any more.
+func (v *server) asked(numbers []int64) {
+	v.mu.Lock()
+	aheads := slices.Collect(maps.Keys(v.aheads))
+	v.mu.Unlock()
+	for _, a := range aheads {
+		a.claim(0, numbers)
 	}
-	return samples
 }
 
-// fetch fetches the samples of a list. Errors are left to the request for them.
-func (a *ahead) fetch(ctx context.Context, samples []int64, between int64) {
+// claim returns those of samples, counted from first, that were said to come and are not asked for yet.
+func (a *ahead) claim(first int64, samples []int64) (still []int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, i := range samples {
+		if a.said[first+i] {
+			delete(a.said, first+i)
+			still = append(still, i)
+		}
+	}
+	return still
+}
+
+// fetch fetches the samples of a list. bytes: see plan. Errors are left to the request for them.
+func (a *ahead) fetch(ctx context.Context, samples []int64, bytes int64) {
 	a.prune()
 	parts, _ := a.server.parts(ctx, samples)
 	for _, p := range parts {
@@ -76,8 +91,8 @@ func (a *ahead) fetch(ctx context.Context, samples []int64, between int64) {
 		if !ok {
 			return
 		}
-		p.between = between
-		flights, _ := p.begin()
+		p.samples = a.claim(p.first, p.samples)
+		flights, _ := p.begin(bytes)
 		for _, f := range flights {
 			room = a.hold(f, room)
 			a.start(ctx, f)
@@ -133,6 +148,9 @@ func (a *ahead) start(ctx context.Context, f *flight) {
 
 // end forgets what the user has not taken.
 func (a *ahead) end() {
+	a.server.mu.Lock()
+	delete(a.server.aheads, a)
+	a.server.mu.Unlock()
 	a.cancel()
 	<-a.done
 	for _, f := range a.flights {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -14,7 +15,6 @@ import (
 // Samples that are wanted at once come by one request where little lies between them.
 const (
 	mostBetween = 64 << 10 // bytes between samples of a shard that is kept: they are kept, too
-	aheadOfThem = 1 << 20  // the same, where nobody waits for them yet
 	leastWaste  = 4 << 10  // bytes between others that cost no more than a request does
 	mostAtOnce  = 8 << 20  // bytes of a request for several samples
 )
@@ -46,31 +46,53 @@ func (f *flight) sample(i int64) []byte {
 	return f.data[e.Off-f.at[0].Off:][:e.Size]
 }
 
-// plan makes flights for those of samples, which ascend, that are neither here nor on their way. Of a shard that is kept,
-// samples share a flight if at most between bytes lie between them. Those that are returned with an error have to fly, too:
+// plan makes flights for those of samples, which ascend, that are neither here nor on their way. Of a shard that is kept, a
+// flight brings what follows, too, until it has so many bytes. Those that are returned with an error have to fly, too:
 // others may wait for them. mu is held.
-func (s *shard) plan(samples []int64, between int64) (all []*flight, err error) {
+func (s *shard) plan(samples []int64, bytes int64) (all []*flight, err error) {
 	var f *flight
 	for _, i := range samples {
 		if s.here(i) {
 			continue
 		}
 		if f != nil {
-			if ok, err := s.extend(f, i, between); err != nil {
+			if ok, err := s.extend(f, i); err != nil {
 				return all, err
 			} else if ok {
 				continue
 			}
 		}
-		at, err := s.extents(i, 1)
-		if err != nil {
+		if f, err = s.run(i, bytes); err != nil {
 			return all, err
 		}
-		f = &flight{shard: s, lo: i, at: at, done: make(chan struct{}), left: 1}
-		s.flights[i] = f
+		for n := range f.at {
+			s.flights[i+int64(n)] = f
+		}
+		f.left = 1
 		all = append(all, f)
 	}
 	return all, nil
+}
+
+// run makes a flight of a sample that is neither here nor on its way, and of a shard that is kept of such samples that follow,
+// so many bytes at the most. mu is held.
+func (s *shard) run(from, bytes int64) (*flight, error) {
+	count := int64(1)
+	if s.have != nil {
+		most := min(mostSamples, s.Samples-from, 1+min(bytes, mostAtOnce)/max(1, s.Bytes/s.Samples))
+		for count < most && !s.here(from+count) {
+			count++
+		}
+	}
+	at, err := s.extents(from, count)
+	if err != nil {
+		return nil, err
+	}
+	f := &flight{shard: s, lo: from, at: at, done: make(chan struct{})}
+	for f.size() > bytes && len(f.at) > 1 {
+		f.at = f.at[:len(f.at)-1]
+	}
+	return f, nil
 }
 
 // here reports whether a sample is here or on its way. mu is held.
@@ -87,9 +109,9 @@ func (s *shard) coming(i int64) *flight {
 }
 
 // extend makes a flight bring sample i, too, if little lies between. mu is held.
-func (s *shard) extend(f *flight, i, most int64) (bool, error) {
+func (s *shard) extend(f *flight, i int64) (bool, error) {
 	next := f.lo + int64(len(f.at))
-	if i-next > most/16 { // an extent takes 24 bytes: of the smallest samples fewer are looked at
+	if i-next > mostBetween/16 { // an extent takes 24 bytes: of the smallest samples fewer are looked at
 		return false, nil
 	}
 	more, err := s.extents(next, i-next+1)
@@ -102,7 +124,7 @@ func (s *shard) extend(f *flight, i, most int64) (bool, error) {
 		between = 0
 	}
 	if s.have != nil {
-		between = most
+		between = mostBetween
 		for n := next; n < i; n++ {
 			if s.here(n) {
 				return false, nil
@@ -125,7 +147,10 @@ func (s *shard) extend(f *flight, i, most int64) (bool, error) {
 // fly fetches the samples of a flight, compares them with their CRCs, and writes them into the copy if the shard is kept.
 func (f *flight) fly(ctx context.Context) {
 	s := f.shard
-	f.err = f.fetch(ctx)
+	began := time.Now()
+	if f.err = f.fetch(ctx); f.err == nil {
+		s.pace.saw(f.size(), time.Since(began))
+	}
 	s.mu.Lock()
 	kept := s.has(f.lo)
 	if f.held == 0 || f.err != nil || kept {
@@ -215,7 +240,6 @@ func (f *flight) bad(data []byte) int {
 type part struct {
 	*shard
 	samples []int64 // ascending
-	between int64   // see plan
 	at      []record.Extent
 	flights []*flight // which bring them; nil: the sample is here
 }
@@ -233,11 +257,11 @@ func (p *part) find() (size int64, err error) {
 	return size, nil
 }
 
-// begin returns the flights that are to be begun so that all samples of the part come.
-func (p *part) begin() ([]*flight, error) {
+// begin returns the flights that are to be begun so that all samples of the part come. bytes: see plan.
+func (p *part) begin(bytes int64) ([]*flight, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all, err := p.plan(p.samples, p.between)
+	all, err := p.plan(p.samples, bytes)
 	for _, i := range p.samples {
 		p.flights = append(p.flights, p.coming(i))
 	}

@@ -165,19 +165,8 @@ func (s *shard) piece() (f *flight, done bool, err error) {
 	if err := s.room(mostAtOnce); err != nil {
 		return nil, true, err
 	}
-	count := int64(1)
-	for most := min(mostSamples, 1+mostAtOnce/max(1, s.Bytes/s.Samples)); count < most && from+count < s.Samples; count++ {
-		if s.here(s.from + count) {
-			break
-		}
-	}
-	at, err := s.extents(from, count)
-	if err != nil {
+	if f, err = s.run(from, mostAtOnce); err != nil {
 		return nil, true, err
-	}
-	f = &flight{shard: s, lo: from, at: at, done: make(chan struct{})}
-	for f.size() > mostAtOnce && len(f.at) > 1 {
-		f.at = f.at[:(len(f.at)+1)/2]
 	}
 	s.pieces = append(s.pieces, f)
 	return f, false, nil

@@ -27,14 +27,16 @@ type server struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup // everything that the server has begun
 	filler *filler
+	pace   pace
 	slots  *semaphore.Weighted // flights that were asked for ahead
 	room   *semaphore.Weighted // bytes of these that are kept in memory
 	heads  *semaphore.Weighted // bytes of headers that are fetched
 	memory int64               // all of room
 
-	mu    sync.Mutex
-	users int
-	quiet time.Time // when the last user ended
+	mu     sync.Mutex
+	aheads map[*ahead]bool
+	users  int
+	quiet  time.Time // when the last user ended
 }
 
 const (
@@ -55,7 +57,7 @@ func newServer(d *dir) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &server{dir: d, lock: l, memory: cmp.Or(d.opts.memory, aheadMemory), quiet: time.Now()}
+	v := &server{dir: d, lock: l, memory: cmp.Or(d.opts.memory, aheadMemory), quiet: time.Now(), aheads: make(map[*ahead]bool)}
 	if v.doubt, err = d.newBoot(); err != nil {
 		l.Close()
 		return nil, err
@@ -65,7 +67,7 @@ func newServer(d *dir) (*server, error) {
 	var first, toCome int64
 	for i := range d.manifest.Shards {
 		s := &d.manifest.Shards[i]
-		v.shards = append(v.shards, &shard{ManifestShard: s, dir: d, first: first})
+		v.shards = append(v.shards, &shard{ManifestShard: s, dir: d, first: first, pace: &v.pace})
 		first += s.Samples
 		toCome += headSize + 12*s.Samples
 	}
@@ -121,7 +123,7 @@ func (v *server) parts(ctx context.Context, numbers []int64) (all []*part, err e
 	sorted := slices.Compact(slices.Sorted(slices.Values(numbers)))
 	for _, s := range v.shards {
 		n, _ := slices.BinarySearch(sorted, s.first+s.Samples)
-		p := &part{shard: s, between: mostBetween}
+		p := &part{shard: s}
 		for _, number := range sorted[:n] {
 			if number >= 0 {
 				p.samples = append(p.samples, number-s.first)

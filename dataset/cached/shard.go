@@ -21,6 +21,7 @@ type shard struct {
 	*dataset.ManifestShard
 	dir   *dir
 	first int64 // number of its first sample in the dataset
+	pace  *pace // of the server
 
 	open sync.Mutex // held while the header is fetched
 	copy *os.File   // nil: nothing of it was asked for yet

@@ -174,8 +174,9 @@ func (v *server) read(ctx context.Context, numbers []int64, memory []byte) ([]by
 	if size > mostBytes {
 		return nil, fmt.Errorf("%d bytes at once", size)
 	}
+	v.asked(numbers)
 	for _, p := range parts {
-		flights, err := p.begin()
+		flights, err := p.begin(0)
 		for _, f := range flights {
 			v.work.Go(func() { f.fly(v.ctx) })
 		}

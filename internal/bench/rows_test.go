@@ -56,6 +56,8 @@ var rows = []row{
 	{id: "T4", does: "random batches by the Python package's Reader: with its native helper and without, and FFRecord's own FileReader"},
 	{id: "T5", does: "samples written from Python, against the program on a file of them, and FFRecord's own FileWriter"},
 	{id: "T6", does: "the import of the Python package"},
+	{id: "T7", does: "epochs from an S3 server on the same machine, behind 20 ms, by the Python package's DataLoader: cache empty, full, for half; the first batch; against the shards on the disk"},
+	{id: "T8", does: "the opening of datasets of 10⁸ and 10⁹ samples by the Python package: on the disk, and from a web server behind 20 ms; memory"},
 	{id: "Index", does: "the pass that finds the samples, by itself", further: true},
 	{id: "Formats", does: "peak anonymous memory of the other formats", further: true},
 	{id: "Grid", does: "all of S17: each number of samples in each number of parts", further: true},

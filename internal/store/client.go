@@ -182,7 +182,8 @@ func (c *Client) Read(ctx context.Context, o Object, p []byte, off int64) error 
 		return err
 	}
 	f := c.newFetch(s, o)
-	f.writeAt = func(b []byte, at int64) (int, error) { return copy(p[at-off:], b), nil }
+	f.memory = p
+	f.writeAt = func(b []byte, _ int64) (int, error) { return len(b), nil } // copy has read it into memory
 	f.readAt = func(b []byte, at int64) (int, error) { return copy(b, p[at-off:]), nil }
 	f.progress = func(int64) {}
 	if o.Size >= 0 && off+int64(len(p)) > o.Size {

@@ -24,16 +24,20 @@ func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 		} else if at < sp.pos {
 			want = min(want, int64(half), sp.pos-at)
 		}
-		n, err := rep.Body.Read(buf[:want])
+		part := buf[:want]
+		if f.memory != nil && at == sp.pos {
+			part = f.memory[at-sp.start:]
+		}
+		n, err := rep.Body.Read(part)
 		if n > 0 {
 			switch {
 			case at < sp.start: // the service ignores ranges: skip
 			case at < sp.pos:
-				if err := f.compare(buf[:n], buf[half:half+n], at); err != nil {
+				if err := f.compare(part[:n], buf[half:half+n], at); err != nil {
 					return err
 				}
 			default:
-				if err := f.write(sp, buf[:n]); err != nil {
+				if err := f.write(sp, part[:n]); err != nil {
 					return err
 				}
 			}

@@ -34,6 +34,7 @@ type fetch struct {
 	progress func(n int64)
 
 	writeAt, readAt func(p []byte, off int64) (int, error) // of the file
+	memory          []byte                                 // what the only span is read into, at its place; nil: a buffer
 
 	pace   *pace
 	total  atomic.Int64 // bytes of the object; -1: not known yet
