@@ -97,7 +97,7 @@ func (x *Dataset) connect(ctx context.Context) (net.Conn, error) {
 			return c, nil
 		}
 		if err := x.serve(); err != nil && !errors.Is(err, errBusy) {
-			return nil, err
+			return nil, unwritable(x.dir.path, err)
 		}
 		if time.Now().After(end) {
 			return nil, fmt.Errorf("%s: its process does not answer: %w", x.dir.at(lockName), err)
@@ -181,17 +181,28 @@ func (x *Dataset) Coming(ctx context.Context, numbers []int64) { x.say(ctx, askC
 // Forget takes back what [Dataset.Coming] has said.
 func (x *Dataset) Forget(ctx context.Context) { x.say(ctx, askForget) }
 
+// mostSaying is how long a server may take to hear what comes. It does nothing but hear it, unless it is stopped.
+const mostSaying = time.Second
+
 // say sends a request without a reply. If that fails, samples are fetched when they are read.
 func (x *Dataset) say(ctx context.Context, kind int64, numbers ...int64) {
+	ctx, cancel := context.WithTimeout(ctx, mostSaying)
+	defer cancel()
 	x.saying.Lock()
 	defer x.saying.Unlock()
-	if x.ahead != nil {
-		if writeRequest(x.ahead, kind, numbers...) == nil {
+	for ctx.Err() == nil {
+		if x.ahead == nil {
+			var err error
+			if x.ahead, err = x.connect(ctx); err != nil {
+				return
+			}
+		}
+		if within(ctx, x.ahead, func() error { return writeRequest(x.ahead, kind, numbers...) }) == nil {
 			return
 		}
 		x.ahead.Close()
+		x.ahead = nil
 	}
-	x.ahead, _ = x.connect(ctx)
 }
 
 // Fetched returns how many bytes of shards came from the object store since the server began.
@@ -235,17 +246,25 @@ func (x *Dataset) ask(ctx context.Context, memory []byte, kind int64, numbers ..
 	return 0, fmt.Errorf("%s: the process that fetches has ended %d times: %w", x.dir.path, attempts, err)
 }
 
-func exchange(ctx context.Context, c net.Conn, memory []byte, kind int64, numbers []int64) (int, error) {
-	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
-	err := writeRequest(c, kind, numbers...)
-	n := 0
-	if err == nil {
-		n, err = readReply(c, memory)
-	}
-	if !stop() { // the connection is of no use any more
-		return 0, context.Cause(ctx)
-	}
+func exchange(ctx context.Context, c net.Conn, memory []byte, kind int64, numbers []int64) (n int, err error) {
+	err = within(ctx, c, func() error {
+		err := writeRequest(c, kind, numbers...)
+		if err == nil {
+			n, err = readReply(c, memory)
+		}
+		return err
+	})
 	return n, err
+}
+
+// within calls use, which ends when ctx does. Then the connection is of no use any more.
+func within(ctx context.Context, c net.Conn, use func() error) error {
+	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+	err := use()
+	if !stop() {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // connection returns a connection that nobody uses.

@@ -79,5 +79,12 @@ func (e *Entry) Remove() (bool, error) {
 		return false, err
 	}
 	defer l.Close()
-	return true, all.RemoveAll(name)
+	if err := all.RemoveAll(name); err != nil {
+		return true, err
+	}
+	room, err := lockFile(all, lockName, true)
+	if err != nil {
+		return true, err
+	}
+	return true, errors.Join(room.Truncate(0), room.Close()) // whoever wants room counts anew
 }

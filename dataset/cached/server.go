@@ -44,6 +44,9 @@ const (
 
 	// linger is how long a server waits for a user: workers of a loader that start anew find it.
 	linger = 2 * time.Second
+
+	// acceptPause is how long users wait where a connection cannot be accepted, as too many files are open.
+	acceptPause = 50 * time.Millisecond
 )
 
 // errBusy says that another process serves the dataset.
@@ -70,6 +73,7 @@ func newServer(d *dir) (*server, error) {
 		toCome += headSize + 12*s.Samples
 	}
 	d.toCome.Store(toCome) // a server of this directory may have been before, in this process
+	d.counted.Store(false)
 	v.filler = v.newFiller()
 	for _, s := range v.shards {
 		s.wake = v.filler.wake
@@ -160,16 +164,20 @@ func (v *server) enter(ctx context.Context, s *shard) error {
 }
 
 // serve answers users until there is none for some time, or ctx is done.
-func (v *server) serve(ctx context.Context, l *net.UnixListener) {
+func (v *server) serve(ctx context.Context, l net.Listener) {
 	defer v.close()
 	defer context.AfterFunc(ctx, v.cancel)()
 	defer context.AfterFunc(v.ctx, func() { l.Close() })()
 	v.work.Go(v.endWhenQuiet)
 	for {
-		c, err := l.AcceptUnix()
+		c, err := l.Accept()
 		if err != nil {
-			v.cancel()
-			return
+			select {
+			case <-time.After(acceptPause):
+				continue
+			case <-v.ctx.Done():
+				return
+			}
 		}
 		v.count(1)
 		v.work.Go(func() {
