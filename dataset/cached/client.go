@@ -96,17 +96,16 @@ func (x *Dataset) connect(ctx context.Context) (net.Conn, error) {
 		if err == nil {
 			return c, nil
 		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if err := x.serve(); err != nil && !errors.Is(err, errBusy) {
 			return nil, unwritable(x.dir.path, err)
 		}
 		if time.Now().After(end) {
 			return nil, fmt.Errorf("%s: its process does not answer: %w", x.dir.at(lockName), err)
 		}
-		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 
@@ -190,18 +189,17 @@ func (x *Dataset) say(ctx context.Context, kind int64, numbers ...int64) {
 	defer cancel()
 	x.saying.Lock()
 	defer x.saying.Unlock()
-	for ctx.Err() == nil {
-		if x.ahead == nil {
-			var err error
-			if x.ahead, err = x.connect(ctx); err != nil {
+	for {
+		if x.ahead != nil {
+			if within(ctx, x.ahead, func() error { return writeRequest(x.ahead, kind, numbers...) }) == nil {
 				return
 			}
+			x.ahead.Close()
 		}
-		if within(ctx, x.ahead, func() error { return writeRequest(x.ahead, kind, numbers...) }) == nil {
+		var err error
+		if x.ahead, err = x.connect(ctx); err != nil {
 			return
 		}
-		x.ahead.Close()
-		x.ahead = nil
 	}
 }
 
@@ -247,9 +245,8 @@ func (x *Dataset) ask(ctx context.Context, memory []byte, kind int64, numbers ..
 }
 
 func exchange(ctx context.Context, c net.Conn, memory []byte, kind int64, numbers []int64) (n int, err error) {
-	err = within(ctx, c, func() error {
-		err := writeRequest(c, kind, numbers...)
-		if err == nil {
+	err = within(ctx, c, func() (err error) {
+		if err = writeRequest(c, kind, numbers...); err == nil {
 			n, err = readReply(c, memory)
 		}
 		return err

@@ -93,13 +93,12 @@ func find(ctx context.Context, url string, opts Options) (*dir, error) {
 		return nil, err
 	}
 	path := filepath.Join(root, datasetsDir, fmt.Sprintf("%x", sum[:16]))
-	if err := d.open(path); err != nil {
-		return nil, unwritable(path, err)
+	if err = d.open(path); err == nil {
+		if err = errors.Join(d.put(dataset.ManifestName, data), d.put(urlName, []byte(store.Redact(base)+"\n"))); err != nil {
+			d.root.Close()
+		}
 	}
-	if err := errors.Join(d.put(dataset.ManifestName, data), d.put(urlName, []byte(store.Redact(base)+"\n"))); err != nil {
-		return nil, errors.Join(unwritable(path, err), d.root.Close())
-	}
-	return d, nil
+	return d, unwritable(path, err)
 }
 
 // unwritable says of an error what to do where this user may not write into the directory of a dataset.

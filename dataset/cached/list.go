@@ -79,12 +79,10 @@ func (e *Entry) Remove() (bool, error) {
 		return false, err
 	}
 	defer l.Close()
-	if err := all.RemoveAll(name); err != nil {
-		return true, err
+	err = all.RemoveAll(name)
+	room, failed := lockFile(all, lockName, true)
+	if failed == nil {
+		failed = errors.Join(room.Truncate(0), room.Close()) // who wants room counts anew
 	}
-	room, err := lockFile(all, lockName, true)
-	if err != nil {
-		return true, err
-	}
-	return true, errors.Join(room.Truncate(0), room.Close()) // whoever wants room counts anew
+	return true, errors.Join(err, failed)
 }

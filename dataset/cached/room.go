@@ -49,13 +49,10 @@ func (d *dir) reserve(name string, samples int64) (ok bool, err error) {
 	if err := f.Truncate(haveSize(samples)); err != nil {
 		return false, err
 	}
-	if err := setUsed(l, used+st.Size()); err != nil { // first: who is killed here has counted too much
-		return false, err
+	if err = setUsed(l, used+st.Size()); err == nil { // first: who ends here has counted too much
+		err = f.Replace(have)
 	}
-	if err := f.Replace(have); err != nil {
-		return false, errors.Join(err, l.Truncate(0))
-	}
-	return true, nil
+	return err == nil, err
 }
 
 // haveSize returns the bytes of the file that says which samples of a shard are here.

@@ -34,7 +34,7 @@ type server struct {
 
 	mu    sync.Mutex
 	users int
-	quiet time.Time // when the last user ended
+	quiet *time.Timer // ends the server when no user has been there for some time
 }
 
 const (
@@ -44,9 +44,6 @@ const (
 
 	// linger is how long a server waits for a user: workers of a loader that start anew find it.
 	linger = 2 * time.Second
-
-	// acceptPause is how long users wait where a connection cannot be accepted, as too many files are open.
-	acceptPause = 50 * time.Millisecond
 )
 
 // errBusy says that another process serves the dataset.
@@ -58,7 +55,7 @@ func newServer(d *dir) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &server{dir: d, lock: l, memory: cmp.Or(d.opts.memory, aheadMemory), quiet: time.Now()}
+	v := &server{dir: d, lock: l, memory: cmp.Or(d.opts.memory, aheadMemory)}
 	if v.doubt, err = d.newBoot(); err != nil {
 		l.Close()
 		return nil, err
@@ -105,16 +102,11 @@ func (d *dir) newBoot() (bool, error) {
 
 // forget clears the bits of a shard.
 func (d *dir) forget(name string) error {
-	f, err := d.root.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return err
+	st, err := d.root.Stat(name)
+	if err == nil {
+		err = d.root.WriteFile(name, make([]byte, st.Size()), 0o600)
 	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Truncate(0), f.Truncate(st.Size()))
+	return err
 }
 
 const bootName = "boot"
@@ -168,12 +160,12 @@ func (v *server) serve(ctx context.Context, l net.Listener) {
 	defer v.close()
 	defer context.AfterFunc(ctx, v.cancel)()
 	defer context.AfterFunc(v.ctx, func() { l.Close() })()
-	v.work.Go(v.endWhenQuiet)
+	v.quiet = time.AfterFunc(linger, v.cancel)
 	for {
 		c, err := l.Accept()
-		if err != nil {
+		if err != nil { // where too many files are open, users wait
 			select {
-			case <-time.After(acceptPause):
+			case <-time.After(50 * time.Millisecond):
 				continue
 			case <-v.ctx.Done():
 				return
@@ -192,27 +184,10 @@ func (v *server) serve(ctx context.Context, l net.Listener) {
 func (v *server) count(n int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.users += n
-	v.quiet = time.Now()
-}
-
-// endWhenQuiet ends the server when no user has been there for some time.
-func (v *server) endWhenQuiet() {
-	tick := time.NewTicker(linger / 8)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-v.ctx.Done():
-			return
-		}
-		v.mu.Lock()
-		quiet := v.users == 0 && time.Since(v.quiet) > linger
-		v.mu.Unlock()
-		if quiet {
-			v.cancel()
-			return
-		}
+	if v.users += n; v.users == 0 {
+		v.quiet.Reset(linger)
+	} else {
+		v.quiet.Stop()
 	}
 }
 
