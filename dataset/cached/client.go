@@ -226,7 +226,13 @@ func (x *Dataset) ask(ctx context.Context, memory []byte, kind int64, numbers ..
 		if c, err = x.connection(ctx); err != nil {
 			return 0, err
 		}
-		if n, err = exchange(ctx, c, memory, kind, numbers); err == nil || errors.As(err, new(*serverError)) {
+		err = within(ctx, c, func() (err error) {
+			if err = writeRequest(c, kind, numbers...); err == nil {
+				n, err = readReply(c, memory)
+			}
+			return err
+		})
+		if err == nil || errors.As(err, new(*serverError)) {
 			x.mu.Lock()
 			defer x.mu.Unlock()
 			if x.closed {
@@ -244,16 +250,6 @@ func (x *Dataset) ask(ctx context.Context, memory []byte, kind int64, numbers ..
 	return 0, fmt.Errorf("%s: the process that fetches has ended %d times: %w", x.dir.path, attempts, err)
 }
 
-func exchange(ctx context.Context, c net.Conn, memory []byte, kind int64, numbers []int64) (n int, err error) {
-	err = within(ctx, c, func() (err error) {
-		if err = writeRequest(c, kind, numbers...); err == nil {
-			n, err = readReply(c, memory)
-		}
-		return err
-	})
-	return n, err
-}
-
 // within calls use, which ends when ctx does. Then the connection is of no use any more.
 func within(ctx context.Context, c net.Conn, use func() error) error {
 	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
@@ -267,15 +263,14 @@ func within(ctx context.Context, c net.Conn, use func() error) error {
 // connection returns a connection that nobody uses.
 func (x *Dataset) connection(ctx context.Context) (net.Conn, error) {
 	x.mu.Lock()
-	n := len(x.free)
-	if n == 0 {
-		x.mu.Unlock()
-		return x.connect(ctx)
+	if n := len(x.free); n > 0 {
+		defer x.mu.Unlock()
+		c := x.free[n-1]
+		x.free = x.free[:n-1]
+		return c, nil
 	}
-	defer x.mu.Unlock()
-	c := x.free[n-1]
-	x.free = x.free[:n-1]
-	return c, nil
+	x.mu.Unlock()
+	return x.connect(ctx)
 }
 
 // Close ends the use of the dataset, and the server if it is in this process.

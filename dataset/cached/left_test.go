@@ -238,7 +238,7 @@ func TestTooManyFiles(t *testing.T) {
 	}
 	select {
 	case err := <-ended:
-		t.Errorf("the server has ended: %v", err)
+		t.Fatalf("the server has ended: %v", err)
 	default:
 	}
 	if n := l.left.Load(); n >= 0 {

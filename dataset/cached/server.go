@@ -92,21 +92,16 @@ func (d *dir) newBoot() (bool, error) {
 	if err == nil && bytes.Equal(was, id) {
 		return false, nil
 	}
-	for _, name := range kept { // before boot: the next server must not trust what this one has not come to
-		if err := d.forget(name); err != nil {
+	for _, name := range kept { // its bits are cleared, before boot: the next server must not trust what this one has not come to
+		st, err := d.root.Stat(name)
+		if err == nil {
+			err = d.root.WriteFile(name, make([]byte, st.Size()), 0o600)
+		}
+		if err != nil {
 			return false, err
 		}
 	}
 	return len(kept) > 0, d.put(bootName, id)
-}
-
-// forget clears the bits of a shard.
-func (d *dir) forget(name string) error {
-	st, err := d.root.Stat(name)
-	if err == nil {
-		err = d.root.WriteFile(name, make([]byte, st.Size()), 0o600)
-	}
-	return err
 }
 
 const bootName = "boot"
