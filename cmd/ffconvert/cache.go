@@ -73,9 +73,12 @@ line.
 }
 
 func newCacheFillCommand() *cobra.Command {
-	opts := cacheOptions{format: formatValue()}
+	format := formatValue()
 	var data look.Cached
-	cmd := &cobra.Command{
+	cmd := newCachedCommand(&data, func(cmd *cobra.Command, url string) error {
+		data.JSON = format.Value == "json"
+		return data.Fill(cmd.Context(), url, cmd.OutOrStdout())
+	}, &cobra.Command{
 		Use:   "fill URL",
 		Short: "Fetch the shards of a dataset into the cache that loaders read",
 		Long: `Fetch the shards of a dataset in an object store into a cache, whole, as many as there is room for:
@@ -85,25 +88,17 @@ there. Each sample is compared with its CRC. Shards that are there already are n
 ` + exitStatus,
 		Example: `  ffconvert cache fill s3://bucket/data --cache-dir /nvme/cache
   ffconvert cache fill s3://bucket/data --cache-dir /nvme/cache --cache-size 200GB --order interleave:64 --seed 7`,
-		Args: cliflag.WantArgs,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if data.Dir, err = cacheDir(opts.dir); err != nil {
-				return err
-			}
-			data.JSON = opts.format.Value == "json"
-			return cliflag.Hint(data.Fill(cmd.Context(), args[0], cmd.OutOrStdout()), "", args[0])
-		},
-	}
-	opts.add(cmd.Flags())
+	})
+	cmd.Flags().Var(&format, "format", "output: text or json")
 	data.AddFill(cmd.Flags())
-	data.Add(cmd.Flags())
 	return cmd
 }
 
 func newCacheServeCommand() *cobra.Command {
-	opts := cacheOptions{format: formatValue()}
 	var data look.Cached
-	cmd := &cobra.Command{
+	cmd := newCachedCommand(&data, func(cmd *cobra.Command, url string) error {
+		return data.Serve(cmd.Context(), url, cmd.InOrStdin(), cmd.OutOrStdout(), os.Args[1:])
+	}, &cobra.Command{
 		Use:   "serve URL",
 		Short: "Start the process that fetches a dataset for all loaders of this machine",
 		Long: `Start the process that fetches the samples of a dataset in an object store for all processes of this
@@ -113,17 +108,23 @@ is a line of standard input.
 
 ` + exitStatus,
 		Example: `  ffconvert cache serve s3://bucket/data --cache-dir /nvme/cache`,
-		Args:    cliflag.WantArgs,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if data.Dir, err = cacheDir(opts.dir); err != nil {
-				return err
-			}
-			return cliflag.Hint(data.Serve(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout(), os.Args[1:]), "", args[0])
-		},
-	}
-	opts.add(cmd.Flags())
-	data.Add(cmd.Flags())
+	})
 	data.AddServe(cmd.Flags())
+	return cmd
+}
+
+// newCachedCommand makes cmd run with a dataset in an object store and a cache, and adds the flags for both.
+func newCachedCommand(data *look.Cached, run func(cmd *cobra.Command, url string) error, cmd *cobra.Command) *cobra.Command {
+	cmd.Args = cliflag.WantArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if data.Dir, err = cacheDir(data.Dir); err != nil {
+			return err
+		}
+		return cliflag.Hint(run(cmd, args[0]), "", args[0])
+	}
+	cmd.Flags().SortFlags = false
+	addCacheDir(cmd.Flags(), &data.Dir)
+	data.Add(cmd.Flags())
 	return cmd
 }
 

@@ -96,17 +96,16 @@ func (x *Dataset) connect(ctx context.Context) (net.Conn, error) {
 		if err == nil {
 			return c, nil
 		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if err := x.serve(); err != nil && !errors.Is(err, errBusy) {
-			return nil, err
+			return nil, unwritable(x.dir.path, err)
 		}
 		if time.Now().After(end) {
 			return nil, fmt.Errorf("%s: its process does not answer: %w", x.dir.at(lockName), err)
 		}
-		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 
@@ -181,17 +180,27 @@ func (x *Dataset) Coming(ctx context.Context, numbers []int64) { x.say(ctx, askC
 // Forget takes back what [Dataset.Coming] has said.
 func (x *Dataset) Forget(ctx context.Context) { x.say(ctx, askForget) }
 
+// mostSaying is how long a server may take to hear what comes. It does nothing but hear it, unless it is stopped.
+const mostSaying = time.Second
+
 // say sends a request without a reply. If that fails, samples are fetched when they are read.
 func (x *Dataset) say(ctx context.Context, kind int64, numbers ...int64) {
+	ctx, cancel := context.WithTimeout(ctx, mostSaying)
+	defer cancel()
 	x.saying.Lock()
 	defer x.saying.Unlock()
-	if x.ahead != nil {
-		if writeRequest(x.ahead, kind, numbers...) == nil {
+	for {
+		if x.ahead != nil {
+			if within(ctx, x.ahead, func() error { return writeRequest(x.ahead, kind, numbers...) }) == nil {
+				return
+			}
+			x.ahead.Close()
+		}
+		var err error
+		if x.ahead, err = x.connect(ctx); err != nil {
 			return
 		}
-		x.ahead.Close()
 	}
-	x.ahead, _ = x.connect(ctx)
 }
 
 // Fetched returns how many bytes of shards came from the object store since the server began.
@@ -217,7 +226,13 @@ func (x *Dataset) ask(ctx context.Context, memory []byte, kind int64, numbers ..
 		if c, err = x.connection(ctx); err != nil {
 			return 0, err
 		}
-		if n, err = exchange(ctx, c, memory, kind, numbers); err == nil || errors.As(err, new(*serverError)) {
+		err = within(ctx, c, func() (err error) {
+			if err = writeRequest(c, kind, numbers...); err == nil {
+				n, err = readReply(c, memory)
+			}
+			return err
+		})
+		if err == nil || errors.As(err, new(*serverError)) {
 			x.mu.Lock()
 			defer x.mu.Unlock()
 			if x.closed {
@@ -235,31 +250,27 @@ func (x *Dataset) ask(ctx context.Context, memory []byte, kind int64, numbers ..
 	return 0, fmt.Errorf("%s: the process that fetches has ended %d times: %w", x.dir.path, attempts, err)
 }
 
-func exchange(ctx context.Context, c net.Conn, memory []byte, kind int64, numbers []int64) (int, error) {
+// within calls use, which ends when ctx does. Then the connection is of no use any more.
+func within(ctx context.Context, c net.Conn, use func() error) error {
 	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
-	err := writeRequest(c, kind, numbers...)
-	n := 0
-	if err == nil {
-		n, err = readReply(c, memory)
+	err := use()
+	if !stop() {
+		return context.Cause(ctx)
 	}
-	if !stop() { // the connection is of no use any more
-		return 0, context.Cause(ctx)
-	}
-	return n, err
+	return err
 }
 
 // connection returns a connection that nobody uses.
 func (x *Dataset) connection(ctx context.Context) (net.Conn, error) {
 	x.mu.Lock()
-	n := len(x.free)
-	if n == 0 {
-		x.mu.Unlock()
-		return x.connect(ctx)
+	if n := len(x.free); n > 0 {
+		defer x.mu.Unlock()
+		c := x.free[n-1]
+		x.free = x.free[:n-1]
+		return c, nil
 	}
-	defer x.mu.Unlock()
-	c := x.free[n-1]
-	x.free = x.free[:n-1]
-	return c, nil
+	x.mu.Unlock()
+	return x.connect(ctx)
 }
 
 // Close ends the use of the dataset, and the server if it is in this process.

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/ffconvert/ffconvert/dataset"
@@ -46,6 +47,7 @@ type dir struct {
 	opts     Options
 	fetched  atomic.Int64 // bytes of shards that came from the object store
 	toCome   atomic.Int64 // bytes of headers that are not here yet, for which the disk must have room
+	counted  atomic.Bool  // this server has counted what the cache keeps
 }
 
 // baseOf returns the URL of a dataset with one slash at its end.
@@ -90,13 +92,21 @@ func find(ctx context.Context, url string, opts Options) (*dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.open(filepath.Join(root, datasetsDir, fmt.Sprintf("%x", sum[:16]))); err != nil {
-		return nil, err
+	path := filepath.Join(root, datasetsDir, fmt.Sprintf("%x", sum[:16]))
+	if err = d.open(path); err == nil {
+		if err = errors.Join(d.put(dataset.ManifestName, data), d.put(urlName, []byte(store.Redact(base)+"\n"))); err != nil {
+			d.root.Close()
+		}
 	}
-	if err := errors.Join(d.put(dataset.ManifestName, data), d.put(urlName, []byte(store.Redact(base)+"\n"))); err != nil {
-		return nil, errors.Join(err, d.root.Close())
+	return d, unwritable(path, err)
+}
+
+// unwritable says of an error what to do where this user may not write into the directory of a dataset.
+func unwritable(path string, err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("%s: %w: a cache is written to even where all is there: give one that this user may write to, or the folder that ffconvert copy makes", path, err)
 	}
-	return d, nil
+	return err
 }
 
 // open opens the directory, and makes it if it is not there.

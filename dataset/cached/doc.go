@@ -19,6 +19,8 @@
 //	lock, socket      of the server
 //	log               what a server of its own process has to say
 //
+// Beside these directories, datasets/lock is locked by who reserves room, and has the bytes of all shards that are kept.
+//
 // A bit is set after the sample was compared with its CRC and written. After a loss of power a bit may be there without
 // its sample: where boot is of an earlier start of the machine, all bits are cleared, and samples that are in a copy are
 // compared again before they are fetched.

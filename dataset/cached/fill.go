@@ -106,7 +106,7 @@ func (f *filler) wake() {
 
 // fail says what is not kept. Whoever asks for such a sample gets the error. mu is held.
 func (f *filler) fail(s *shard, err error) {
-	if err != nil && !f.closed {
+	if err != nil && f.server.ctx.Err() == nil {
 		if f.err == nil {
 			f.err = err
 		}

@@ -79,5 +79,10 @@ func (e *Entry) Remove() (bool, error) {
 		return false, err
 	}
 	defer l.Close()
-	return true, all.RemoveAll(name)
+	err = all.RemoveAll(name)
+	room, failed := lockFile(all, lockName, true)
+	if failed == nil {
+		failed = errors.Join(room.Truncate(0), room.Close()) // who wants room counts anew
+	}
+	return true, errors.Join(err, failed)
 }

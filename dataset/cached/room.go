@@ -1,6 +1,7 @@
 package cached
 
 import (
+	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
@@ -32,14 +33,13 @@ func (d *dir) reserve(name string, samples int64) (ok bool, err error) {
 		return false, err
 	}
 	defer l.Close()
-	if d.opts.Size > 0 {
-		st, err := d.root.Stat(name + copyExt)
-		if err != nil {
-			return false, err
-		}
-		if used, err := usedIn(all); err != nil || used+st.Size() > d.opts.Size {
-			return false, err
-		}
+	st, err := d.root.Stat(name + copyExt)
+	if err != nil {
+		return false, err
+	}
+	used, err := d.used(all, l)
+	if err != nil || d.opts.Size > 0 && used+st.Size() > d.opts.Size {
+		return false, err
 	}
 	f, err := d.create()
 	if err != nil {
@@ -49,7 +49,10 @@ func (d *dir) reserve(name string, samples int64) (ok bool, err error) {
 	if err := f.Truncate(haveSize(samples)); err != nil {
 		return false, err
 	}
-	return true, f.Replace(have)
+	if err = setUsed(l, used+st.Size()); err == nil { // first: who ends here has counted too much
+		err = f.Replace(have)
+	}
+	return err == nil, err
 }
 
 // haveSize returns the bytes of the file that says which samples of a shard are here.
@@ -66,8 +69,13 @@ func datasetsIn(all *os.Root) (names []string, err error) {
 	return names, err
 }
 
-// usedIn returns the bytes of all shards that a cache keeps, whether they are here yet or not.
-func usedIn(all *os.Root) (used int64, err error) {
+// used returns the bytes of all shards that a cache keeps, whether they are here yet or not. The lock of the cache, l, has
+// their number. Each server counts them once: before it, one may have been killed, or a dataset removed by hand.
+func (d *dir) used(all *os.Root, l *os.File) (used int64, err error) {
+	var number [8]byte
+	if _, err := l.ReadAt(number[:], 0); err == nil && d.counted.Load() {
+		return int64(binary.LittleEndian.Uint64(number[:])), nil
+	}
 	names, err := datasetsIn(all)
 	for _, name := range names {
 		_, n, err := keptIn(all, name)
@@ -75,7 +83,16 @@ func usedIn(all *os.Root) (used int64, err error) {
 			return 0, err
 		}
 	}
+	if err == nil {
+		err = setUsed(l, used)
+	}
+	d.counted.Store(err == nil)
 	return used, err
+}
+
+func setUsed(l *os.File, used int64) error {
+	_, err := l.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(used)), 0)
+	return err
 }
 
 // keptIn counts the shards of a dataset that are kept, and their bytes.

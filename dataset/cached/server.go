@@ -36,7 +36,7 @@ type server struct {
 	mu     sync.Mutex
 	aheads map[*ahead]bool
 	users  int
-	quiet  time.Time // when the last user ended
+	quiet  *time.Timer // ends the server when no user has been there for some time
 }
 
 const (
@@ -57,7 +57,7 @@ func newServer(d *dir) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &server{dir: d, lock: l, memory: cmp.Or(d.opts.memory, aheadMemory), quiet: time.Now(), aheads: make(map[*ahead]bool)}
+	v := &server{dir: d, lock: l, memory: cmp.Or(d.opts.memory, aheadMemory), aheads: make(map[*ahead]bool)}
 	if v.doubt, err = d.newBoot(); err != nil {
 		l.Close()
 		return nil, err
@@ -72,6 +72,7 @@ func newServer(d *dir) (*server, error) {
 		toCome += headSize + 12*s.Samples
 	}
 	d.toCome.Store(toCome) // a server of this directory may have been before, in this process
+	d.counted.Store(false)
 	v.filler = v.newFiller()
 	for _, s := range v.shards {
 		s.wake = v.filler.wake
@@ -93,26 +94,16 @@ func (d *dir) newBoot() (bool, error) {
 	if err == nil && bytes.Equal(was, id) {
 		return false, nil
 	}
-	for _, name := range kept { // before boot: the next server must not trust what this one has not come to
-		if err := d.forget(name); err != nil {
+	for _, name := range kept { // its bits are cleared, before boot: the next server must not trust what this one has not come to
+		st, err := d.root.Stat(name)
+		if err == nil {
+			err = d.root.WriteFile(name, make([]byte, st.Size()), 0o600)
+		}
+		if err != nil {
 			return false, err
 		}
 	}
 	return len(kept) > 0, d.put(bootName, id)
-}
-
-// forget clears the bits of a shard.
-func (d *dir) forget(name string) error {
-	f, err := d.root.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Truncate(0), f.Truncate(st.Size()))
 }
 
 const bootName = "boot"
@@ -162,16 +153,20 @@ func (v *server) enter(ctx context.Context, s *shard) error {
 }
 
 // serve answers users until there is none for some time, or ctx is done.
-func (v *server) serve(ctx context.Context, l *net.UnixListener) {
+func (v *server) serve(ctx context.Context, l net.Listener) {
 	defer v.close()
 	defer context.AfterFunc(ctx, v.cancel)()
 	defer context.AfterFunc(v.ctx, func() { l.Close() })()
-	v.work.Go(v.endWhenQuiet)
+	v.quiet = time.AfterFunc(linger, v.cancel)
 	for {
-		c, err := l.AcceptUnix()
-		if err != nil {
-			v.cancel()
-			return
+		c, err := l.Accept()
+		if err != nil { // where too many files are open, users wait
+			select {
+			case <-time.After(50 * time.Millisecond):
+				continue
+			case <-v.ctx.Done():
+				return
+			}
 		}
 		v.count(1)
 		v.work.Go(func() {
@@ -186,27 +181,10 @@ func (v *server) serve(ctx context.Context, l *net.UnixListener) {
 func (v *server) count(n int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.users += n
-	v.quiet = time.Now()
-}
-
-// endWhenQuiet ends the server when no user has been there for some time.
-func (v *server) endWhenQuiet() {
-	tick := time.NewTicker(linger / 8)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-v.ctx.Done():
-			return
-		}
-		v.mu.Lock()
-		quiet := v.users == 0 && time.Since(v.quiet) > linger
-		v.mu.Unlock()
-		if quiet {
-			v.cancel()
-			return
-		}
+	if v.users += n; v.users == 0 {
+		v.quiet.Reset(linger)
+	} else {
+		v.quiet.Stop()
 	}
 }
 

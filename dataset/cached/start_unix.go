@@ -27,7 +27,7 @@ func Start(path, input string, arguments ...string) error {
 	defer root.Close()
 	log, err := root.OpenFile("log", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return err
+		return unwritable(path, err)
 	}
 	defer log.Close()
 	server := exec.Command(program, arguments...)

@@ -45,8 +45,14 @@ const kindDamage, kindSystem = 'd', 's'
 func (v *server) answer(c net.Conn) {
 	ctx, cancel := context.WithCancel(v.ctx)
 	defer cancel()
-	a := v.newAhead()
-	defer a.end()
+	var a *ahead // nil: nothing is to come
+	forget := func() {
+		if a != nil {
+			a.end()
+		}
+		a = nil
+	}
+	defer forget()
 	in := bufio.NewReaderSize(c, 64<<10)
 	var memory []byte
 	for {
@@ -54,15 +60,26 @@ func (v *server) answer(c net.Conn) {
 		if err != nil {
 			return
 		}
-		var reply []byte
 		switch kind {
 		case askComing:
+			if a == nil {
+				a = v.newAhead()
+			}
 			a.coming(numbers)
 			continue
 		case askForget:
-			a.end()
-			a = v.newAhead()
+			forget()
 			continue
+		}
+		more := make(chan struct{}) // closed when the user asks for more, or has ended, and with it what it waits for
+		v.work.Go(func() {
+			defer close(more)
+			if _, err := in.Peek(1); err != nil {
+				cancel()
+			}
+		})
+		var reply []byte
+		switch kind {
 		case askRead:
 			reply, err = v.read(ctx, numbers, memory)
 			memory = reply
@@ -86,6 +103,7 @@ func (v *server) answer(c net.Conn) {
 		if cap(memory) > mostReused {
 			memory = nil
 		}
+		<-more
 	}
 }
 

@@ -34,6 +34,8 @@ _INDEXES = 16
 _PATH = 100
 #: How often a request is sent to a process that ends before it replies.
 _ATTEMPTS = 10
+#: Seconds that the process may take to hear what comes. It does nothing but hear it, unless it is stopped.
+_HEARING = 1
 _DAMAGED, _SYSTEM = (2, 5), 4
 
 
@@ -162,6 +164,7 @@ class Remote:
             with self._lock:
                 if self._ahead is None:
                     self._ahead = self._connect()
+                self._ahead.settimeout(_HEARING)
                 self._ahead.sendall(_request(_FORGET, []) if numbers is None else _request(_COMING, numbers[:AT_ONCE]))
         except OSError:  # they are fetched when they are read
             if self._ahead is not None:

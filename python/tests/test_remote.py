@@ -20,6 +20,7 @@ from unittest import mock
 from tests import support
 
 from ffconvert import BatchSampler, DamageError, Dataset, Reader, Subset
+from ffconvert.remote import AT_ONCE
 
 try:
     import torch  # noqa: F401
@@ -207,6 +208,20 @@ class Remote(Base):
                             with contextlib.suppress(ProcessLookupError):
                                 os.kill(pid, signal.SIGKILL)
                     self.assertEqual(stored(reader.read(numbers)), stored(self.local.read(numbers)))
+
+    def test_stopped(self):
+        reader = self.open()
+        remote, pids = reader._remotes[0], server_of(reader)
+        self.assertEqual(len(pids), 1)
+        os.kill(pids[0], signal.SIGSTOP)
+        try:
+            for _ in range(2):
+                remote.coming([0] * AT_ONCE)  # more than a socket takes
+            remote.coming(None)
+        finally:
+            os.kill(pids[0], signal.SIGCONT)
+        self.same(reader)
+        self.assertEqual(server_of(reader), pids)
 
     def test_ends_with_its_users(self):
         reader = self.open()
