@@ -183,7 +183,7 @@ func (x *Dataset) Forget(ctx context.Context) { x.say(ctx, askForget) }
 // mostSaying is how long a server may take to hear what comes. It does nothing but hear it, unless it is stopped.
 const mostSaying = time.Second
 
-// say sends a request without a reply. If that fails, samples are fetched when they are read.
+// say sends a request about what comes. If that fails, samples are fetched when they are read.
 func (x *Dataset) say(ctx context.Context, kind int64, numbers ...int64) {
 	ctx, cancel := context.WithTimeout(ctx, mostSaying)
 	defer cancel()
@@ -191,7 +191,14 @@ func (x *Dataset) say(ctx context.Context, kind int64, numbers ...int64) {
 	defer x.saying.Unlock()
 	for {
 		if x.ahead != nil {
-			if within(ctx, x.ahead, func() error { return writeRequest(x.ahead, kind, numbers...) }) == nil {
+			err := within(ctx, x.ahead, func() error {
+				err := writeRequest(x.ahead, kind, numbers...)
+				if err == nil && kind == askComing { // it is known before the first of them is asked for
+					_, err = readReply(x.ahead, nil)
+				}
+				return err
+			})
+			if err == nil {
 				return
 			}
 			x.ahead.Close()

@@ -40,6 +40,16 @@ func (f *flight) size() int64 {
 	return last.Off + last.Size - f.at[0].Off
 }
 
+// wait waits until the flight has come, and returns its error.
+func (f *flight) wait(ctx context.Context) error {
+	select {
+	case <-f.done:
+		return f.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // sample returns the bytes of a sample after the flight.
 func (f *flight) sample(i int64) []byte {
 	e := f.at[i-f.lo]
@@ -283,13 +293,8 @@ func (p *part) take(ctx context.Context, memory []byte) ([]byte, error) {
 // take fills memory with a sample, once the flight that brings it has come; nil: the sample is here.
 func (s *shard) take(ctx context.Context, i int64, e record.Extent, memory []byte, f *flight) error {
 	if f != nil {
-		select {
-		case <-f.done:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if f.err != nil {
-			return f.err
+		if err := f.wait(ctx); err != nil {
+			return err
 		}
 	}
 	if f == nil || f.data == nil {

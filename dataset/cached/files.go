@@ -110,6 +110,24 @@ func (x *Dataset) Has(i int64) bool {
 	return err == nil && b[0]&(1<<(n&7)) != 0
 }
 
+// bring makes samples be in their copies, of shards that are kept, and as far as the disk has room.
+func (x *Dataset) bring(ctx context.Context, numbers []int64) error {
+	var lacking []int64
+	for _, i := range numbers {
+		x.mu.Lock()
+		kept := x.locals[x.shardOf(i)].have != nil
+		x.mu.Unlock()
+		if kept && !x.Has(i) {
+			lacking = append(lacking, i)
+		}
+	}
+	if len(lacking) == 0 {
+		return nil
+	}
+	_, err := x.ask(ctx, nil, askHere, slices.Sorted(slices.Values(lacking))...)
+	return err
+}
+
 // shardOf returns the shard of a sample.
 func (x *Dataset) shardOf(i int64) int {
 	return sort.Search(len(x.locals), func(k int) bool { return x.locals[k].first > i }) - 1

@@ -79,12 +79,18 @@ func (r *Reader) ReadBatch(ctx context.Context, indices []int, memory [][]byte) 
 		return nil, err
 	}
 	away := make([]bool, len(indices))
-	_ = r.split(all, func(x *Dataset, numbers []int64, places []int) error {
+	err := r.split(all, func(x *Dataset, numbers []int64, places []int) error {
+		if err := x.bring(ctx, numbers); err != nil {
+			return err
+		}
 		for n, k := range places {
 			away[k] = !x.Has(numbers[n])
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
 	memory = slices.Grow(memory, max(0, len(indices)-len(memory)))[:max(len(memory), len(indices))]
 	out := make([][]byte, len(indices))
 	damaged, err := r.readHere(ctx, indices, memory, away, out)

@@ -20,15 +20,16 @@ import (
 //	request: its kind, a count, and as many numbers
 //	reply:   the number of bytes that follow; less than 0: so many bytes of an error, its kind first
 //
-// There is a reply to each request but askComing and askForget, in their order.
+// There is a reply to each request but askForget, in their order.
 const (
 	askRead   = 1 // numbers of samples, ascending: their bytes, behind one another
 	askShards = 2 // numbers of shards: a byte for each, 1 if its samples are kept, else 0, when their headers are here
 	askFile   = 3 // the number of a shard, or -1: nothing, when its index is here, or meta.json
-	askComing = 4 // numbers of samples that will be asked for, in the order in which they will be
+	askComing = 4 // numbers of samples that will be asked for, in the order in which they will be: nothing
 	askForget = 5 // what was said to come does not
 	askCounts = 6 // bytes that were fetched since the server began
 	askFilled = 7 // nothing, once no shard that is kept lacks samples
+	askHere   = 8 // numbers of samples, ascending: nothing, once those of shards that are kept are in the copies, as far as they can
 )
 
 // Limits of a request, against what is not a user.
@@ -66,6 +67,9 @@ func (v *server) answer(c net.Conn) {
 				a = v.newAhead()
 			}
 			a.coming(numbers)
+			if err := writeReply(c, nil, nil); err != nil {
+				return
+			}
 			continue
 		case askForget:
 			forget()
@@ -83,6 +87,8 @@ func (v *server) answer(c net.Conn) {
 		case askRead:
 			reply, err = v.read(ctx, numbers, memory)
 			memory = reply
+		case askHere:
+			err = v.askedHere(ctx, numbers)
 		case askShards:
 			reply, err = v.askedShards(ctx, numbers)
 		case askFile:
@@ -192,15 +198,8 @@ func (v *server) read(ctx context.Context, numbers []int64, memory []byte) ([]by
 	if size > mostBytes {
 		return nil, fmt.Errorf("%d bytes at once", size)
 	}
-	v.asked(numbers)
-	for _, p := range parts {
-		flights, err := p.begin(0)
-		for _, f := range flights {
-			v.work.Go(func() { f.fly(v.ctx) })
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := v.begin(numbers, parts); err != nil {
+		return nil, err
 	}
 	memory = slices.Grow(memory[:0], int(size))[:size]
 	rest := memory
@@ -210,6 +209,43 @@ func (v *server) read(ctx context.Context, numbers []int64, memory []byte) ([]by
 		}
 	}
 	return memory, nil
+}
+
+// begin begins to fetch what is asked for.
+func (v *server) begin(numbers []int64, parts []*part) error {
+	v.asked(numbers)
+	for _, p := range parts {
+		flights, err := p.begin(0)
+		for _, f := range flights {
+			v.work.Go(func() { f.fly(v.ctx) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askedHere waits for samples of shards that are kept.
+func (v *server) askedHere(ctx context.Context, numbers []int64) error {
+	parts, err := v.parts(ctx, numbers)
+	if err != nil {
+		return err
+	}
+	parts = slices.DeleteFunc(parts, func(p *part) bool { return p.have == nil })
+	if err := v.begin(numbers, parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		for _, f := range p.flights {
+			if f != nil {
+				if err := f.wait(ctx); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func (v *server) askedShards(ctx context.Context, numbers []int64) ([]byte, error) {

@@ -56,6 +56,11 @@ class CopiedShard(Shard):
             enter([self])
         return super().file()
 
+    @property
+    def kept(self) -> bool:
+        """Whether all samples will be in the copy, if the disk has room."""
+        return self._here.get("") is not None
+
     def whole(self) -> bool:
         """Whether all samples are here."""
         here = self._here.get("")
@@ -83,6 +88,15 @@ def enter(shards: Sequence[CopiedShard]) -> None:
         if some:
             for shard, kept in zip(some, remote.shards([shard.number for shard in some])):
                 shard.entered(kept)
+
+
+def bring(jobs: Sequence[Tuple[CopiedShard, List[int]]]) -> List[Tuple[CopiedShard, List[int]]]:
+    """Makes samples be in their copies, of shards that are kept, and returns those that are not here then."""
+    lacking = [(shard, shard.lacks(numbers)) for shard, numbers in jobs]
+    for remote in {shard.remote for shard, some in lacking if some and shard.kept}:
+        remote.here([shard.first + i for shard, some in lacking if shard.remote is remote and shard.kept for i in some])
+    lacking = [(shard, shard.lacks(some) if shard.kept else some) for shard, some in lacking]
+    return [(shard, some) for shard, some in lacking if some]
 
 
 def fetch(jobs: Sequence[Tuple[CopiedShard, List[int]]], memory: Any) -> List[Any]:

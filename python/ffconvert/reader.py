@@ -145,11 +145,11 @@ class Reader:
 
     def _apart(self, shards: List[Shard], table: Optional[native.Table], wanted: List[int]) -> Dict[int, Any]:
         """Reads samples of which some may be in object stores alone."""
-        from .copied import CopiedShard, enter, fetch
+        from .copied import CopiedShard, bring, enter, fetch
         jobs = self._by_shard(shards, wanted)
         copied = [(shard, numbers) for shard, numbers in jobs if isinstance(shard, CopiedShard)]
         enter([shard for shard, _ in copied])
-        lacking = [(shard, some) for shard, some in ((shard, shard.lacks(numbers)) for shard, numbers in copied) if some]
+        lacking = bring(copied)
         if not lacking:
             self._partial = not all(shard.whole() for shard in shards if isinstance(shard, CopiedShard))
         first = dict(zip(map(id, shards), self._starts))

@@ -24,6 +24,7 @@ __all__ = ["AT_ONCE", "Remote"]
 
 # What is said: dataset/cached/wire.go has it.
 _READ, _SHARDS, _FILE, _COMING, _FORGET, _COUNTS = range(1, 7)
+_HERE = 8
 _REQUEST, _REPLY = struct.Struct("<qq"), struct.Struct("<q")
 _LONGEST = 1 << 20  # bytes of an error
 #: Numbers of one request.
@@ -133,6 +134,11 @@ class Remote:
         if self._ask(view, _READ, numbers) != len(view):
             raise OSError("%s: the process that fetches sent less than was asked for" % self.url)
 
+    def here(self, numbers: Sequence[int]) -> None:
+        """Makes samples be in their copies, of shards that are kept, and as far as the disk has room. Their numbers ascend."""
+        for k in range(0, len(numbers), AT_ONCE):
+            self._ask(memoryview(b""), _HERE, numbers[k:k + AT_ONCE])
+
     def shards(self, numbers: List[int]) -> List[bool]:
         """Makes the headers of shards be in their copies, and says of each whether all its samples will be."""
         said = bytearray(len(numbers))
@@ -165,7 +171,11 @@ class Remote:
                 if self._ahead is None:
                     self._ahead = self._connect()
                 self._ahead.settimeout(_HEARING)
-                self._ahead.sendall(_request(_FORGET, []) if numbers is None else _request(_COMING, numbers[:AT_ONCE]))
+                if numbers is None:
+                    self._ahead.sendall(_request(_FORGET, []))
+                else:
+                    self._ahead.sendall(_request(_COMING, numbers[:AT_ONCE]))
+                    _receive(self._ahead, bytearray(_REPLY.size))  # it is known before the first of them is asked for
         except OSError:  # they are fetched when they are read
             if self._ahead is not None:
                 self._ahead.close()
