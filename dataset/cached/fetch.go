@@ -57,7 +57,7 @@ func (f *flight) sample(i int64) []byte {
 }
 
 // plan makes flights for those of samples, which ascend, that are neither here nor on their way. Of a shard that is kept, a
-// flight brings what follows, too, until it has so many bytes. Those that are returned with an error have to fly, too:
+// flight brings what lies beside it, too, until it has so many bytes. Those that are returned with an error have to fly, too:
 // others may wait for them. mu is held.
 func (s *shard) plan(samples []int64, bytes int64) (all []*flight, err error) {
 	var f *flight
@@ -76,7 +76,7 @@ func (s *shard) plan(samples []int64, bytes int64) (all []*flight, err error) {
 			return all, err
 		}
 		for n := range f.at {
-			s.flights[i+int64(n)] = f
+			s.flights[f.lo+int64(n)] = f
 		}
 		f.left = 1
 		all = append(all, f)
@@ -84,23 +84,30 @@ func (s *shard) plan(samples []int64, bytes int64) (all []*flight, err error) {
 	return all, nil
 }
 
-// run makes a flight of a sample that is neither here nor on its way, and of a shard that is kept of such samples that follow,
-// so many bytes at the most. mu is held.
-func (s *shard) run(from, bytes int64) (*flight, error) {
-	count := int64(1)
+// run makes a flight of a sample that is neither here nor on its way, and of a shard that is kept of such samples beside it, so
+// many bytes at the most. mu is held.
+func (s *shard) run(i, bytes int64) (*flight, error) {
+	lo, hi := i, i+1
 	if s.have != nil {
-		most := min(mostSamples, s.Samples-from, 1+min(bytes, mostAtOnce)/max(1, s.Bytes/s.Samples))
-		for count < most && !s.here(from+count) {
-			count++
+		most := min(mostSamples, 1+min(bytes, mostAtOnce)/max(1, s.Bytes/s.Samples))
+		for i-lo < most/2 && lo > 0 && !s.here(lo-1) {
+			lo--
+		}
+		for hi-lo < most && hi < s.Samples && !s.here(hi) {
+			hi++
 		}
 	}
-	at, err := s.extents(from, count)
+	at, err := s.extents(lo, hi-lo)
 	if err != nil {
 		return nil, err
 	}
-	f := &flight{shard: s, lo: from, at: at, done: make(chan struct{})}
+	f := &flight{shard: s, lo: lo, at: at, done: make(chan struct{})}
 	for f.size() > bytes && len(f.at) > 1 {
-		f.at = f.at[:len(f.at)-1]
+		if f.lo+int64(len(f.at)) > i+1 {
+			f.at = f.at[:len(f.at)-1]
+		} else {
+			f.lo, f.at = f.lo+1, f.at[1:]
+		}
 	}
 	return f, nil
 }

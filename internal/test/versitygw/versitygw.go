@@ -32,7 +32,8 @@ func Kind() testserver.S3 {
 		Install:   installVersitygw,
 		AccessKey: AccessKey, SecretKey: SecretKey, Region: Region,
 		Args: func(dir, address string) []string {
-			return []string{"--port", address, "--region", Region, "--quiet", "--iam-dir", filepath.Join(dir, "users"), "posix", filepath.Join(dir, "data")}
+			return []string{"--port", address, "--region", Region, "--quiet", "--keep-alive", // as S3 does
+				"--iam-dir", filepath.Join(dir, "users"), "posix", filepath.Join(dir, "data")}
 		},
 		Env: []string{"ROOT_ACCESS_KEY=" + AccessKey, "ROOT_SECRET_KEY=" + SecretKey},
 	}
