@@ -75,7 +75,9 @@ func served(t testing.TB, dir string) (url string) {
 }
 
 // options keep samples in a new cache.
-func options(t testing.TB, size int64) cached.Options { return optionsOf(t, &services.Service{}, t.TempDir(), size) }
+func options(t testing.TB, size int64) cached.Options {
+	return optionsOf(t, &services.Service{}, t.TempDir(), size)
+}
 
 // optionsOf keep samples of a service in a cache.
 func optionsOf(t testing.TB, s *services.Service, cache string, size int64) cached.Options {

@@ -66,7 +66,8 @@ func (j job) process(t *testing.T, by func(args []string) *exec.Cmd) *exec.Cmd {
 	return c
 }
 
-func (j job) start(t *testing.T) *exec.Cmd {
+// start starts the job, which has opened the dataset then. end waits for its end; an error has what it printed.
+func (j job) start(t *testing.T) (p *os.Process, end func() error) {
 	t.Helper()
 	c := j.process(t, func(args []string) *exec.Cmd { return exec.Command(args[0], args[1:]...) })
 	out, err := c.StdoutPipe()
@@ -77,13 +78,23 @@ func (j job) start(t *testing.T) *exec.Cmd {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	said := bufio.NewReader(out)
-	if line, err := said.ReadString('\n'); strings.TrimSpace(line) != "begun" {
-		rest, _ := io.ReadAll(said)
-		t.Fatalf("a job printed %q, %v: %s", line, err, rest)
+	said, rest := bufio.NewReader(out), make(chan []byte, 1)
+	line, err := said.ReadString('\n')
+	go func() { // it must not wait for its output
+		text, _ := io.ReadAll(said)
+		rest <- text
+	}()
+	end = func() error {
+		text := <-rest
+		if err := c.Wait(); err != nil {
+			return fmt.Errorf("%w: %s", err, text)
+		}
+		return nil
 	}
-	go io.Copy(os.Stderr, said) // it must not wait for its output
-	return c
+	if strings.TrimSpace(line) != "begun" {
+		t.Fatalf("a job printed %q, %v: %v", line, err, end())
+	}
+	return c.Process, end
 }
 
 // schedule kills one of two jobs that share the cache with this process, while its disk is perhaps filled by somebody else.
@@ -91,15 +102,15 @@ func (j job) schedule(t *testing.T, records [][]byte, fill bool) {
 	rng := rand.New(rand.NewPCG(j.Seed, 1))
 	opts := optionsOf(t, &j.Service, j.Cache, j.Size)
 	j.Epochs = 1000
-	first := j.start(t)
+	first, firstEnd := j.start(t)
 	mine := opened(t, j.Service.URL, opts)
 	j.Epochs = 2
-	second := j.start(t)
+	_, secondEnd := j.start(t)
 	killed := make(chan error)
 	go func() {
 		time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
-		first.Process.Kill()
-		killed <- first.Wait()
+		first.Kill()
+		killed <- firstEnd()
 	}()
 	if fill {
 		if _, err := mine.Shards(t.Context(), 0, 1, 2, 3); err != nil { // no sample is found without their headers
@@ -118,7 +129,7 @@ func (j job) schedule(t *testing.T, records [][]byte, fill bool) {
 		t.Error("the job that was to be killed has ended")
 	}
 	epoch(t, records, j.Seed+1, mine)
-	if err := second.Wait(); err != nil {
+	if err := secondEnd(); err != nil {
 		t.Errorf("the other job: %v", err)
 	}
 	if err := mine.Close(); err != nil {
@@ -134,7 +145,7 @@ func fillDisk(ctx context.Context, dir string) error {
 		return err
 	}
 	defer f.Close()
-	for page := make([]byte, 4096); ctx.Err() == nil; time.Sleep(50 * time.Microsecond) {
+	for page := make([]byte, 32<<10); ctx.Err() == nil; time.Sleep(100 * time.Microsecond) {
 		if _, err := f.Write(page); err != nil {
 			return err
 		}
@@ -153,7 +164,7 @@ func TestKills(t *testing.T) {
 	})
 }
 
-// So it is on a disk that has no room for what the cache may keep.
+// So it is on a disk that has no room for what the cache may keep, or that another program fills meanwhile.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	testserver.NeedDisk(t)
@@ -162,7 +173,7 @@ func TestFullDisk(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		s := server.Behind(t, testproxy.Options{Pick: testproxy.Some(seed, 0.1), Delay: time.Millisecond})
 		j := job{Service: *s, Cache: t.TempDir(), Dataset: dir, Size: int64(rng.IntN(2)) * 300_000, Seed: seed}
-		disk := fmt.Sprint(1024+rng.IntN(1024), "k") // of which the last MiB is left free
+		disk := fmt.Sprint(1024+rng.IntN(10<<10), "k") // of which the last MiB stays free, and 8 MiB are wanted for filling
 		c := j.process(t, func(args []string) *exec.Cmd { return testserver.OnDisk(disk, j.Cache, args) })
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Errorf("a disk of %s: %v: %s", disk, err, out)
