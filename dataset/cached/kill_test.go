@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ffconvert/ffconvert/dataset/cached"
 	"github.com/ffconvert/ffconvert/internal/test/services"
 	"github.com/ffconvert/ffconvert/internal/test/testproxy"
 	"github.com/ffconvert/ffconvert/internal/test/testserver"
@@ -97,20 +98,29 @@ func (j job) start(t *testing.T) (p *os.Process, end func() error) {
 	return c.Process, end
 }
 
-// schedule kills one of two jobs that share the cache with this process, while its disk is perhaps filled by somebody else.
+// schedule kills one of two jobs that share the cache with this process: the first, which fetches, or the second. If fill is
+// true, somebody else fills the disk meanwhile.
 func (j job) schedule(t *testing.T, records [][]byte, fill bool) {
 	rng := rand.New(rand.NewPCG(j.Seed, 1))
 	opts := optionsOf(t, &j.Service, j.Cache, j.Size)
-	j.Epochs = 1000
-	first, firstEnd := j.start(t)
-	mine := opened(t, j.Service.URL, opts)
-	j.Epochs = 2
-	_, secondEnd := j.start(t)
+	victim := rng.IntN(2)
+	var processes [2]*os.Process
+	var ends [2]func() error
+	var mine *cached.Dataset
+	for k := range processes {
+		if j.Epochs = 2; k == victim {
+			j.Epochs = 1000
+		}
+		processes[k], ends[k] = j.start(t)
+		if k == 0 {
+			mine = opened(t, j.Service.URL, opts)
+		}
+	}
 	killed := make(chan error)
 	go func() {
 		time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
-		first.Kill()
-		killed <- firstEnd()
+		processes[victim].Kill()
+		killed <- ends[victim]()
 	}()
 	if fill {
 		if _, err := mine.Shards(t.Context(), 0, 1, 2, 3); err != nil { // no sample is found without their headers
@@ -129,7 +139,7 @@ func (j job) schedule(t *testing.T, records [][]byte, fill bool) {
 		t.Error("the job that was to be killed has ended")
 	}
 	epoch(t, records, j.Seed+1, mine)
-	if err := secondEnd(); err != nil {
+	if err := ends[1-victim](); err != nil {
 		t.Errorf("the other job: %v", err)
 	}
 	if err := mine.Close(); err != nil {
