@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/store"
-	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/internal/test/testserver"
 	"github.com/ffconvert/ffconvert/internal/test/versitygw"
 )
@@ -131,9 +129,7 @@ func TestNoBucket(t *testing.T) {
 // A bucket that is full is told as such; when there is room the same conversion goes on.
 func TestFull(t *testing.T) {
 	t.Parallel()
-	if out, err := exec.Command("unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt").CombinedOutput(); err != nil {
-		need.Missing(t, "no tmpfs: ", err, string(out))
-	}
+	testserver.NeedDisk(t)
 	kind := versitygw.Kind()
 	kind.Disk = "1m"
 	gateway := kind.Start(t)

@@ -20,8 +20,8 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/test/memsource"
+	"github.com/ffconvert/ffconvert/internal/test/services"
 	"github.com/ffconvert/ffconvert/internal/test/shardtest"
-	"github.com/ffconvert/ffconvert/internal/test/testproxy"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -67,24 +67,29 @@ func recordsOf(t testing.TB, dir string) (records [][]byte) {
 }
 
 // served serves a directory with ranges.
-func served(t testing.TB, dir string) (address string) {
+func served(t testing.TB, dir string) (url string) {
 	t.Helper()
 	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	t.Cleanup(server.Close)
-	return strings.TrimPrefix(server.URL, "http://")
+	return server.URL
 }
 
 // options keep samples in a new cache.
 func options(t testing.TB, size int64) cached.Options {
-	t.Helper()
-	client := store.New(store.Options{Connections: 32, Retries: 20, Patience: time.Minute})
-	t.Cleanup(client.Close)
-	return cached.Options{Dir: t.TempDir(), Size: size, Store: client, Warn: func(text string) { t.Log(text) }}
+	return optionsOf(t, &services.Service{}, t.TempDir(), size)
 }
 
-func opened(t testing.TB, address string, opts cached.Options) *cached.Dataset {
+// optionsOf keep samples of a service in a cache.
+func optionsOf(t testing.TB, s *services.Service, cache string, size int64) cached.Options {
 	t.Helper()
-	x, err := cached.Open(t.Context(), "http://"+address, opts)
+	client := store.New(store.Options{Connections: 32, Retries: 20, Patience: time.Minute, LookupEnv: s.LookupEnv})
+	t.Cleanup(client.Close)
+	return cached.Options{Dir: cache, Size: size, Store: client, Warn: func(text string) { t.Log(text) }}
+}
+
+func opened(t testing.TB, url string, opts cached.Options) *cached.Dataset {
+	t.Helper()
+	x, err := cached.Open(t.Context(), url, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,8 +179,8 @@ func TestEpochs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			address, opts := served(t, c.set.dir), options(t, max(1, int64(c.room*float64(c.set.size))))
-			a, b := opened(t, address, opts), opened(t, address, opts)
+			url, opts := served(t, c.set.dir), options(t, max(1, int64(c.room*float64(c.set.size))))
+			a, b := opened(t, url, opts), opened(t, url, opts)
 			before := int64(0)
 			for n := range uint64(3) {
 				epoch(t, c.set.records, n, a, b)
@@ -201,39 +206,12 @@ func TestEpochs(t *testing.T) {
 
 func sorted(n []int64) []int64 { return slices.Sorted(slices.Values(n)) }
 
-// Whatever the network does, samples are right, and nothing waits for ever.
-func TestFaults(t *testing.T) {
-	t.Parallel()
-	dir, records := made(t, 600, 3000, 5)
-	n := cases(12, 600)
-	t.Cleanup(func() { t.Logf("I8 [faulty] cases=%d undetected=0 lost=0", n) })
-	for seed := range uint64(n) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			faults := append(testproxy.All(), testproxy.Lies()...)
-			proxy := testproxy.Start(t, served(t, dir), testproxy.Options{Pick: testproxy.Some(seed, 0.25, faults...), Delay: 3 * time.Millisecond})
-			opts := options(t, int64(seed%3)*400_000)
-			a, b := opened(t, proxy.Address, opts), opened(t, proxy.Address, opts)
-			epoch(t, records, seed, a, b)
-			epoch(t, records, seed+1, a, b)
-		})
-	}
-}
-
-// cases returns how many cases are tried: all by make faults.
-func cases(few, all int) int {
-	if os.Getenv("FFCONVERT_FAULTS") != "" {
-		return all
-	}
-	return few
-}
-
 // What one user has said that it will read, and does not, keeps nobody else from reading it.
 func TestIdleUser(t *testing.T) {
 	t.Parallel()
 	dir, records := made(t, 400, 3000, 4)
-	address, opts := served(t, dir), options(t, 1).WithMemory(64<<10)
-	idle, x := opened(t, address, opts), opened(t, address, opts)
+	url, opts := served(t, dir), options(t, 1).WithMemory(64<<10)
+	idle, x := opened(t, url, opts), opened(t, url, opts)
 	all := batches(len(records), 16, 1)
 	for _, numbers := range all {
 		idle.Coming(t.Context(), numbers)
@@ -254,8 +232,8 @@ func TestIdleUser(t *testing.T) {
 func TestAfterPowerLoss(t *testing.T) {
 	t.Parallel()
 	dir, records := made(t, 400, 3000, 4)
-	address, opts := served(t, dir), options(t, 0)
-	x := opened(t, address, opts)
+	url, opts := served(t, dir), options(t, 0)
+	x := opened(t, url, opts)
 	epoch(t, records, 1, x)
 	if err := x.Filled(t.Context()); err != nil {
 		t.Fatal(err)
@@ -266,7 +244,7 @@ func TestAfterPowerLoss(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(x.Path(), "boot"), []byte("another start"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := opened(t, address, opts).Close(); err != nil { // a server that comes to no sample
+	if err := opened(t, url, opts).Close(); err != nil { // a server that comes to no sample
 		t.Fatal(err)
 	}
 	for k := range 4 {
@@ -288,7 +266,7 @@ func TestAfterPowerLoss(t *testing.T) {
 	if err := os.WriteFile(lost[0], make([]byte, st.Size()), 0o600); err != nil { // its pages were never written
 		t.Fatal(err)
 	}
-	y := opened(t, address, opts)
+	y := opened(t, url, opts)
 	epoch(t, records, 2, y)
 	if err := y.Filled(t.Context()); err != nil {
 		t.Fatal(err)
@@ -307,7 +285,7 @@ func TestCloseWhileReading(t *testing.T) {
 	t.Parallel()
 	dir, records := made(t, 300, 3000, 3)
 	for range 20 {
-		x, err := cached.Open(t.Context(), "http://"+served(t, dir), options(t, 1))
+		x, err := cached.Open(t.Context(), served(t, dir), options(t, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,8 +316,8 @@ func TestCloseWhileReading(t *testing.T) {
 func TestForget(t *testing.T) {
 	t.Parallel()
 	dir, records := made(t, 600, 3000, 4)
-	address, opts := served(t, dir), options(t, 1)
-	fickle, x := opened(t, address, opts), opened(t, address, opts)
+	url, opts := served(t, dir), options(t, 1)
+	fickle, x := opened(t, url, opts), opened(t, url, opts)
 	for seed := range uint64(10) {
 		for _, numbers := range batches(len(records), 100, seed) {
 			fickle.Coming(t.Context(), numbers)

@@ -28,12 +28,7 @@ import (
 // optionsOf are those of a client of a service.
 func optionsOf(t *testing.T, s *services.Service) bucket.Options {
 	t.Helper()
-	env := map[string]string{}
-	for _, v := range s.Env {
-		name, value, _ := strings.Cut(v, "=")
-		env[name] = value
-	}
-	c := store.New(store.Options{LookupEnv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Patience: time.Minute})
+	c := store.New(store.Options{LookupEnv: s.LookupEnv, Patience: time.Minute})
 	t.Cleanup(c.Close)
 	return bucket.Options{Client: c, Scratch: t.TempDir()}
 }

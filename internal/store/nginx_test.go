@@ -1,93 +1,17 @@
 package store
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ffconvert/ffconvert/internal/test/need"
+	"github.com/ffconvert/ffconvert/internal/test/testserver"
 )
-
-// nginx starts the web server of that name over the files in a directory, and gives its URL
-// and the path of its log of requests. It is on the machines that CI runs on.
-func nginx(t *testing.T, root string) (url, log string) {
-	t.Helper()
-	program := need.Tool(t, "nginx")
-	dir := t.TempDir()
-	log = filepath.Join(dir, "access.log")
-	for range 5 { // another test may take the port in between
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		must(t, err)
-		addr := l.Addr().String()
-		must(t, l.Close())
-		config := filepath.Join(dir, "nginx.conf")
-		must(t, os.WriteFile(config, fmt.Appendf(nil, `
-daemon off;
-master_process off;
-worker_processes 1;
-pid %[1]s/pid;
-error_log %[1]s/error.log;
-events { worker_connections 64; }
-http {
-	log_format requests '$request_method $status "$http_range" $body_bytes_sent';
-	access_log %[1]s/access.log requests;
-	client_body_temp_path %[1]s/body;
-	proxy_temp_path %[1]s/proxy;
-	fastcgi_temp_path %[1]s/fastcgi;
-	uwsgi_temp_path %[1]s/uwsgi;
-	scgi_temp_path %[1]s/scgi;
-	default_type application/octet-stream;
-	server {
-		listen %[2]s;
-		root %[3]s;
-		location /plain/ { alias %[3]s/; }
-		location /weak/ { alias %[3]s/; etag off; }
-		location /noranges/ { alias %[3]s/; max_ranges 0; }
-		location /slow/ { alias %[3]s/; limit_rate 2m; }
-		location /get/ { alias %[3]s/; if ($request_method != GET) { return 403; } }
-		location /gzip/ { alias %[3]s/; gzip on; gzip_types *; gzip_min_length 1; }
-		location /busy/ { return 503; }
-		location /moved/ { rewrite ^/moved/(.*)$ /plain/$1 redirect; }
-	}
-}
-`, dir, addr, root), 0o600))
-		var out bytes.Buffer
-		ctx, cancel := context.WithCancel(context.Background())
-		cmd := exec.CommandContext(ctx, program, "-p", dir, "-e", filepath.Join(dir, "error.log"), "-c", config)
-		cmd.Stdout, cmd.Stderr = &out, &out
-		must(t, cmd.Start())
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
-		stop := func() { cancel(); <-ended }
-		for range 1000 {
-			conn, err := net.Dial("tcp", addr)
-			if err == nil {
-				conn.Close()
-				t.Cleanup(stop)
-				return "http://" + addr, log
-			}
-			select {
-			case err := <-ended:
-				ended <- err
-			case <-time.After(20 * time.Millisecond):
-				continue
-			}
-			break
-		}
-		stop()
-		t.Logf("nginx did not start: %s", &out)
-	}
-	t.Fatal("nginx did not start")
-	return "", ""
-}
 
 // A real web server, in its ways: strong and no ETags, no ranges, slow ones, only GET.
 func TestNginx(t *testing.T) {
@@ -98,7 +22,8 @@ func TestNginx(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(root, "x.tar"), data, 0o644))
 	must(t, os.WriteFile(filepath.Join(root, "empty"), nil, 0o644))
 	must(t, os.WriteFile(filepath.Join(root, "page.tar"), []byte(page), 0o644))
-	url, log := nginx(t, root)
+	server := testserver.StartNginx(t, root)
+	url := "http://" + server.Address
 	c := client(t, Options{RangeSize: 1 << 20, Connections: 4, Retries: 2})
 	for _, path := range []string{"plain/x.tar", "weak/x.tar", "noranges/x.tar", "slow/x.tar", "get/x.tar", "gzip/x.tar", "moved/x.tar"} {
 		f, o, err := fetchAll(t, c, url+"/"+path)
@@ -136,7 +61,7 @@ func TestNginx(t *testing.T) {
 	}
 	var missing string
 	for range 1000 { // a request is logged after its reply
-		requests, err := os.ReadFile(log)
+		requests, err := os.ReadFile(server.Log)
 		must(t, err)
 		missing = ""
 		for line, want := range wants {

@@ -3,12 +3,10 @@ package store
 import (
 	"errors"
 	"maps"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/test/need"
 	"github.com/ffconvert/ffconvert/internal/test/testserver"
 	"github.com/ffconvert/ffconvert/internal/test/versitygw"
 )
@@ -137,9 +135,7 @@ func TestSitesRefused(t *testing.T) {
 
 // A full disk is told as such, leaves nothing of the object, and the upload succeeds when there is room.
 func TestSitesFull(t *testing.T) {
-	if out, err := exec.Command("unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt").CombinedOutput(); err != nil {
-		need.Missing(t, "no tmpfs: ", err, string(out))
-	}
+	testserver.NeedDisk(t)
 	for name, kind := range map[string]testserver.S3{"versitygw": versitygw.Kind(), "minio": testserver.MinIO()} {
 		t.Run(name, func(t *testing.T) {
 			kind.Disk = "48m"

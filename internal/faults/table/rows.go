@@ -72,5 +72,5 @@ var rows = []row{
 	{id: "I4", fault: "a writer of samples dies, at every sample", target: "status 3, no dataset", cases: 600},
 	{id: "I6", fault: "a picture, sound, film, JSON cut or emptied", target: "each counted and named; skipped or refused on demand", cases: 200},
 	{id: "I7", fault: "no right, secret, bucket, or room in a bucket", target: "one line, status 3 or 4; made by the same command", cases: 7},
-	{id: "I8", fault: "readers of a bucket killed, replies faulty", target: "the right samples, or one clear error; no hang", cases: 1000, parts: []string{"killed", "faulty"}},
+	{id: "I8", fault: "six services: readers killed, faults, full disk", target: "the right samples; no hang", cases: 1060, parts: []string{"killed", "faulty", "full"}},
 }

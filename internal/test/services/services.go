@@ -48,11 +48,34 @@ func eachFile(t testing.TB, dir string, put func(name, file string)) {
 	}
 }
 
-// Start starts a service of a kind, web, ais, s3 or gs, with the dataset in a directory. A web server wants a password, which the
-// URL has.
+// Start starts a service of a kind, as [Serve] has them, with the dataset in a directory.
 func Start(t testing.TB, kind, dir string, opts testproxy.Options) *Service {
 	t.Helper()
+	return Serve(t, kind, dir).Behind(t, opts)
+}
+
+// A Server has a dataset. Any number of proxies may stand before it.
+type Server struct {
+	address string // host:port
+	at      func(address string) (url string, env []string)
+}
+
+// Behind starts a proxy in front of the server.
+func (s *Server) Behind(t testing.TB, opts testproxy.Options) *Service {
+	t.Helper()
+	p := testproxy.Start(t, s.address, opts)
+	url, env := s.at(p.Address)
+	return &Service{url, env, p}
+}
+
+// Serve starts a server of a kind with the dataset in a directory: web, nginx, ais, s3 (versitygw), minio or gs. web is Go's, and
+// wants a password, which the URL has.
+func Serve(t testing.TB, kind, dir string) *Server {
+	t.Helper()
 	base := filepath.Base(dir)
+	in := func(scheme string, env func(address string) []string) func(string) (string, []string) {
+		return func(address string) (string, []string) { return scheme + "://bucket/" + base + "/", env(address) }
+	}
 	switch kind {
 	case "web":
 		files := http.FileServer(http.Dir(filepath.Dir(dir)))
@@ -64,8 +87,12 @@ func Start(t testing.TB, kind, dir string, opts testproxy.Options) *Service {
 			files.ServeHTTP(w, r)
 		}))
 		t.Cleanup(web.Close)
-		p := testproxy.Start(t, web.Listener.Addr().String(), opts)
-		return &Service{"http://user:" + Password + "@" + p.Address + "/" + base + "/", nil, p}
+		return &Server{web.Listener.Addr().String(), func(address string) (string, []string) {
+			return "http://user:" + Password + "@" + address + "/" + base + "/", nil
+		}}
+	case "nginx":
+		nginx := testserver.StartNginx(t, filepath.Dir(dir))
+		return &Server{nginx.Address, func(address string) (string, []string) { return "http://" + address + "/" + base + "/", nil }}
 	case "ais":
 		ais := aisfake.Start(t)
 		ais.Bucket("bucket", aisfake.Bucket{Versions: true, Checksum: true})
@@ -76,19 +103,33 @@ func Start(t testing.TB, kind, dir string, opts testproxy.Options) *Service {
 			}
 			ais.Put("bucket", base+"/"+name, data)
 		})
-		p := testproxy.Start(t, ais.Listener.Addr().String(), opts)
-		return &Service{"ais://bucket/" + base, []string{"AIS_ENDPOINT=http://" + p.Address}, p}
-	case "s3":
-		s3 := versitygw.Start(t)
+		return &Server{ais.Listener.Addr().String(), in("ais", func(address string) []string { return []string{"AIS_ENDPOINT=http://" + address} })}
+	case "s3", "minio":
+		program := versitygw.Kind()
+		if kind == "minio" {
+			program = testserver.MinIO()
+		}
+		s3 := program.Start(t)
 		eachFile(t, dir, func(name, file string) { s3.Put(t, "bucket", base+"/"+name, file) })
-		p := testproxy.Start(t, s3.Address, opts)
-		return &Service{"s3://bucket/" + base + "/", s3.EnvAt(p.Address), p}
+		return &Server{s3.Address, in("s3", s3.EnvAt)}
+	case "gs":
+		gs := testserver.StartGoogle(t)
+		gs.Bucket(t, "bucket")
+		eachFile(t, dir, func(name, file string) { gs.Put(t, "bucket", base+"/"+name, file) })
+		return &Server{gs.Address, in("gs", gs.EnvAt)}
 	}
-	gs := testserver.StartGoogle(t)
-	gs.Bucket(t, "bucket")
-	eachFile(t, dir, func(name, file string) { gs.Put(t, "bucket", base+"/"+name, file) })
-	p := testproxy.Start(t, gs.Address, opts)
-	return &Service{"gs://bucket/" + base + "/", gs.EnvAt(p.Address), p}
+	t.Fatalf("no service %q", kind)
+	return nil
+}
+
+// LookupEnv looks a variable up in Env, and nowhere else.
+func (s *Service) LookupEnv(key string) (string, bool) {
+	for _, v := range s.Env {
+		if value, ok := strings.CutPrefix(v, key+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
 }
 
 // Requests counts the requests for each file, by its base name.

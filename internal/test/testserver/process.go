@@ -4,6 +4,7 @@
 //	s3 := testserver.MinIO().Start(t)      // another one: package versitygw
 //	s3 := testserver.GoFakeS3().Start(t)   // knows no checksum but MD5, and no credentials
 //	gs := testserver.StartGoogle(t)      // fake-gcs-server
+//	web := testserver.StartNginx(t, dir) // nginx, of the system
 package testserver
 
 import (
@@ -64,8 +65,11 @@ func Run(install string, command func(program, address string) *exec.Cmd, ready 
 	if err != nil {
 		return nil, err
 	}
+	return start(program, command, ready)
+}
+
+func start(program string, command func(program, address string) *exec.Cmd, ready func(address string) error) (p *Process, err error) {
 	for range 5 { // another process may take the port first
-		var p *Process
 		if p, err = run(program, command, ready); err == nil {
 			return p, nil
 		}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/ffconvert/ffconvert/internal/test/need"
 )
 
 // An S3 is a kind of S3 server.
@@ -58,7 +60,7 @@ func (k S3) Run(dir string) (*Server, error) {
 	command := func(program, address string) *exec.Cmd {
 		cmd := exec.Command(program, k.Args(dir, address)...)
 		if k.Disk != "" {
-			cmd = onDisk(k.Disk, filepath.Join(dir, "data"), cmd.Args)
+			cmd = OnDisk(k.Disk, filepath.Join(dir, "data"), cmd.Args)
 		}
 		cmd.Env = append(os.Environ(), k.Env...)
 		return cmd
@@ -76,8 +78,16 @@ func (k S3) Run(dir string) (*Server, error) {
 	return s, nil
 }
 
-// onDisk returns a command in a mount namespace of its own, where a file system of a size lies at dir.
-func onDisk(size, dir string, args []string) *exec.Cmd {
+// NeedDisk skips a test where [OnDisk] cannot mount a file system.
+func NeedDisk(t testing.TB) {
+	t.Helper()
+	if out, err := OnDisk("1m", "/mnt", []string{"true"}).CombinedOutput(); err != nil {
+		need.Missing(t, "no tmpfs: ", err, string(out))
+	}
+}
+
+// OnDisk returns a command in a mount namespace of its own, where a file system of a size lies at dir: "8m", as mount has it.
+func OnDisk(size, dir string, args []string) *exec.Cmd {
 	flags := "-rm"
 	if os.Geteuid() == 0 {
 		flags = "-m"

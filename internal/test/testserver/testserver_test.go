@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -73,9 +72,7 @@ func TestServers(t *testing.T) {
 func TestRightsAndDisk(t *testing.T) {
 	kind := MinIO()
 	kind.Disk = "16m"
-	if out, err := exec.Command("unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt").CombinedOutput(); err != nil {
-		need.Missing(t, "no tmpfs: ", err, string(out))
-	}
+	NeedDisk(t)
 	s := kind.Start(t)
 	s.Bucket(t, "bucket")
 	s.Allow(t, "bucket", Grant{User: "*", Objects: []string{"s3:PutObject"}})
