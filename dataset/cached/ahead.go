@@ -30,12 +30,10 @@ func (v *server) newAhead() *ahead {
 	v.mu.Unlock()
 	v.work.Go(func() {
 		defer close(a.done)
-		bytes := int64(0) // somebody waits for the first list
 		for ctx.Err() == nil {
 			select {
 			case samples := <-a.lists:
-				a.fetch(ctx, samples, bytes)
-				bytes = v.pace.free()
+				a.fetch(ctx, samples)
 			case <-ctx.Done():
 			}
 		}
@@ -79,8 +77,8 @@ func (a *ahead) claim(first int64, samples []int64) (still []int64) {
 	return still
 }
 
-// fetch fetches the samples of a list. bytes: see plan. Errors are left to the request for them.
-func (a *ahead) fetch(ctx context.Context, samples []int64, bytes int64) {
+// fetch fetches the samples of a list. Errors are left to the request for them.
+func (a *ahead) fetch(ctx context.Context, samples []int64) {
 	a.prune()
 	parts, _ := a.server.parts(ctx, samples)
 	for _, p := range parts {
@@ -92,7 +90,7 @@ func (a *ahead) fetch(ctx context.Context, samples []int64, bytes int64) {
 			return
 		}
 		p.samples = a.claim(p.first, p.samples)
-		flights, _ := p.begin(bytes)
+		flights, _ := p.begin()
 		for _, f := range flights {
 			room = a.hold(f, room)
 			a.start(ctx, f)

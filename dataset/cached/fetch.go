@@ -12,7 +12,8 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// Samples that are wanted at once come by one request where little lies between them.
+// Samples that are wanted at once come by one request where little lies between them, and with them of a shard that is kept
+// what comes in the time until the first byte: see pace.
 const (
 	mostBetween = 64 << 10 // bytes between samples of a shard that is kept: they are kept, too
 	leastWaste  = 4 << 10  // bytes between others that cost no more than a request does
@@ -274,11 +275,11 @@ func (p *part) find() (size int64, err error) {
 	return size, nil
 }
 
-// begin returns the flights that are to be begun so that all samples of the part come. bytes: see plan.
-func (p *part) begin(bytes int64) ([]*flight, error) {
+// begin returns the flights that are to be begun so that all samples of the part come.
+func (p *part) begin() ([]*flight, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all, err := p.plan(p.samples, bytes)
+	all, err := p.plan(p.samples, p.pace.free())
 	for _, i := range p.samples {
 		p.flights = append(p.flights, p.coming(i))
 	}

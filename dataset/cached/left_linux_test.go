@@ -83,8 +83,8 @@ func TestManyShards(t *testing.T) {
 func TestReadOnlyCache(t *testing.T) {
 	t.Parallel()
 	dir, records := made(t, 300, 3000, 3)
-	address, opts := served(t, dir), options(t, 0)
-	x := opened(t, address, opts)
+	url, opts := served(t, dir), options(t, 0)
+	x := opened(t, url, opts)
 	epoch(t, records, 1, x)
 	if err := x.Filled(t.Context()); err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestReadOnlyCache(t *testing.T) {
 			}
 		}
 		for _, opts := range []cached.Options{opts, empty} {
-			_, err := cached.Open(t.Context(), "http://"+address, opts)
+			_, err := cached.Open(t.Context(), url, opts)
 			if err == nil || !strings.Contains(err.Error(), opts.Dir+"/datasets/") || !strings.Contains(err.Error(), "permission denied: a cache is written to even") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("the error is %v", err)
 			}

@@ -141,7 +141,7 @@ func TestEndsWithUsers(t *testing.T) {
 	case err := <-ended:
 		t.Fatal(err)
 	}
-	x := opened(t, strings.TrimPrefix(url, "http://"), opts)
+	x := opened(t, url, opts)
 	if _, err := x.Shards(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +166,8 @@ func TestEndsWithUsers(t *testing.T) {
 func TestDeafServer(t *testing.T) {
 	t.Parallel()
 	dir, records := made(t, 300, 3000, 3)
-	address, opts := served(t, dir), options(t, 0)
-	path, _, err := cached.Find(t.Context(), "http://"+address, opts)
+	url, opts := served(t, dir), options(t, 0)
+	path, _, err := cached.Find(t.Context(), url, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestDeafServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer deaf.Close()
-	x := opened(t, address, opts)
+	x := opened(t, url, opts)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	said := make(chan struct{})
@@ -216,10 +216,10 @@ func (l *full) Accept() (net.Conn, error) {
 func TestTooManyFiles(t *testing.T) {
 	t.Parallel()
 	dir, records := made(t, 300, 3000, 3)
-	address, opts := served(t, dir), options(t, 0)
+	url, opts := served(t, dir), options(t, 0)
 	listens, ended := make(chan *full, 1), make(chan error, 1)
 	go func() {
-		ended <- cached.ServeThrough(t.Context(), "http://"+address, opts, func(l net.Listener) net.Listener {
+		ended <- cached.ServeThrough(t.Context(), url, opts, func(l net.Listener) net.Listener {
 			f := &full{Listener: l}
 			f.left.Store(3)
 			listens <- f
@@ -232,7 +232,7 @@ func TestTooManyFiles(t *testing.T) {
 	case err := <-ended:
 		t.Fatal(err)
 	}
-	x := opened(t, address, opts)
+	x := opened(t, url, opts)
 	if err := read(t.Context(), x, records, slices.Sorted(slices.Values([]int64{1, 7, 250}))); err != nil {
 		t.Fatal(err)
 	}

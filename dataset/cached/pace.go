@@ -14,7 +14,8 @@ type pace struct {
 
 const (
 	largeAnswer = 1 << 20 // bytes of an answer that tells the rate; smaller ones tell the time until the first byte
-	newPart     = 1. / 8  // what the latest request counts for
+	latest      = 1. / 8  // what the latest request counts for
+	mostFree    = 2 << 20 // of many more, others that wait for their first byte would wait longer
 )
 
 // saw takes note of a request.
@@ -24,13 +25,13 @@ func (p *pace) saw(size int64, took time.Duration) {
 	s, n := took.Seconds(), float64(size)
 	switch {
 	case size < largeAnswer && p.rate > 0:
-		p.first += newPart * (max(0, s-n/p.rate) - p.first)
+		p.first += latest * (max(0, s-n/p.rate) - p.first)
 	case size < largeAnswer:
-		p.first += newPart * (s - p.first)
+		p.first += latest * (s - p.first)
 	case p.rate == 0:
 		p.rate = n / s
 	default:
-		p.rate += newPart * (n/max(s-p.first, s/8) - p.rate)
+		p.rate += latest * (n/max(s-p.first, s/8) - p.rate)
 	}
 }
 
@@ -38,5 +39,5 @@ func (p *pace) saw(size int64, took time.Duration) {
 func (p *pace) free() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return int64(min(p.rate*p.first, mostAtOnce))
+	return int64(min(p.rate*p.first, mostFree))
 }

@@ -215,7 +215,7 @@ func (v *server) read(ctx context.Context, numbers []int64, memory []byte) ([]by
 func (v *server) begin(numbers []int64, parts []*part) error {
 	v.asked(numbers)
 	for _, p := range parts {
-		flights, err := p.begin(0)
+		flights, err := p.begin()
 		for _, f := range flights {
 			v.work.Go(func() { f.fly(v.ctx) })
 		}

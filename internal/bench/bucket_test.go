@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,6 +27,8 @@ import (
 
 // roundTrip is how far away the object stores of T7 and T8 seem to be.
 const roundTrip = 20 * time.Millisecond
+
+const batchOf = 128 // samples of a batch of bucket.py
 
 // A bucketTiming is what bucket.py prints.
 type bucketTiming struct {
@@ -48,10 +51,10 @@ func (p pythonTree) bucket(t *testing.T, env []string, args ...string) (m bucket
 // TestT7 trains from an S3 server on this machine, which 20 ms are added to, beside the same shards on the disk.
 func TestT7(t *testing.T) {
 	measure(t, "T7", func(record func(figure)) {
-		set, out, cache := setOf(t, files), filepath.Join(work, "out"), filepath.Join(work, "cache")
+		set, out, cache := setOf(t, photos), filepath.Join(work, "out"), filepath.Join(work, "cache")
 		settle(t, out)
-		convert("folder", "--no-verify", "--shards", "20")(t, set, out)
-		n, shards, py := len(filesUnder(t, set)), glob(t, out, "*.ffr"), pythonPackage(t)
+		convert("tar", "--no-verify", "--shards", "20")(t, set, out)
+		shards, py := glob(t, out, "*.ffr"), pythonPackage(t)
 		bytes := sizeOf(t, shards)
 		server := versitygw.Start(t)
 		for _, f := range filesUnder(t, out) {
@@ -61,14 +64,15 @@ func TestT7(t *testing.T) {
 			}
 			server.Put(t, "bench", "out/"+filepath.ToSlash(name), f)
 		}
-		env := server.EnvAt(testproxy.Far(t, server.Address, roundTrip))
-		var cold, warmed, first, full, batch, later series
-		inTurn(slowRounds, 4, func(i int) {
+		far := testproxy.Far(t, server.Address, roundTrip)
+		env := server.EnvAt(far)
+		n := py.bucket(t, nil, out, "", "", "0").Samples
+		var cold, warmed, first, flowing, full, batch, later, copied series
+		inTurn(slowRounds, 5, func(i int) {
 			switch i {
 			case 0:
 				chill(t, shards)
-				m := py.bucket(t, nil, out, "", "", "1")
-				cold = append(cold, m.perSecond(t, n))
+				cold = append(cold, py.bucket(t, nil, out, "", "", "1").perSecond(t, n))
 			case 1:
 				warm(t, shards)
 				m := py.bucket(t, nil, out, "", "", "2")
@@ -77,6 +81,7 @@ func TestT7(t *testing.T) {
 				settle(t, cache)
 				m := py.bucket(t, env, "s3://bench/out", cache, "", "2")
 				first, full, batch = append(first, float64(n)/m.Seconds[0]), append(full, float64(n)/m.Seconds[1]), append(batch, m.First)
+				flowing = append(flowing, float64(n-batchOf)/(m.Opened+m.Seconds[0]-m.First))
 				if got := m.Came[0] + m.Came[1]; got < float64(bytes)*0.99 || got > float64(bytes)*1.1 {
 					t.Errorf("%.0f bytes came, the shards have %d", got, bytes)
 				}
@@ -84,12 +89,26 @@ func TestT7(t *testing.T) {
 				settle(t, cache)
 				m := py.bucket(t, env, "s3://bench/out", cache, strconv.FormatInt(bytes/2+1<<20, 10), "2")
 				later = append(later, m.Came[1]/float64(bytes))
+			case 4:
+				settle(t, cache)
+				if err := os.Mkdir(cache, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				args := slices.Concat(signedCurl, []string{"--parallel-immediate"})
+				for _, f := range shards {
+					args = append(args, "-o", filepath.Join(cache, filepath.Base(f)), "http://"+far+"/bench/out/"+filepath.Base(f))
+				}
+				copied = append(copied, float64(n)/finish(t, exec.Command("curl", args...), false).seconds)
 			}
 		})
 		settle(t, out, cache)
-		what := fmt.Sprintf("%d samples of 100 KB in random batches of 128 by the Python package's DataLoader, two threads, from an S3 server on loopback behind %v, ", n, roundTrip)
+		what := fmt.Sprintf("%d samples of 100 KB in random batches of %d by the Python package's DataLoader, two threads, from an S3 server on loopback behind %v, ", n, batchOf, roundTrip)
 		record(figure{work: what + "cache empty", against: "the shards on the disk, cold", value: first.over(cold), unit: ratio, target: atLeast(0.6),
 			ours: samplesPerSecond.all(first), theirs: samplesPerSecond.all(cold)})
+		record(figure{work: what + "cache empty: from the first batch on", against: "the shards on the disk, cold", value: flowing.over(cold), unit: ratio,
+			ours: samplesPerSecond.all(flowing), theirs: samplesPerSecond.all(cold)})
+		record(figure{work: what + "cache empty", against: "`curl --parallel` of the shards to the disk from there, which reads nothing", value: first.over(copied), unit: ratio,
+			ours: samplesPerSecond.all(first), theirs: samplesPerSecond.all(copied)})
 		record(figure{work: what + "all in the cache", against: "the shards on the disk, in the page cache", value: full.over(warmed), unit: ratio, target: atLeast(0.95),
 			ours: samplesPerSecond.all(full), theirs: samplesPerSecond.all(warmed)})
 		record(figure{work: what + "cache for half of the bytes: bytes that come in a later epoch", against: "all bytes", value: later, unit: ratio, target: atMost(0.52)})
