@@ -15,9 +15,8 @@ import (
 // Samples that are wanted at once come by one request where little lies between them, and with them of a shard that is kept
 // what comes in the time until the first byte: see pace.
 const (
-	mostBetween = 64 << 10 // bytes between samples of a shard that is kept: they are kept, too
-	leastWaste  = 4 << 10  // bytes between others that cost no more than a request does
-	mostAtOnce  = 8 << 20  // bytes of a request for several samples
+	leastWaste = 4 << 10 // bytes between samples of a shard that is not kept that cost no more than a request does
+	mostAtOnce = 8 << 20 // bytes of a request for several samples
 )
 
 // A flight is a request for consecutive samples of a shard. What it brings is in data when done is closed.
@@ -126,10 +125,10 @@ func (s *shard) coming(i int64) *flight {
 	return s.flights[i]
 }
 
-// extend makes a flight bring sample i, too, if little lies between. mu is held.
+// extend makes a flight of a shard that is not kept bring sample i, too, if little lies between. mu is held.
 func (s *shard) extend(f *flight, i int64) (bool, error) {
 	next := f.lo + int64(len(f.at))
-	if i-next > mostBetween/16 { // an extent takes 24 bytes: of the smallest samples fewer are looked at
+	if s.have != nil || i-next > leastWaste/16 { // an extent takes 24 bytes: of the smallest samples fewer are looked at
 		return false, nil
 	}
 	more, err := s.extents(next, i-next+1)
@@ -141,21 +140,8 @@ func (s *shard) extend(f *flight, i int64) (bool, error) {
 	if f.waste+e.Off-end > f.size()/2 { // at most half of a request is what nobody wants
 		between = 0
 	}
-	if s.have != nil {
-		between = mostBetween
-		for n := next; n < i; n++ {
-			if s.here(n) {
-				return false, nil
-			}
-		}
-	}
 	if e.Off-end > between || e.Off+e.Size-f.at[0].Off > mostAtOnce {
 		return false, nil
-	}
-	if s.have != nil {
-		for n := next; n < i; n++ {
-			s.flights[n] = f
-		}
 	}
 	f.at, f.waste = append(f.at, more...), f.waste+e.Off-end
 	s.flights[i], f.left = f, f.left+1

@@ -15,14 +15,16 @@ type pace struct {
 const (
 	largeAnswer = 1 << 20 // bytes of an answer that tells the rate; smaller ones tell the time until the first byte
 	latest      = 1. / 8  // what the latest request counts for
-	mostFree    = 2 << 20 // of many more, others that wait for their first byte would wait longer
+
+	leastFree = 64 << 10
+	mostFree  = 2 << 20 // of many more, others that wait for their first byte would wait longer
 )
 
 // saw takes note of a request.
 func (p *pace) saw(size int64, took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s, n := took.Seconds(), float64(size)
+	s, n := max(took.Seconds(), 1e-6), float64(size)
 	switch {
 	case size < largeAnswer && p.rate > 0:
 		p.first += latest * (max(0, s-n/p.rate) - p.first)
@@ -39,5 +41,5 @@ func (p *pace) saw(size int64, took time.Duration) {
 func (p *pace) free() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return int64(min(p.rate*p.first, mostFree))
+	return int64(max(leastFree, min(p.rate*p.first, mostFree)))
 }
