@@ -102,7 +102,7 @@ func (a *ahead) fetch(ctx context.Context, samples []int64) {
 // reserve waits for room for the samples of a part, unless they are kept. Until there is, no flight of them is begun, which
 // others would wait for: this user may take nothing for long. ok is false when the user has ended.
 func (a *ahead) reserve(ctx context.Context, p *part) (room int64, ok bool) {
-	if p.have != nil {
+	if p.kept() {
 		return 0, true
 	}
 	size, err := p.find()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type Dataset struct {
 
 	saying sync.Mutex
 	ahead  net.Conn // says what comes; it stays open, so that the server stays
+	users  *os.File // locked by all users together: where the server was killed, it says that they are there
 }
 
 // Open opens the dataset at url. If no process of this machine serves it, this one does, until Close.
@@ -39,7 +41,10 @@ func Open(ctx context.Context, url string, opts Options) (*Dataset, error) {
 		x.locals = append(x.locals, local{first: first})
 		first += d.manifest.Shards[i].Samples
 	}
-	if x.ahead, err = x.connect(ctx); err != nil {
+	if x.ahead, err = x.connect(ctx); err == nil {
+		x.users, err = shareFile(d.root, usersName)
+	}
+	if err != nil {
 		return nil, errors.Join(err, x.Close())
 	}
 	return x, nil
@@ -305,5 +310,8 @@ func (x *Dataset) Close() error {
 		x.ahead.Close()
 	}
 	x.work.Wait()
+	if x.users != nil {
+		x.users.Close()
+	}
 	return x.dir.root.Close()
 }

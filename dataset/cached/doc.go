@@ -17,6 +17,7 @@
 //	PART_00000.have   a byte that is 1 if all samples are here, then a bit a sample, the lowest bit first
 //	url, boot         where it came from, and the start of the machine in which the server wrote it
 //	lock, socket      of the server
+//	users             locked by all users together
 //	log               what a server of its own process has to say
 //
 // Beside these directories, datasets/lock is locked by who reserves room, and has the bytes of all shards that are kept.

@@ -88,7 +88,7 @@ func (s *shard) plan(samples []int64, bytes int64) (all []*flight, err error) {
 // many bytes at the most. mu is held.
 func (s *shard) run(i, bytes int64) (*flight, error) {
 	lo, hi := i, i+1
-	if s.have != nil {
+	if s.keeps() {
 		most := min(mostSamples, 1+min(bytes, mostAtOnce)/max(1, s.Bytes/s.Samples))
 		for i-lo < most/2 && lo > 0 && !s.here(lo-1) {
 			lo--
@@ -128,7 +128,7 @@ func (s *shard) coming(i int64) *flight {
 // extend makes a flight of a shard that is not kept bring sample i, too, if little lies between. mu is held.
 func (s *shard) extend(f *flight, i int64) (bool, error) {
 	next := f.lo + int64(len(f.at))
-	if s.have != nil || i-next > leastWaste/16 { // an extent takes 24 bytes: of the smallest samples fewer are looked at
+	if s.keeps() || i-next > leastWaste/16 { // an extent takes 24 bytes: of the smallest samples fewer are looked at
 		return false, nil
 	}
 	more, err := s.extents(next, i-next+1)

@@ -27,7 +27,8 @@ type job struct {
 	Service        services.Service
 	Cache, Dataset string
 	Size           int64
-	Epochs         int // 0: it is a schedule of its own, on a disk that is full
+	Epochs         int   // 0: it is a schedule of its own, on a disk that is full
+	Most           int64 // bytes that an epoch may fetch; 0: any
 	Seed           uint64
 }
 
@@ -50,8 +51,14 @@ func TestJob(t *testing.T) {
 	}
 	x := opened(t, j.Service.URL, optionsOf(t, &j.Service, j.Cache, j.Size))
 	fmt.Println("begun")
+	before := int64(0)
 	for n := range j.Epochs {
 		epoch(t, records, j.Seed+uint64(n), x)
+		now, err := x.Fetched(t.Context())
+		if err != nil || j.Most > 0 && now-before > j.Most {
+			t.Errorf("epoch %d fetched %d bytes, %v; want %d at the most", n, now-before, err, j.Most)
+		}
+		before = now
 	}
 }
 
@@ -189,4 +196,20 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("a disk of %s: %v: %s", disk, err, out)
 		}
 	})
+}
+
+// What no disk has room for is fetched each time, and nothing beside it.
+func TestFullDiskFetches(t *testing.T) {
+	t.Parallel()
+	testserver.NeedDisk(t)
+	dir, records := made(t, 600, 20_000, 4)
+	size := int64(0)
+	for _, r := range records {
+		size += int64(len(r))
+	}
+	j := job{Service: services.Service{URL: served(t, dir)}, Cache: t.TempDir(), Dataset: dir, Epochs: 3, Most: size * 3 / 2}
+	c := j.process(t, func(args []string) *exec.Cmd { return testserver.OnDisk("3m", j.Cache, args) })
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
 }

@@ -251,3 +251,38 @@ func TestTooManyFiles(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Where the server has ended, whoever still has the dataset open keeps it from being removed.
+func TestOpenIsInUse(t *testing.T) {
+	t.Parallel()
+	dir, records := made(t, 200, 3000, 2)
+	url, opts := served(t, dir), options(t, 0)
+	server := opened(t, url, opts)
+	x := opened(t, url, opts)
+	epoch(t, records, 1, x)
+	if err := server.Filled(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	look := func(inUse bool) {
+		t.Helper()
+		all, err := cached.List(opts.Dir)
+		if err != nil || len(all) != 1 || all[0].InUse != inUse {
+			t.Fatalf("%+v, %v; want in use: %t", all, err, inUse)
+		}
+		if removed, err := all[0].Remove(); err != nil || removed == inUse {
+			t.Fatalf("removed: %t, %v", removed, err)
+		}
+	}
+	look(true)
+	epoch(t, records, 2, x)
+	if n, err := x.Fetched(t.Context()); err != nil || n > 0 {
+		t.Errorf("%d bytes were fetched again, %v", n, err)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	look(false)
+}

@@ -51,9 +51,9 @@ func List(cache string) (found []Entry, err error) {
 		if st, err := all.Stat(name); err == nil {
 			e.Used = st.ModTime()
 		}
-		l, err := lockFile(all, path.Join(name, lockName), false)
+		unlock, err := lockAll(all, name)
 		if e.InUse = errors.Is(err, errBusy); err == nil {
-			err = l.Close()
+			err = unlock()
 		}
 		if err != nil && !e.InUse {
 			return nil, err
@@ -63,7 +63,20 @@ func List(cache string) (found []Entry, err error) {
 	return found, nil
 }
 
-// Remove removes a dataset that no process serves, and reports whether it did.
+// lockAll locks a dataset against servers and users, or returns errBusy.
+func lockAll(all *os.Root, name string) (unlock func() error, err error) {
+	server, err := lockFile(all, path.Join(name, lockName), false)
+	if err != nil {
+		return nil, err
+	}
+	users, err := lockFile(all, path.Join(name, usersName), false)
+	if err != nil {
+		return nil, errors.Join(err, server.Close())
+	}
+	return func() error { return errors.Join(users.Close(), server.Close()) }, nil
+}
+
+// Remove removes a dataset that no process serves or has open, and reports whether it did.
 func (e *Entry) Remove() (bool, error) {
 	all, err := os.OpenRoot(filepath.Dir(e.Path))
 	if err != nil {
@@ -71,14 +84,14 @@ func (e *Entry) Remove() (bool, error) {
 	}
 	defer all.Close()
 	name := filepath.Base(e.Path)
-	l, err := lockFile(all, path.Join(name, lockName), false)
+	unlock, err := lockAll(all, name)
 	if errors.Is(err, errBusy) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	defer l.Close()
+	defer unlock()
 	err = all.RemoveAll(name)
 	room, failed := lockFile(all, lockName, true)
 	if failed == nil {

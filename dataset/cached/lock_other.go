@@ -11,6 +11,8 @@ var errUnix = errors.New("a dataset in an object store is read on Unix alone: co
 
 func lockFile(*os.Root, string, bool) (*os.File, error) { return nil, errUnix }
 
+func shareFile(*os.Root, string) (*os.File, error) { return nil, errUnix }
+
 // Start returns an error.
 func Start(string, string, ...string) error { return errUnix }
 

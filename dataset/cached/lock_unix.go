@@ -13,13 +13,19 @@ import (
 // lockFile locks a file until it is closed, or the process ends. If another process has it locked, lockFile waits, or
 // returns errBusy.
 func lockFile(root *os.Root, name string, wait bool) (*os.File, error) {
+	if wait {
+		return flock(root, name, unix.LOCK_EX)
+	}
+	return flock(root, name, unix.LOCK_EX|unix.LOCK_NB)
+}
+
+// shareFile waits until nobody has a file locked alone, and keeps it so until it is closed, or the process ends.
+func shareFile(root *os.Root, name string) (*os.File, error) { return flock(root, name, unix.LOCK_SH) }
+
+func flock(root *os.Root, name string, how int) (*os.File, error) {
 	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
-	}
-	how := unix.LOCK_EX
-	if !wait {
-		how |= unix.LOCK_NB
 	}
 	for err = unix.EINTR; err == unix.EINTR; {
 		err = unix.Flock(int(f.Fd()), how)

@@ -217,6 +217,7 @@ func (d *dir) listen() (l *net.UnixListener, err error) {
 
 const (
 	lockName   = "lock"
+	usersName  = "users"
 	socketName = "socket"
 )
 

@@ -138,6 +138,16 @@ func (s *shard) openHave(doubt bool) error {
 // has reports whether a sample is here. mu is held, or nobody else has the shard.
 func (s *shard) has(i int64) bool { return s.have != nil && s.bits[i>>3]&(1<<(i&7)) != 0 }
 
+// keeps reports whether samples that come will be here. mu is held.
+func (s *shard) keeps() bool { return s.have != nil && s.full == nil }
+
+// kept is keeps for who does not hold mu.
+func (s *shard) kept() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.keeps()
+}
+
 // extents returns where samples lie, and their CRCs.
 func (s *shard) extents(first, count int64) ([]record.Extent, error) {
 	return record.ReadExtents(s.copy, s.info, first, count, nil)
@@ -146,7 +156,7 @@ func (s *shard) extents(first, count int64) ([]record.Extent, error) {
 // keep writes consecutive samples into the copy, and then says that they are here. It does nothing for a shard that is
 // not kept. An error of the system, as a full disk, ends the keeping, and not the work.
 func (s *shard) keep(lo int64, at []record.Extent, data []byte, there bool) {
-	if s.have == nil {
+	if !s.kept() {
 		return
 	}
 	var err error

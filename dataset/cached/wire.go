@@ -232,7 +232,7 @@ func (v *server) askedHere(ctx context.Context, numbers []int64) error {
 	if err != nil {
 		return err
 	}
-	parts = slices.DeleteFunc(parts, func(p *part) bool { return p.have == nil })
+	parts = slices.DeleteFunc(parts, func(p *part) bool { return !p.kept() })
 	if err := v.begin(numbers, parts); err != nil {
 		return err
 	}

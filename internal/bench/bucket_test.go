@@ -56,7 +56,12 @@ func TestT7(t *testing.T) {
 		convert("tar", "--no-verify", "--shards", "20")(t, set, out)
 		shards, py := glob(t, out, "*.ffr"), pythonPackage(t)
 		bytes := sizeOf(t, shards)
-		server := versitygw.Start(t)
+		versitygw.Need(t)
+		bucket := t.TempDir()
+		server, err := versitygw.Run(bucket)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, f := range filesUnder(t, out) {
 			name, err := filepath.Rel(out, f)
 			if err != nil {
@@ -64,6 +69,11 @@ func TestT7(t *testing.T) {
 			}
 			server.Put(t, "bench", "out/"+filepath.ToSlash(name), f)
 		}
+		server.Stop()
+		if server, err = versitygw.Keeping().Run(bucket); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(server.Stop)
 		far := testproxy.Far(t, server.Address, roundTrip)
 		env := server.EnvAt(far)
 		n := py.bucket(t, nil, out, "", "", "0").Samples

@@ -58,7 +58,9 @@ class Remote:
         self._free: List[socket.socket] = []  # connections that are not in use
         #: The directory of the dataset in the cache.
         self.path: str = self._start()
+        self._users: Optional[int] = None
         self._ahead: Optional[socket.socket] = self._connect()  # open as long as this is, and the process that fetches with it
+        self._users = _shared(os.path.join(self.path, "users"))
 
     def _start(self) -> str:
         """Starts the process that fetches, if there is none, and returns the directory."""
@@ -186,6 +188,9 @@ class Remote:
         self._own()
         with self._lock:
             self._drop()
+            if self._users is not None:
+                os.close(self._users)
+                self._users = None
 
     def _drop(self) -> None:
         for connection in [*self._free, *([self._ahead] if self._ahead is not None else [])]:
@@ -204,6 +209,18 @@ def _program(url: str) -> str:
     except FileNotFoundError as e:
         raise FileNotFoundError("%s: a dataset in an object store is read by the program ffconvert: %s; or copy it where there is one: ffconvert copy %s out/"
                                 % (url, e, shlex.quote(url))) from None
+
+
+def _shared(path: str) -> Optional[int]:
+    """A file that is locked by all users together, so that nobody removes the dataset; None where files are not locked. It is open in processes that are forked, too."""
+    import fcntl
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH)
+    except OSError:
+        os.close(fd)
+        return None
+    return fd
 
 
 def _dial(path: str) -> socket.socket:
