@@ -19,6 +19,7 @@ import (
 type data struct {
 	reader *cached.Reader
 	files  []record.FileInfo
+	counts []int             // files of each dataset
 	starts []int64           // number of the first sample of each file
 	sets   []set             // datasets that have samples
 	kept   []*cached.Dataset // those in object stores
@@ -48,6 +49,7 @@ func (d *data) open(paths []string, opts Options) (err error) {
 	var files []record.FileInfo
 	var all []*lookup.Dataset
 	for _, path := range paths {
+		before := len(files)
 		if isURL(path) {
 			x, l, copies, err := openKept(path, opts)
 			if err != nil {
@@ -55,6 +57,7 @@ func (d *data) open(paths []string, opts Options) (err error) {
 			}
 			d.reader.Add(x, samplesOf(files))
 			files, all, d.kept = append(files, copies...), append(all, l), append(d.kept, x)
+			d.counts = append(d.counts, len(copies))
 			continue
 		}
 		l, err := lookup.Open(path, lookup.Options{Record: opts.Record, Encoding: opts.Encoding})
@@ -68,6 +71,7 @@ func (d *data) open(paths []string, opts Options) (err error) {
 			files = append(files, f)
 		}
 		all = append(all, l)
+		d.counts = append(d.counts, len(files)-before)
 	}
 	if d.reader.Reader, err = record.OpenFiles(files, opts.Record); err != nil {
 		return err

@@ -27,12 +27,17 @@ const (
 	streamSamples = 0
 	streamShards  = 1 // shards; batches in mode Group
 	streamWindow  = 2 // window 0; 3 is window 1, and so on
+
+	streamSets = 1<<64 - 1 // the seed of each dataset of a mixture
 )
 
 // epoch returns the order of an epoch, at most 2⁶³-1. It takes constant time; in modes Window and Interleave, time
 // proportional to the number of shards; in mode Group, the time to sort all samples.
 func (o *ordering) epoch(number uint64) *epochOrder {
 	e := &epochOrder{order: o, number: number, key: keyOf(o.opts.Seed, number, streamSamples, o.n)}
+	if o.mix != nil {
+		return e
+	}
 	e.all = newPermutation(e.key, o.n)
 	switch {
 	case o.window > 0:
@@ -79,6 +84,10 @@ func (e *epochOrder) groups() {
 // add appends the samples at positions lo to hi. Positions from Len on wrap around to 0: see [Pad].
 func (e *epochOrder) add(dst []int64, lo, hi int64) []int64 {
 	o := e.order
+	if o.mix != nil {
+		first := e.number * o.n
+		return o.mix.add(dst, first+uint64(lo), first+uint64(hi))
+	}
 	var window permutation
 	var number uint64 // number of the window, from 1
 	batch := uint64(o.opts.Batch)

@@ -2,7 +2,6 @@ package loader
 
 import (
 	"errors"
-	"math"
 	"sync/atomic"
 
 	"github.com/ffconvert/ffconvert/aio"
@@ -66,27 +65,40 @@ func Open(paths []string, opts Options) (*Loader, error) {
 
 // begin creates the order, and determines the first step.
 func (l *Loader) begin() (err error) {
-	var sizes []int64
 	shards := l.Files()
-	for k, f := range l.data.files {
-		sizes = append(sizes, f.Samples)
-		shards[k].HeaderCRC = l.data.reader.HeaderCRC(k) // computed for a legacy file
+	var sets [][]int64
+	var digests []string
+	at := 0
+	for _, n := range l.data.counts {
+		var sizes []int64
+		for k := at; k < at+n; k++ {
+			sizes = append(sizes, shards[k].Samples)
+			shards[k].HeaderCRC = l.data.reader.HeaderCRC(k) // computed for a legacy file
+		}
+		sets, digests = append(sets, sizes), append(digests, digestOf(shards[at:at+n]))
+		at += n
 	}
-	if l.order, err = newOrdering(sizes, l.opts.Order); err != nil {
+	if l.order, err = newMixedOrdering(sets, l.opts.Order); err != nil {
 		return err
 	}
 	l.digest = digestOf(shards)
+	if l.order.mix != nil {
+		l.digest = digestOfAll(sets, digests)
+	}
 	if s := l.opts.State; s != nil {
 		if l.step, err = l.order.step(*s, l.digest); err != nil {
 			return err
 		}
 		l.number = s.Epoch
 	}
+	if l.number > uint64(l.order.lastEpoch()) {
+		return errEpoch(l.number, l.order.lastEpoch())
+	}
 	l.epoch = l.order.epoch(l.number)
 	return nil
 }
 
-// Len returns the number of samples.
+// Len returns the number of samples; of a mixture, those of an epoch.
 func (l *Loader) Len() int64 { return l.order.size() }
 
 // Steps returns the number of batches of an epoch, which is the same for every rank.
@@ -100,8 +112,8 @@ func (l *Loader) SetEpoch(n uint64) error {
 	switch {
 	case l.running.Load():
 		return errRunning
-	case n > math.MaxInt64:
-		return errEpoch(n)
+	case n > uint64(l.order.lastEpoch()):
+		return errEpoch(n, l.order.lastEpoch())
 	}
 	l.number, l.step, l.epoch = n, 0, l.order.epoch(n)
 	return nil

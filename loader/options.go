@@ -64,7 +64,7 @@ func (o Options) withDefaults() (Options, error) {
 	case o.World < 1 || o.Rank < 0 || o.Rank >= o.World:
 		return o, fmt.Errorf("rank %d of %d: want 0 to %d", o.Rank, o.World, max(0, o.World-1))
 	case o.Epoch > math.MaxInt64:
-		return o, errEpoch(o.Epoch)
+		return o, errEpoch(o.Epoch, math.MaxInt64)
 	case o.Prefetch < 1 || o.Prefetch > maxPrefetch:
 		return o, fmt.Errorf("prefetch %d batches: want 1 to %d", o.Prefetch, maxPrefetch)
 	case o.Readers < 1 || o.Readers > maxReaders:
@@ -76,4 +76,4 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-func errEpoch(n uint64) error { return fmt.Errorf("epoch %d: want 0 to %d", n, int64(math.MaxInt64)) }
+func errEpoch(n uint64, last int64) error { return fmt.Errorf("epoch %d: want 0 to %d", n, last) }

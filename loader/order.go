@@ -10,8 +10,11 @@ import (
 	"strings"
 )
 
-// version is the version of docs/order.md that this package implements.
-const version = 1
+// Versions of docs/order.md that this package implements.
+const (
+	version      = 1
+	versionMixed = 2 // of mixtures
+)
 
 // A Mode determines the order of samples. The texts of modes [Window] and [Interleave] end with their number.
 type Mode string
@@ -75,6 +78,13 @@ type Order struct {
 	Mode   Mode    // "": Global
 	Ends   Ends    // "": Drop
 	Groups []int64 // group or length of each sample, only for mode Group
+
+	// Mix takes samples of several datasets in proportions, as "7:3" or "0.7:0.3", a number for each, and in others from
+	// steps on, as "7:3,4000=1:1"; steps are counted from the start of the run over all epochs. Mode is that of each
+	// dataset, and not Group; Ends is for no mixture. Steps is the number of steps that an epoch has; 0: as many as all
+	// samples fill.
+	Mix   string
+	Steps int64
 }
 
 // An ordering is the order of one dataset. It is a pure function without random state, so that a run resumes anywhere,
@@ -85,6 +95,7 @@ type ordering struct {
 	window uint64   // samples of a window; 0 in modes without
 	lanes  uint64   // lanes of a window
 	sizes  []uint64 // number of samples of each shard
+	mix    *mixture // nil: of one dataset; else n is the number of samples of an epoch
 }
 
 // newOrdering returns the order of a dataset. shards has the number of samples of each shard, in order.
@@ -127,15 +138,47 @@ func newOrdering(shards []int64, opts Order) (*ordering, error) {
 	return o, nil
 }
 
+// newMixedOrdering returns the order of several datasets, which Order.Mix may mix. sets has the number of samples of each shard
+// of each.
+func newMixedOrdering(sets [][]int64, opts Order) (*ordering, error) {
+	o, err := newOrdering(slices.Concat(sets...), opts)
+	if err != nil || opts.Mix == "" && opts.Steps == 0 {
+		return o, err
+	}
+	switch {
+	case opts.Mix == "":
+		return nil, errors.New("steps are for a mixture")
+	case o.opts.Mode == Group:
+		return nil, errors.New("mode group is for no mixture")
+	case o.opts.Ends != Drop:
+		return nil, fmt.Errorf("ends %q: a mixture has no end", o.opts.Ends)
+	}
+	steps := cmp.Or(opts.Steps, int64(o.n)/opts.Batch)
+	if steps < 1 || steps > maxPosition/opts.Batch {
+		return nil, fmt.Errorf("%d steps in an epoch of a mixture: want 1 to %d", steps, maxPosition/opts.Batch)
+	}
+	o.n = uint64(steps * opts.Batch)
+	o.mix, err = newMixture(sets, o.opts)
+	return o, err
+}
+
 // Samples returns a function that appends the samples at positions lo to hi of an epoch to dst. Positions past its end
 // begin again with the first. shards has the number of samples of each shard, in order. The function may be called
 // concurrently.
 func (o Order) Samples(shards []int64, epoch uint64) (func(dst []int64, lo, hi int64) []int64, error) {
-	order, err := newOrdering(shards, o)
+	order, err := newMixedOrdering([][]int64{shards}, o)
 	if err != nil {
 		return nil, err
 	}
 	return order.epoch(epoch).add, nil
+}
+
+// lastEpoch returns the largest number of an epoch.
+func (o *ordering) lastEpoch() int64 {
+	if o.mix != nil {
+		return maxPosition/int64(o.n) - 1
+	}
+	return math.MaxInt64
 }
 
 func (o *ordering) size() int64 { return int64(o.n) }

@@ -15,7 +15,10 @@ var update = flag.Bool("update", false, "write testdata/order/vectors.json anew:
 
 // A vector is a piece of an epoch.
 type vector struct {
-	Shards  []int64   `json:"shards"`
+	Shards  []int64   `json:"shards,omitempty"`
+	Sets    [][]int64 `json:"sets,omitempty"` // of a mixture, in place of shards
+	Mix     string    `json:"mix,omitempty"`
+	Each    int64     `json:"epoch_steps,omitempty"`
 	Seed    uint64    `json:"seed"`
 	Epoch   uint64    `json:"epoch"`
 	Batch   int64     `json:"batch"`
@@ -70,6 +73,14 @@ func vectorsOf() []vector {
 			all = append(all, v)
 		}
 	}
+	for i, mix := range []string{"7:3", "0.7:0.3,5=1:1", "0.25:1,1=0:1,30=65535:1"} {
+		for k, mode := range []Mode{Global, Sequential, Resample, Window(16), Interleave(2)} {
+			all = append(all, vector{Sets: [][]int64{{20, 7, 3}, {50, 0, 1}}, Mix: mix, Seed: uint64(5 * k), Epoch: uint64(i + k), Batch: 12, Each: int64(9 * i), Mode: mode, Ends: Drop, From: 20, Step: 4, World: 5})
+		}
+	}
+	all = append(all,
+		vector{Sets: [][]int64{{1}, {2}, {3}, {1e9}}, Mix: "1:10:100:1000", Seed: 1<<63 - 1, Epoch: 1 << 20, Batch: 1024, Each: 1 << 31, Mode: Global, Ends: Drop, From: 1 << 40, Step: 1<<31 - 1, World: 3},
+		vector{Sets: [][]int64{{1e6}, {1 << 40}, {77}}, Mix: "0.5:0.3:0.2,1000000=0.1:0.1:0.8", Seed: 3, Epoch: 1, Batch: 64, Each: 999_999, Mode: Window(4096), Ends: Drop, From: 40, Step: 1, World: 1})
 	return append(all,
 		vector{Shards: []int64{1}, Batch: 2, Mode: Interleave(2), Ends: Pad, World: 2},
 		vector{Shards: []int64{1e9, 3e8, 7}, Seed: 5, Epoch: 9, Batch: 1024, Mode: Interleave(64), Ends: Drop, From: 1e9 - 5, Step: 1000, World: 64},
@@ -77,7 +88,14 @@ func vectorsOf() []vector {
 }
 
 func (v *vector) compute(t *testing.T) {
-	o := made(t, v.Shards, Order{Seed: v.Seed, Batch: v.Batch, Mode: v.Mode, Ends: v.Ends, Groups: v.Groups})
+	sets := v.Sets
+	if sets == nil {
+		sets = [][]int64{v.Shards}
+	}
+	o, err := newMixedOrdering(sets, Order{Seed: v.Seed, Batch: v.Batch, Mode: v.Mode, Ends: v.Ends, Groups: v.Groups, Mix: v.Mix, Steps: v.Each})
+	if err != nil {
+		t.Fatal(err)
+	}
 	e := o.epoch(v.Epoch)
 	v.Steps = o.steps()
 	v.Samples = e.add(nil, v.From, min(v.From+32, o.size()))

@@ -18,9 +18,9 @@ var budget = []struct {
 	limit, goal int
 	count       func(product []*pkg) (n int, where string)
 }{
-	{"lines", 98950, 77000, sum(func(p *pkg) int { return p.lines })},
+	{"lines", 99200, 77000, sum(func(p *pkg) int { return p.lines })},
 	{"exported names, methods among them", 1927, 1300, sum(func(p *pkg) int { return p.exported })},
-	{"types", 967, 780, sum(func(p *pkg) int { return p.types })},
+	{"types", 970, 780, sum(func(p *pkg) int { return p.types })},
 	{"interfaces", 31, 32, sum(func(p *pkg) int { return p.interfaces })},
 	{"packages", 60, 59, sum(func(*pkg) int { return 1 })},
 	{"functions of more than 5 parameters", 0, 0, sum(func(p *pkg) int { return len(p.crowded) })},

@@ -28,17 +28,18 @@ if TYPE_CHECKING:
     from .conversion import convert
     from .info import info
     from .loader import DataLoader
+    from .mixture import Mixture
     from .sampler import BatchSampler
     from .subset import Subset
     from .writer import ConvertError, Writer
 
-__all__ = ["BatchSampler", "ConvertError", "DamageError", "DataLoader", "Dataset", "DecodeError", "FileReader", "Order", "PackedFolder", "Reader",
+__all__ = ["BatchSampler", "ConvertError", "DamageError", "DataLoader", "Dataset", "DecodeError", "FileReader", "Mixture", "Order", "PackedFolder", "Reader",
            "StateError", "Subset", "Writer", "convert", "decoder", "info"]
 __version__ = "0.1.0.dev0"
 
 
 #: Names that are imported when they are first used: some import torch, which takes seconds.
-_LATER = {"BatchSampler": "sampler", "ConvertError": "writer", "DataLoader": "loader", "Subset": "subset", "Writer": "writer", "convert": "conversion", "info": "info"}
+_LATER = {"BatchSampler": "sampler", "ConvertError": "writer", "DataLoader": "loader", "Mixture": "mixture", "Subset": "subset", "Writer": "writer", "convert": "conversion", "info": "info"}
 
 
 def __getattr__(name: str) -> Any:

@@ -59,12 +59,23 @@ class BatchSampler(_BatchSampler):  # pyright: ignore[reportGeneralTypeIssues]
         size = _index(batch_size) * world if global_batch is None else _index(global_batch)  # type: ignore[arg-type]
         if not 0 <= rank < world or size < world:
             raise ValueError("steps of %d samples for rank %d of %d: every rank wants one or more" % (size, rank, world))
-        if ends is None or ends == "drop" and drop_last is False:
+        mix: Any = getattr(dataset, "mix", None)
+        if isinstance(mix, str):
+            if ends not in (None, "drop"):
+                raise ValueError("ends %r: a mixture has no end" % ends)
+            ends = "drop"
+        elif ends is None or ends == "drop" and drop_last is False:
             ends = "even" if drop_last is False else "drop"
         elif drop_last and ends != "drop":
             raise ValueError("drop_last=True is ends='drop', not %r" % ends)
         n = len(dataset) if hasattr(dataset, "__len__") else _index(dataset)
-        self.order = Order(getattr(dataset, "shards", [n]), size, seed, mode, ends, groups)
+        if isinstance(mix, str):
+            from .mixture import MixedOrder
+            if groups is not None:
+                raise ValueError("groups are for no mixture")
+            self.order: Order = MixedOrder(dataset.sets, size, seed, mode, mix, dataset.steps)
+        else:
+            self.order = Order(getattr(dataset, "shards", [n]), size, seed, mode, ends, groups)
         self.dataset, self.rank, self.world, self.position = dataset, rank, world, Position()
         #: The samples of a step on this rank; one less in some steps where world does not divide those of all ranks.
         self.batch_size: int = -(-size // world)

@@ -7,7 +7,7 @@ import time
 import unittest
 from unittest import mock
 
-from ffconvert import order
+from ffconvert import mixture, order
 
 VECTORS = pathlib.Path(__file__).parents[2] / "testdata" / "order" / "vectors.json"
 
@@ -21,11 +21,14 @@ class Vectors(unittest.TestCase):
         vectors = json.loads(VECTORS.read_text())
         self.assertGreater(len(vectors), 90)
         for v in vectors:
-            with self.subTest(mode=v["mode"], shards=v["shards"], seed=v["seed"]):
-                o = order.Order(v["shards"], v["batch"], v["seed"], v["mode"], v["ends"], v.get("groups"))
+            with self.subTest(**{name: v.get(name) for name in ("mode", "shards", "sets", "mix", "seed")}):
+                if "mix" in v:
+                    o = mixture.MixedOrder(v["sets"], v["batch"], v["seed"], v["mode"], v["mix"], v.get("epoch_steps"))
+                else:
+                    o = order.Order(v["shards"], v["batch"], v["seed"], v["mode"], v["ends"], v.get("groups"))
                 epoch = o.epoch(v["epoch"])
                 self.assertEqual(o.steps(), v["steps"])
-                self.assertEqual(numbers(epoch.samples(v["from"], min(v["from"] + 32, len(o)))), v["samples"])
+                self.assertEqual(numbers(epoch.samples(v["from"], min(v["from"] + 32, o.n))), v["samples"])
                 ranks = [numbers(epoch.batch(v["step"], r, v["world"])) for r in range(v["world"])]
                 self.assertEqual(ranks, v["ranks"])
 
