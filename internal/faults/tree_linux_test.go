@@ -113,11 +113,13 @@ func (t tree) withoutScratch() tree {
 	return kept
 }
 
-// withoutClaims leaves out what a process that waits in one call goes on to write in another:
-// it claims the next shard.
-func (t tree) withoutClaims() tree {
+// withoutWork leaves out what a process that waits in one call goes on to write in others: it claims the next shard, and fills
+// files that have no name yet.
+func (t tree) withoutWork() tree {
 	kept := maps.Clone(t)
-	maps.DeleteFunc(kept, func(name string, _ []byte) bool { return strings.HasPrefix(name, ".ffconvert/running/") })
+	maps.DeleteFunc(kept, func(name string, _ []byte) bool {
+		return strings.HasPrefix(name, ".ffconvert/running/") || strings.HasPrefix(name, ".ffconvert/tmp/")
+	})
 	return kept
 }
 

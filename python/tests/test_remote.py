@@ -220,8 +220,7 @@ class Remote(Base):
             remote.coming(None)
         finally:
             os.kill(pids[0], signal.SIGCONT)
-        self.same(reader)
-        self.assertEqual(server_of(reader), pids)
+        self.same(reader)  # by that process, or by another, if it has seen no user for two seconds
 
     def test_ends_with_its_users(self):
         reader = self.open()
