@@ -46,7 +46,8 @@ func parseMix(text string, sets int) (phases []phase, err error) {
 		if !changed {
 			at, weights = "0", part
 		}
-		if p.step, err = strconv.ParseInt(at, 10, 64); err != nil || p.step < 0 || (k == 0) != (p.step == 0) || k > 0 && p.step <= phases[k-1].step {
+		n, failed := strconv.ParseUint(at, 10, 63)
+		if p.step = int64(n); failed != nil || (k == 0) != (p.step == 0) || k > 0 && p.step <= phases[k-1].step {
 			return nil, fmt.Errorf("mix %q: want steps that ascend, the first one 0, as in 7:3,4000=1:1", text)
 		}
 		if p.weights, err = parseWeights(strings.Split(weights, ":")); err != nil {
@@ -76,7 +77,7 @@ func parseWeights(texts []string) (weights []uint64, err error) {
 		whole, fraction, _ := strings.Cut(text, ".")
 		digits := whole + fraction + strings.Repeat("0", places-len(fraction))
 		n, ok := new(big.Int).SetString(digits, 10)
-		if !ok || len(text) > 20 || strings.Trim(digits, "0123456789") != "" {
+		if !ok || whole+fraction == "" || len(text) > 20 || strings.Trim(digits, "0123456789") != "" {
 			return nil, fmt.Errorf("%q is no proportion: want numbers as 7 or 0.7", text)
 		}
 		all[k] = n

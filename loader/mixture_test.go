@@ -192,7 +192,7 @@ func TestMixtureRefuses(t *testing.T) {
 		says string
 	}{
 		{Order{Mix: "7"}, "of 1 datasets, not of 2"}, {Order{Mix: "7:3:1"}, "of 3 datasets"}, {Order{Mix: "a:b"}, `"a" is no proportion`}, {Order{Mix: "-1:2"}, "no proportion"},
-		{Order{Mix: "1e3:1"}, "no proportion"}, {Order{Mix: ":1"}, "no proportion"}, {Order{Mix: "0:0"}, "all proportions are 0"}, {Order{Mix: "65536:1"}, "have the sum 65537"},
+		{Order{Mix: "1e3:1"}, "no proportion"}, {Order{Mix: "0.7:"}, `"" is no proportion`}, {Order{Mix: "0.5:."}, "no proportion"}, {Order{Mix: "1:1,+9=1:2"}, "steps that ascend"}, {Order{Mix: ":1"}, "no proportion"}, {Order{Mix: "0:0"}, "all proportions are 0"}, {Order{Mix: "65536:1"}, "have the sum 65537"},
 		{Order{Mix: "0.123457:1"}, "round them"}, {Order{Mix: "1:1,0=1:2"}, "steps that ascend"}, {Order{Mix: "1:1,9=1:2,9=1:1"}, "steps that ascend"}, {Order{Mix: "5=1:1"}, "steps that ascend"},
 		{Order{Mix: "1:1,x=1:2"}, "steps that ascend"}, {Order{Mix: "1:1", Mode: Group, Groups: make([]int64, 30)}, "mode group"}, {Order{Mix: "1:1", Ends: Pad}, "has no end"},
 		{Order{Steps: 5}, "for a mixture"}, {Order{Mix: "1:1", Steps: -1}, "steps in an epoch"}, {Order{Mix: "1:1", Steps: 1 << 62}, "steps in an epoch"},

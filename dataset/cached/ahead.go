@@ -16,7 +16,7 @@ type ahead struct {
 	flights []*flight     // which hold room, in order; end reads it when done is closed
 
 	mu   sync.Mutex
-	said map[int64]bool // what is to come, and was not begun here
+	said map[int64]bool // what is to come, neither begun here nor asked for by anybody
 }
 
 // mostLists is how many lists of a user may wait. Further ones are dropped: they are fetched when they are asked for.

@@ -222,9 +222,9 @@ func (x *Dataset) Fetched(ctx context.Context) (int64, error) {
 	return int64(binary.LittleEndian.Uint64(n[:])), err
 }
 
-// Filled waits until all shards that are kept, of those that were asked for, are here whole.
-func (x *Dataset) Filled(ctx context.Context) error {
-	_, err := x.ask(ctx, nil, askFilled)
+// Filled waits until those of the shards with these numbers that are kept are here whole.
+func (x *Dataset) Filled(ctx context.Context, shards ...int64) error {
+	_, err := x.ask(ctx, nil, askFilled, shards...)
 	return err
 }
 

@@ -28,8 +28,8 @@
 //
 // # What is kept
 //
-// A shard is kept whole or, but for its header, not at all: it is if Options.Size has room for all of it as the first of its
-// samples is asked for. Where the disk is full before that, what is there stays. Nothing is ever removed for something
+// A shard is kept whole or, but for its header, not at all: when its first sample is asked for, room for all of it is
+// reserved, if Options.Size allows that. Where the disk is full before that, what is there stays. Nothing is ever removed for something
 // else, so there is no eviction to race with. What is not kept is fetched each time, before it is asked for where a user
 // has said what comes.
 package cached

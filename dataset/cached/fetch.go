@@ -57,8 +57,8 @@ func (f *flight) sample(i int64) []byte {
 }
 
 // plan makes flights for those of samples, which ascend, that are neither here nor on their way. Of a shard that is kept, a
-// flight brings what lies beside it, too, until it has so many bytes. Those that are returned with an error have to fly, too:
-// others may wait for them. mu is held.
+// flight brings what lies beside it, too, until it has so many bytes. Flights that are returned with an error must fly all the
+// same: others may wait for them. mu is held.
 func (s *shard) plan(samples []int64, bytes int64) (all []*flight, err error) {
 	var f *flight
 	for _, i := range samples {
@@ -176,7 +176,7 @@ var buffers = sync.Pool{New: func() any { return new([mostAtOnce]byte) }}
 
 // newBuffer returns memory of a size.
 func (s *shard) newBuffer(size int64) []byte {
-	if s.have == nil || size <= mostAtOnce/8 || size > mostAtOnce {
+	if !s.kept() || size <= mostAtOnce/8 || size > mostAtOnce {
 		return make([]byte, size)
 	}
 	return buffers.Get().(*[mostAtOnce]byte)[:size]

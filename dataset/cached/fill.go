@@ -15,9 +15,9 @@ type filler struct {
 	change sync.Cond // queue, busy or closed has changed
 	queue  []*shard
 	known  map[*shard]bool
+	failed map[*shard]error
 	busy   int // pieces that are being fetched
 	closed bool
-	err    error // the first one
 }
 
 // mostSamples is how many samples of a piece there are at the most: each takes 24 bytes.
@@ -27,7 +27,7 @@ const mostSamples = 256 << 10
 const fillers = 6
 
 func (v *server) newFiller() *filler {
-	f := &filler{server: v, known: make(map[*shard]bool)}
+	f := &filler{server: v, known: make(map[*shard]bool), failed: make(map[*shard]error)}
 	f.change.L = &f.mu
 	for range fillers {
 		v.work.Go(func() {
@@ -44,15 +44,16 @@ func (v *server) newFiller() *filler {
 	return f
 }
 
-// add makes a shard be filled, if it is kept.
+// add makes a shard be filled, if it is kept. One that has failed is tried again.
 func (f *filler) add(s *shard) {
 	if s.have == nil {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.known[s] {
+	if !f.known[s] || f.failed[s] != nil {
 		f.known[s] = true
+		delete(f.failed, s)
 		f.queue = append(f.queue, s)
 		f.change.Broadcast()
 	}
@@ -107,15 +108,13 @@ func (f *filler) wake() {
 // fail says what is not kept. Whoever asks for such a sample gets the error. mu is held.
 func (f *filler) fail(s *shard, err error) {
 	if err != nil && f.server.ctx.Err() == nil {
-		if f.err == nil {
-			f.err = err
-		}
+		f.failed[s] = err
 		f.server.dir.opts.Warn(fmt.Sprintf("%s: not all of it is kept: %v", s.Name, err))
 	}
 }
 
-// wait waits until nothing is left to fetch, and returns the first error.
-func (f *filler) wait(ctx context.Context) error {
+// wait waits until nothing is left to fetch, and returns the first error of shards.
+func (f *filler) wait(ctx context.Context, shards []*shard) error {
 	defer context.AfterFunc(ctx, func() { f.mu.Lock(); defer f.mu.Unlock(); f.change.Broadcast() })()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,7 +124,12 @@ func (f *filler) wait(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return f.err
+	for _, s := range shards {
+		if err := f.failed[s]; err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (f *filler) close() {

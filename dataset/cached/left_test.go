@@ -2,6 +2,7 @@ package cached_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -285,4 +286,28 @@ func TestOpenIsInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	look(false)
+}
+
+// What was to be filled is filled by the server that follows another.
+func TestFilledByTheNext(t *testing.T) {
+	t.Parallel()
+	dir, records := made(t, 400, 3000, 4)
+	url, opts := served(t, dir), options(t, 0)
+	server := opened(t, url, opts)
+	x := opened(t, url, opts)
+	if _, err := x.Shards(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Filled(t.Context(), 0, 1, 2, 3); err != nil {
+		t.Fatal(err)
+	}
+	for k := range 4 {
+		if have, err := os.ReadFile(filepath.Join(x.Path(), fmt.Sprintf("PART_%05d.ffr.have", k))); err != nil || have[0] != 1 {
+			t.Errorf("shard %d is not whole, %v", k, err)
+		}
+	}
+	epoch(t, records, 1, x)
 }

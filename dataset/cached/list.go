@@ -1,6 +1,7 @@
 package cached
 
 import (
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -16,7 +17,7 @@ type Entry struct {
 	URL   string    `json:"url"`
 	Kept  int       `json:"kept"`  // shards of which all samples are here, or will be
 	Bytes int64     `json:"bytes"` // of these shards, which the cache counts
-	Used  time.Time `json:"used"`  // when the last server began or fetched something
+	Used  time.Time `json:"used"`  // when a server began, ended or took a new shard
 	InUse bool      `json:"in_use"`
 }
 
@@ -52,6 +53,9 @@ func List(cache string) (found []Entry, err error) {
 			e.Used = st.ModTime()
 		}
 		unlock, err := lockAll(all, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // somebody has removed it
+		}
 		if e.InUse = errors.Is(err, errBusy); err == nil {
 			err = unlock()
 		}
@@ -92,7 +96,11 @@ func (e *Entry) Remove() (bool, error) {
 		return false, err
 	}
 	defer unlock()
-	err = all.RemoveAll(name)
+	gone := "removed-" + rand.Text() // first: who opens the dataset now makes another directory
+	if err := all.Rename(name, gone); err != nil {
+		return false, err
+	}
+	err = all.RemoveAll(gone)
 	room, failed := lockFile(all, lockName, true)
 	if failed == nil {
 		failed = errors.Join(room.Truncate(0), room.Close()) // who wants room counts anew

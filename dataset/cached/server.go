@@ -29,6 +29,7 @@ type server struct {
 	filler *filler
 	pace   pace
 	slots  *semaphore.Weighted // flights that were asked for ahead
+	now    *semaphore.Weighted // flights that somebody waits for
 	room   *semaphore.Weighted // bytes of these that are kept in memory
 	heads  *semaphore.Weighted // bytes of headers that are fetched
 	memory int64               // all of room
@@ -41,6 +42,7 @@ type server struct {
 
 const (
 	aheadAtOnce = 48        // flights
+	nowAtOnce   = 128       // flights
 	aheadMemory = 256 << 20 // bytes
 	headsAtOnce = 64 << 20  // bytes
 
@@ -63,6 +65,7 @@ func newServer(d *dir) (*server, error) {
 		return nil, err
 	}
 	v.ctx, v.cancel = context.WithCancel(context.Background())
+	v.now = semaphore.NewWeighted(nowAtOnce)
 	v.slots, v.room, v.heads = semaphore.NewWeighted(aheadAtOnce), semaphore.NewWeighted(v.memory), semaphore.NewWeighted(headsAtOnce)
 	var first, toCome int64
 	for i := range d.manifest.Shards {

@@ -28,7 +28,7 @@ const (
 	askComing = 4 // numbers of samples that will be asked for, in the order in which they will be: nothing
 	askForget = 5 // what was said to come does not
 	askCounts = 6 // bytes that were fetched since the server began
-	askFilled = 7 // nothing, once no shard that is kept lacks samples
+	askFilled = 7 // numbers of shards: nothing, once those that are kept lack no sample
 	askHere   = 8 // numbers of samples, ascending: nothing, once those of shards that are kept are in the copies, as far as they can
 )
 
@@ -96,7 +96,7 @@ func (v *server) answer(c net.Conn) {
 		case askCounts:
 			reply = binary.LittleEndian.AppendUint64(nil, uint64(v.dir.fetched.Load()))
 		case askFilled:
-			err = v.filler.wait(ctx)
+			err = v.askedFilled(ctx, numbers)
 		default:
 			return
 		}
@@ -217,7 +217,12 @@ func (v *server) begin(numbers []int64, parts []*part) error {
 	for _, p := range parts {
 		flights, err := p.begin()
 		for _, f := range flights {
-			v.work.Go(func() { f.fly(v.ctx) })
+			v.work.Go(func() {
+				if v.now.Acquire(v.ctx, 1) == nil { // else the server ends, and so does the flight
+					defer v.now.Release(1)
+				}
+				f.fly(v.ctx)
+			})
 		}
 		if err != nil {
 			return err
@@ -265,6 +270,18 @@ func (v *server) askedShards(ctx context.Context, numbers []int64) ([]byte, erro
 		})
 	}
 	return kept, g.Wait()
+}
+
+func (v *server) askedFilled(ctx context.Context, numbers []int64) error {
+	if _, err := v.askedShards(ctx, numbers); err != nil {
+		return err
+	}
+	var shards []*shard
+	for _, k := range numbers {
+		v.filler.add(v.shards[k])
+		shards = append(shards, v.shards[k])
+	}
+	return v.filler.wait(ctx, shards)
 }
 
 func (v *server) askedFile(ctx context.Context, numbers []int64) error {

@@ -18,7 +18,7 @@ var budget = []struct {
 	limit, goal int
 	count       func(product []*pkg) (n int, where string)
 }{
-	{"lines", 99230, 77000, sum(func(p *pkg) int { return p.lines })},
+	{"lines", 99260, 77000, sum(func(p *pkg) int { return p.lines })},
 	{"exported names, methods among them", 1927, 1300, sum(func(p *pkg) int { return p.exported })},
 	{"types", 970, 780, sum(func(p *pkg) int { return p.types })},
 	{"interfaces", 31, 32, sum(func(p *pkg) int { return p.interfaces })},

@@ -178,7 +178,7 @@ class Remote:
                 else:
                     self._ahead.sendall(_request(_COMING, numbers[:AT_ONCE]))
                     _receive(self._ahead, bytearray(_REPLY.size))  # it is known before the first of them is asked for
-        except OSError:  # they are fetched when they are read
+        except Exception:  # they are fetched when they are read, which says why if they cannot be
             if self._ahead is not None:
                 self._ahead.close()
             self._ahead = None

@@ -94,7 +94,7 @@ func (c *Cached) Fill(ctx context.Context, url string, stdout io.Writer) error {
 	}
 	done := filled{Path: x.Path()}
 	for _, k := range order {
-		kept, err := x.Shards(ctx, int64(k))
+		kept, err := x.Shards(ctx, k)
 		if err != nil {
 			return err
 		}
@@ -102,13 +102,15 @@ func (c *Cached) Fill(ctx context.Context, url string, stdout io.Writer) error {
 			done.Kept, done.Bytes = done.Kept+1, done.Bytes+x.Manifest().Shards[k].Bytes
 		}
 	}
-	if err := x.Filled(ctx); err != nil {
+	if err := x.Filled(ctx, order...); err != nil {
 		return err
 	}
 	if done.Fetched, err = x.Fetched(ctx); err != nil {
 		return err
 	}
-	done.Fetched -= before
+	if done.Fetched >= before { // else another process has begun to serve
+		done.Fetched -= before
+	}
 	if c.JSON {
 		return terminal.NewJSONEncoder(stdout).Encode(done)
 	}
@@ -118,7 +120,7 @@ func (c *Cached) Fill(ctx context.Context, url string, stdout io.Writer) error {
 }
 
 // shards returns the shards in the order of their first samples in the first epoch.
-func (c *Cached) shards(m *dataset.Manifest) (order []int, err error) {
+func (c *Cached) shards(m *dataset.Manifest) (order []int64, err error) {
 	var sizes, starts []int64
 	total := int64(0)
 	for i := range m.Shards {
@@ -135,13 +137,13 @@ func (c *Cached) shards(m *dataset.Manifest) (order []int, err error) {
 		some = samples(some[:0], at, min(at+samplesAtOnce, total))
 		for _, i := range some {
 			if k := sort.Search(len(starts), func(k int) bool { return starts[k] > i }) - 1; !seen[k] {
-				seen[k], order = true, append(order, k)
+				seen[k], order = true, append(order, int64(k))
 			}
 		}
 	}
 	for k, is := range seen { // those without samples
 		if !is {
-			order = append(order, k)
+			order = append(order, int64(k))
 		}
 	}
 	return order, nil
