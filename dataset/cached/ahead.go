@@ -2,7 +2,6 @@ package cached
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 )
@@ -57,9 +56,8 @@ func (a *ahead) coming(samples []int64) {
 // asked says that somebody asks for samples: they are not fetched ahead any more.
 func (v *server) asked(numbers []int64) {
 	v.mu.Lock()
-	aheads := slices.Collect(maps.Keys(v.aheads))
-	v.mu.Unlock()
-	for _, a := range aheads {
+	defer v.mu.Unlock()
+	for a := range v.aheads {
 		a.claim(0, numbers)
 	}
 }

@@ -101,6 +101,26 @@ func opened(t testing.TB, url string, opts cached.Options) *cached.Dataset {
 	return x
 }
 
+// filled waits until all shards that are kept are here whole.
+func filled(t testing.TB, x *cached.Dataset) {
+	t.Helper()
+	if err := x.Filled(t.Context(), allOf(len(x.Manifest().Shards))...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// kept makes a cache have all of a dataset, which nobody has open any more.
+func kept(t testing.TB, url string, opts cached.Options, records [][]byte) *cached.Dataset {
+	t.Helper()
+	x := opened(t, url, opts)
+	epoch(t, records, 1, x)
+	filled(t, x)
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
 // read reads samples and compares them.
 func read(ctx context.Context, x *cached.Dataset, records [][]byte, numbers []int64) error {
 	var want []byte
@@ -184,9 +204,7 @@ func TestEpochs(t *testing.T) {
 			before := int64(0)
 			for n := range uint64(3) {
 				epoch(t, c.set.records, n, a, b)
-				if err := a.Filled(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				filled(t, a)
 				now, err := a.Fetched(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -233,14 +251,7 @@ func TestAfterPowerLoss(t *testing.T) {
 	t.Parallel()
 	dir, records := made(t, 400, 3000, 4)
 	url, opts := served(t, dir), options(t, 0)
-	x := opened(t, url, opts)
-	epoch(t, records, 1, x)
-	if err := x.Filled(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	x := kept(t, url, opts, records)
 	if err := os.WriteFile(filepath.Join(x.Path(), "boot"), []byte("another start"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -268,9 +279,7 @@ func TestAfterPowerLoss(t *testing.T) {
 	}
 	y := opened(t, url, opts)
 	epoch(t, records, 2, y)
-	if err := y.Filled(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	filled(t, y)
 	fetched, err := y.Fetched(t.Context())
 	if err != nil {
 		t.Fatal(err)

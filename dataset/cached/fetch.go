@@ -17,6 +17,7 @@ import (
 const (
 	leastWaste = 4 << 10 // bytes between samples of a shard that is not kept that cost no more than a request does
 	mostAtOnce = 8 << 20 // bytes of a request for several samples
+	mostBeside = 4 << 10 // samples that come beside one that is asked for: each is an entry of shard.flights
 )
 
 // A flight is a request for consecutive samples of a shard. What it brings is in data when done is closed.
@@ -40,8 +41,11 @@ func (f *flight) size() int64 {
 	return last.Off + last.Size - f.at[0].Off
 }
 
-// wait waits until the flight has come, and returns its error.
+// wait waits until the flight has come, and returns its error. nil: the sample is here.
 func (f *flight) wait(ctx context.Context) error {
+	if f == nil {
+		return nil
+	}
 	select {
 	case <-f.done:
 		return f.err
@@ -60,6 +64,7 @@ func (f *flight) sample(i int64) []byte {
 // flight brings what lies beside it, too, until it has so many bytes. Flights that are returned with an error must fly all the
 // same: others may wait for them. mu is held.
 func (s *shard) plan(samples []int64, bytes int64) (all []*flight, err error) {
+	bytes = min(bytes, mostBeside*max(1, s.Bytes/s.Samples))
 	var f *flight
 	for _, i := range samples {
 		if s.here(i) {
@@ -151,10 +156,7 @@ func (s *shard) extend(f *flight, i int64) (bool, error) {
 // fly fetches the samples of a flight, compares them with their CRCs, and writes them into the copy if the shard is kept.
 func (f *flight) fly(ctx context.Context) {
 	s := f.shard
-	began := time.Now()
-	if f.err = f.fetch(ctx); f.err == nil {
-		s.pace.saw(f.size(), time.Since(began))
-	}
+	f.err = f.fetch(ctx)
 	s.mu.Lock()
 	kept := s.has(f.lo)
 	if f.held == 0 || f.err != nil || kept {
@@ -216,6 +218,7 @@ func (f *flight) fetch(ctx context.Context) error {
 			return nil
 		}
 	}
+	began := time.Now()
 	err := s.dir.read(ctx, s.dir.object(s.Name, s.Bytes), data, f.at[0].Off, func() error {
 		s.dir.fetched.Add(int64(len(data)))
 		if bad := f.bad(data); bad >= 0 {
@@ -224,6 +227,7 @@ func (f *flight) fetch(ctx context.Context) error {
 		return nil
 	})
 	if err == nil {
+		s.pace.saw(f.size(), time.Since(began))
 		f.data = data
 		s.keep(f.lo, f.at, data, false)
 	}
@@ -286,10 +290,8 @@ func (p *part) take(ctx context.Context, memory []byte) ([]byte, error) {
 
 // take fills memory with a sample, once the flight that brings it has come; nil: the sample is here.
 func (s *shard) take(ctx context.Context, i int64, e record.Extent, memory []byte, f *flight) error {
-	if f != nil {
-		if err := f.wait(ctx); err != nil {
-			return err
-		}
+	if err := f.wait(ctx); err != nil {
+		return err
 	}
 	if f == nil || f.data == nil {
 		if _, err := s.copy.ReadAt(memory, e.Off); err == nil && s.info.CheckSample(i, e, memory) == nil {

@@ -84,14 +84,7 @@ func TestReadOnlyCache(t *testing.T) {
 	t.Parallel()
 	dir, records := made(t, 300, 3000, 3)
 	url, opts := served(t, dir), options(t, 0)
-	x := opened(t, url, opts)
-	epoch(t, records, 1, x)
-	if err := x.Filled(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	kept(t, url, opts, records)
 	err := filepath.WalkDir(filepath.Dir(opts.Dir), func(path string, d fs.DirEntry, err error) error {
 		mode := fs.FileMode(0o444)
 		if err == nil && d.IsDir() {

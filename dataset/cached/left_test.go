@@ -261,9 +261,7 @@ func TestOpenIsInUse(t *testing.T) {
 	server := opened(t, url, opts)
 	x := opened(t, url, opts)
 	epoch(t, records, 1, x)
-	if err := server.Filled(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	filled(t, server)
 	if err := server.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -301,9 +299,7 @@ func TestFilledByTheNext(t *testing.T) {
 	if err := server.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Filled(t.Context(), 0, 1, 2, 3); err != nil {
-		t.Fatal(err)
-	}
+	filled(t, x)
 	for k := range 4 {
 		if have, err := os.ReadFile(filepath.Join(x.Path(), fmt.Sprintf("PART_%05d.ffr.have", k))); err != nil || have[0] != 1 {
 			t.Errorf("shard %d is not whole, %v", k, err)

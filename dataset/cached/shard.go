@@ -130,7 +130,10 @@ func (s *shard) openHave(doubt bool) error {
 		}
 	}
 	if s.missing == 0 { // an empty shard, or its server was killed before it said so
-		_, err = f.WriteAt([]byte{1}, 0)
+		if _, err = f.WriteAt([]byte{1}, 0); err != nil {
+			s.have = nil
+			f.Close()
+		}
 	}
 	return err
 }

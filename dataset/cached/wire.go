@@ -243,10 +243,8 @@ func (v *server) askedHere(ctx context.Context, numbers []int64) error {
 	}
 	for _, p := range parts {
 		for _, f := range p.flights {
-			if f != nil {
-				if err := f.wait(ctx); err != nil {
-					return err
-				}
+			if err := f.wait(ctx); err != nil {
+				return err
 			}
 		}
 	}
